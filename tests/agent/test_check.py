@@ -370,6 +370,65 @@ def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(
     }
 
 
+def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "good.py").write_text(COUNTED)
+    _, out, _ = run(capsys, "tokens", project)
+    assert "     ≥8  n/k  good.py:LONG  (at least: code makes more of its text, which --run" in out
+    assert "\n      ≥40  in 6 prompts" in out
+    assert "  n/k  good.py:UNBOUND  (values are placeholders, or made up)\n" in out
+    _, out, _ = run(capsys, "tokens", project, "--json")
+    static = json.loads(out)["prompts"]
+    bounds = {name for name, one in static.items() if one["lower_bound"]}
+    assert bounds == {f"good.py:{name}" for name in ("LONG", "JOINED", "CHANGED")}
+    _, ran, _ = run(capsys, "tokens", project, "--run", "--json")
+    executed = json.loads(ran)["prompts"]
+    assert not any(one["lower_bound"] for one in executed.values())
+    assert [name for name, one in executed.items() if not one["certain"]] == ["good.py:UNBOUND"]
+    assert executed["good.py:EXACT"] == static["good.py:EXACT"]
+    assert executed["good.py:EXACT"]["certain"]
+    assert executed["good.py:LONG"]["tokens"] > 100 * static["good.py:LONG"]["tokens"]
+    assert executed["good.py:JOINED"]["sections"]["one"]["tokens"] > 400
+
+
+def test_a_baseline_of_run_prompts_sees_the_growth_of_a_computed_text(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "good.py").write_text(COUNTED)
+    baseline = project / "tokens.json"
+    baseline.write_text(run(capsys, "tokens", project, "--run", "--json")[1])
+    grows = (project / "good.py").write_text(COUNTED.replace("20_000", "30_000"))
+    assert grows
+    status, out, _ = run(capsys, "tokens", project, "--run", "--baseline", baseline)
+    assert (status, "good.py:LONG grew from " in out) == (1, True)
+    # What was counted from the source can't be compared with it.
+    status, _, err = run(capsys, "tokens", project, "--baseline", baseline)
+    assert (status, "write it again" in err) == (2, True)
+
+
+def test_chapters_are_counted_as_an_evaluation_sends_them(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chapters = """
+chapters=[
+    Chapter[None](title="More", key="more", sections=[
+        MarkdownSection[None](title="Rules", key="rules", template="All of them.")]),
+    Chapter[Params](title="Maybe", key="maybe", enabled=lambda p: p.name == "y", sections=[
+        MarkdownSection[None](title="Others", key="others", template="And these.")]),
+])
+"""
+    source = GOOD.replace("import MarkdownSection", "import Chapter, MarkdownSection")
+    (project / "good.py").write_text(source.rstrip().removesuffix("])") + "], " + chapters.strip())
+    for arguments in ((), ("--run",)):
+        _, out, _ = run(capsys, "tokens", project, "--json", *arguments)
+        (counted,) = json.loads(out)["prompts"].values()
+        assert list(counted["sections"]) == ["one", "two", "rules"]
+        assert counted["sections"]["rules"]["number"] == "3"
+        # Only running it tells that the other chapter stays closed.
+        assert counted["lower_bound"] is (arguments == ())
+
+
 def test_growth_beyond_the_baseline_fails(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,7 +130,8 @@ async def test_vd_07_vd_42_every_tool_that_a_prompt_names_is_listed_and_works(
         assert 'Call `open_sections` with key "rules"' in text
         assert 'call `read_section` with key "loud"' not in text
         given = json.dumps({"prompt": NAME, "arguments": ADA})
-        assert f"with {given} besides" in text
+        said = "To call its `open_sections`, `read_section` and `call_prompt_tool`, pass "
+        assert f"{said}{given} together with the tool's own arguments.]" in text
         assert "`open_sections`, `read_section` and `call_prompt_tool`" in text
         assert "- look: Looks up. Input: {" in text
         assert "wait" not in text
@@ -270,6 +271,31 @@ async def test_vd_23_sections_of_closed_chapters_stay_closed(workspace: Path) ->
         text = await do(client, "open_sections", section_keys=everything, reason=WHY)
         assert "secret" not in text.lower()
         assert "3." in text
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_sections_of_a_chapter_that_the_arguments_open_are_opened_and_read(
+    workspace: Path, trusted: bool
+) -> None:
+    asked = {"prompt": NAME, "arguments": {**ADA, "open_chapters": "secret"}}
+    async with connect_here(Options(roots=(workspace,), trusted=trusted)) as client:
+        (listed,) = (await client.list_prompts()).prompts
+        about = {one.name: one.description for one in listed.arguments or ()}
+        assert about["open_chapters"] == (
+            "Keys of chapters to open, which are closed, comma-separated: secret"
+        )
+        text, _ = await call(client, "read_section", **asked, section_key="inside")
+        assert text == "## 5. Inside\n\nSECRET"
+        text, _ = await call(client, "open_sections", **asked, section_keys=["inside"], reason=WHY)
+        assert "## 5. Inside\n\nSECRET" in text
+        asked["arguments"] = {**ADA, "open_chapters": "scret"}
+        text = await refused(client, "read_section", **asked, section_key="inside")
+        assert f"there is no {'chapter' if trusted else 'section'} '" in text
+        if trusted:
+            text = await text_of(client, NAME, **ADA, open_chapters="secret")
+            assert "## 5. Inside\n\nA secret." in text
+            # The calls that it asks for open the chapter, too.
+            assert '"open_chapters": "secret"' in text
 
 
 async def test_a_tools_failures_are_told_to_the_model(workspace: Path) -> None:

@@ -68,6 +68,48 @@ async def test_listing_executes_nothing_and_rendering_says_how_to_trust(workspac
     assert not (workspace / "executed").exists()
 
 
+SHOP = """
+from dataclasses import dataclass
+from foldline.prompts import EachSection, MarkdownSection, PromptTemplate
+
+@dataclass(frozen=True)
+class Doc:
+    title: str
+
+@dataclass(frozen=True)
+class Product:
+    name: str
+    docs: tuple[Doc, ...] = ()
+
+@dataclass(frozen=True)
+class Customer:
+    name: str
+    history: list[Doc] | None = None
+
+shop = PromptTemplate(ns="demo", key="shop", sections=[
+    MarkdownSection[Product](title="Product", key="product", template="${name}"),
+    MarkdownSection[Customer](title="Customer", key="customer", template="${name}"),
+    EachSection[Product, Doc](title="Docs", key="docs", items="docs", template="${title}"),
+])
+"""
+
+
+async def test_fields_of_one_name_are_told_apart_and_those_that_are_no_arguments_are_named(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop.py").write_text(SHOP)
+    async with connect_here(Options(roots=(tmp_path,))) as client:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.description == (
+            "shop in shop.py: Product, Customer, Docs; "
+            "not arguments, as no text gives them: docs, history"
+        )
+        assert [(one.name, one.description) for one in prompt.arguments or ()] == [
+            ("Product.name", "the field name of Product; str"),
+            ("Customer.name", "the field name of Customer; str"),
+        ]
+
+
 async def test_a_trusted_prompt_that_prints_renders_over_standard_output(workspace: Path) -> None:
     async with connect("--root", str(workspace), "--trust") as client:
         text = await text_of(client, "demo/greeting", name="Ada", times="3")

@@ -1,15 +1,44 @@
 """`foldline preview`, as a person and a program run it."""
 
+import importlib
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from foldline.prompts.adapters import render_for_evaluation
+from foldline.prompts.adapters.anthropic import AnthropicAdapter
+from foldline.prompts.adapters.openai import OpenAIAdapter
+from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
+from foldline.prompts.adapters.sdk import SdkAdapter
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer" / "reviewer_prompt.py"
+
+
+FOLDED_CHAPTER = """
+from foldline.prompts import Chapter, MarkdownSection, PromptTemplate, SectionVisibility
+p = PromptTemplate(ns="n", key="k", chapters=[Chapter[None](title="More", key="more", sections=[
+    MarkdownSection[None](title="Rules", key="rules", template="All of them.", summary="Some.",
+        visibility=SectionVisibility.SUMMARY)])])
+"""
+CHAPTERS = (
+    "foldline preview: chapters: planning, performance open, as `evaluate` sends them; "
+    "closed: incidents (its `enabled` forbids it)\n"
+)
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(EXAMPLE.parent)
+    return importlib.import_module(EXAMPLE.stem)
 
 
 def preview(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -24,7 +53,7 @@ def preview(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_prompt_is_shown_folded_and_opened() -> None:
     folded = preview(str(EXAMPLE))
-    assert (folded.returncode, folded.stderr) == (0, "")
+    assert (folded.returncode, folded.stderr) == (0, CHAPTERS)
     assert "## 2. Reference Documentation" in folded.stdout
     assert "Security Rules" not in folded.stdout
     opened = preview(str(EXAMPLE), "--open", "reference-docs")
@@ -47,7 +76,7 @@ def test_values_come_from_a_file(tmp_path: Path, suffix: str) -> None:
     params.write_text(text, encoding="utf-8")
     done = preview(f"{EXAMPLE}:template", "--params", str(params))
     assert "Look." in done.stdout
-    assert done.stderr == ""
+    assert done.stderr == CHAPTERS
 
 
 def test_a_value_that_was_made_up_is_named() -> None:
@@ -177,12 +206,113 @@ def keep_writing(file: Path, text: str, until: threading.Event) -> None:
         file.write_text(text, encoding="utf-8")
 
 
+def test_chapters_are_open_as_an_evaluation_sends_them(example: ModuleType) -> None:
+    """What the preview shows is what `evaluate` sends by default, and it says so."""
+    sent = render_for_evaluation(example.reviewer).text
+    shown = preview(f"{EXAMPLE}:reviewer")
+    assert (shown.stdout, shown.stderr) == (f"{sent}\n", CHAPTERS)
+    tree = preview(f"{EXAMPLE}:reviewer", "--tree").stdout
+    assert "\nchapters  planning, performance open, as `evaluate` sends them; closed: inc" in tree
+    closed = preview(f"{EXAMPLE}:reviewer", "--chapter", "none")
+    assert closed.stdout == f"{example.reviewer.render().text}\n"
+    assert "chapters: none open; closed: planning, performance, incidents (" in closed.stderr
+
+
 def test_chapters_are_opened_where_they_may() -> None:
     opened = preview(f"{EXAMPLE}:reviewer", "--chapter", "planning", "--chapter", "incidents")
     assert "Plan First" in opened.stdout
+    assert "400 ms" not in opened.stdout
     assert opened.returncode == 1
-    assert "the chapter 'incidents' stays closed: its `enabled` forbids it" in opened.stderr
+    assert "planning open; closed: performance, incidents (its `enabled` forbids" in opened.stderr
     assert "there is no chapter 'plan'" in preview(str(EXAMPLE), "--chapter", "plan").stderr
+
+
+@pytest.mark.parametrize(
+    ("provider", "adapter"),
+    [
+        ("anthropic", AnthropicAdapter),
+        ("openai", OpenAIAdapter),
+        ("openai-responses", OpenAIResponsesAdapter),
+    ],
+)
+def test_the_request_of_an_evaluation_is_shown(
+    provider: str,
+    adapter: type[SdkAdapter[Any]],
+    example: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    done = preview(f"{EXAMPLE}:reviewer", "--as", provider, "--model", "m")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == adapter("m").request(example.reviewer)
+    chosen = preview(
+        f"{EXAMPLE}:template", "--as", provider, "--chapter", "none", "--open", "reference-docs"
+    )
+    assert "CodeReviewTask.request was made up: give --params" in chosen.stderr
+    assert "Security Rules" in chosen.stdout
+    assert "Plan First" not in chosen.stdout
+
+
+def test_a_request_that_needs_the_sdk_names_the_extra(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(
+        "import sys\n"
+        "from dataclasses import dataclass\n"
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "sys.modules['anthropic'] = sys.modules['openai'] = None\n"
+        "@dataclass(frozen=True)\n"
+        "class Answer:\n"
+        "    text: str\n"
+        "p = PromptTemplate[Answer](ns='n', key='k', sections=[\n"
+        "    MarkdownSection[None](title='A', key='a', template='x')])\n",
+        encoding="utf-8",
+    )
+    for provider in ("openai", "openai-responses"):
+        assert preview(str(prompt), "--as", provider).returncode == 0
+    done = preview(str(prompt), "--as", "anthropic")
+    assert done.returncode == 2
+    assert "AnthropicAdapter needs the package 'anthropic'" in done.stderr
+    assert "install foldline[anthropic]" in done.stderr
+
+
+def test_a_terminal_sees_where_a_message_ends_and_a_pipe_the_text_alone(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "a, b = (MarkdownSection[None](title=t, key=t.lower(), template='x') for t in 'AB')\n"
+        "p = PromptTemplate(ns='n', key='k', system=[a], sections=[b])\n"
+        "one = PromptTemplate(ns='n', key='one', sections=[a, b])\n",
+        encoding="utf-8",
+    )
+    text = "## 1. A\n\nx\n\n## 2. B\n\nx\n"
+    assert preview(f"{prompt}:p").stdout == preview(f"{prompt}:p", "--text").stdout == text
+    marked = "── system ──\n## 1. A\n\nx\n\n── user ──\n## 2. B\n\nx\n"
+    assert on_a_terminal(f"{prompt}:p", "--text") == marked
+    assert on_a_terminal(f"{prompt}:one", "--text") == text
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """The output of a preview, as on a terminal without colours."""
+    done = subprocess.run(
+        [sys.executable, "-m", "foldline.agent", "preview", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "FORCE_COLOR": "1"},
+    )
+    return re.sub("\x1b\\[[0-9;]*m", "", done.stdout)
+
+
+def test_a_summarized_section_of_an_open_chapter_is_opened(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(FOLDED_CHAPTER, encoding="utf-8")
+    for chapters in ((), ("--chapter", "more")):
+        opened = preview(str(prompt), *chapters, "--open", "rules")
+        assert (opened.returncode, opened.stdout) == (0, "## 1. Rules\n\nAll of them.\n")
+    closed = preview(str(prompt), "--chapter", "none", "--open", "rules")
+    assert "No section is summarized: there is nothing to open" in closed.stderr
 
 
 def test_json_says_what_a_cache_can_keep() -> None:

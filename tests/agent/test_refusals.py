@@ -66,6 +66,25 @@ def test_an_error_is_one_line_or_one_object(
     assert error["message"] in line
 
 
+@pytest.mark.parametrize("verb", ["preview", "tokens", "check"])
+def test_a_file_that_is_no_python_module_is_refused_and_markdown_says_who_reads_it(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("AGENTS.md").write_text("# Rules\n\nIt's a rule.\n", encoding="utf-8")
+    Path("rules.txt").write_text("It's a rule.\n", encoding="utf-8")
+    assert main([verb, "AGENTS.md"]) == 2
+    assert capsys.readouterr().err == (
+        f"foldline {verb}: AGENTS.md isn't a Python module, and only those hold prompts; "
+        "`foldline outline AGENTS.md` and `foldline symbol AGENTS.md HEADING` read it\n"
+    )
+    for words in (["outline", "AGENTS.md"], ["symbol", "AGENTS.md", "Rules"]):
+        assert main(words) == 0
+    assert "# Rules" in capsys.readouterr().out
+    assert main([verb, "rules.txt"]) == 2
+    assert capsys.readouterr().err.endswith("isn't a Python module, and only those hold prompts\n")
+
+
 def test_what_is_foldlines_own_fault_is_told_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

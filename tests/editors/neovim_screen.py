@@ -23,7 +23,7 @@ def screen(folder: Path) -> str:
     with Neovim(folder, "reviewer_prompt.py", cwd=project, init=TRUST) as nvim:
         nvim.command("call search('^guidance =') | normal! zt")
         nvim.command("FoldlinePreview")
-        nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' of 9 summarized') ~= nil")
+        nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' of 11 summarized') ~= nil")
         nvim.command("call search('^## 3') | foldclose | 1")
         return nvim.screen(140, 26)
 

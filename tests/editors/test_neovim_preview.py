@@ -330,9 +330,9 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     assert nvim.lua(FLOAT) == [
         "cacheable: 90 tokens",
         "",
-        "tools … task: 90 tokens, stable: task (name); a change makes 95 new",
+        "tools … task: 90 tokens, stable: task (name); if it changes, 95 aren't cached",
         f"── {kept}",
-        "task: 5 tokens, per request: task (request); a change makes 5 new",
+        "task: 5 tokens, per request: task (request); if it changes, 5 aren't cached",
     ]
 
 

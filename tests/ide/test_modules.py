@@ -157,15 +157,35 @@ X a/b
     1.1 in In
   2 task Task
   ? ch Ch
-  ? deep Deep
-  3 last Last
+  3 deep Deep
+  4 last Last
 Y a/b
   1 one One
     1.1 in In
   2 task Task
   ? ch Ch
+  3 deep Deep
+  4 last Last
+""",
+    )
+
+
+def test_behind_a_chapter_that_code_may_keep_closed_no_number_is_known() -> None:
+    check_tree(
+        f"""
+from foldline.prompts import Chapter
+X = PromptTemplate(ns="a", key="b", sections=[
+    {section("one")},
+    Chapter[P](key="ch", title="Ch", enabled=lambda p: p.name, sections=[{section("deep")}]),
+    {section("last")},
+])
+""",
+        """
+X a/b
+  1 one One
+  ? ch Ch
   ? deep Deep
-  3 last Last
+  ? last Last
 """,
     )
 

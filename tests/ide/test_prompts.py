@@ -50,7 +50,8 @@ async def test_render_shows_summaries_and_their_tools(editor: Viewer) -> None:
     assert render["fidelity"] == "executed"
     assert "## 2. Reference Documentation" in render["text"]
     assert "Security Rules" not in render["text"]
-    assert [tool["name"] for tool in render["tools"]] == ["open_sections", "read_section"]
+    tools = [tool["name"] for tool in render["tools"]]
+    assert tools == ["make_plan", "open_sections", "read_section"]
     assert "".join(block["text"] for block in render["blocks"]) == render["text"]
 
 

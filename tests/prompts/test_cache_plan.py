@@ -153,6 +153,30 @@ def test_a_value_in_front_of_what_is_stable_is_misplaced() -> None:
     ]
 
 
+TOO_SHORT = "too short to be cached: 3 tokens of at least 1,024"
+HINT = "1,403 tokens behind a (note), which doesn't declare how often it changes"
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ((section("a", "${note}"), section("b", LONG)), f"{TOO_SHORT}; {HINT}"),
+        (
+            (section("b", LONG), section("a", "${note}"), section("c", LONG)),
+            f"cacheable: 1,406 tokens in every request; {HINT}",
+        ),
+        ((section("b", LONG), section("a", "${note}")), "cacheable: 1,406 tokens in every request"),
+        ((section("a", "${note}"), section("b", LONG[:1_000])), TOO_SHORT),
+    ],
+)
+def test_the_sentence_names_a_value_that_declares_nothing_in_front_of_much(
+    sections: tuple[Section[object], ...], said: str
+) -> None:
+    template = PromptTemplate[None](ns="t", key="t", sections=sections)
+    prompt = template.render(User("Ada", "noon", note="Careful."))
+    assert cache_plan(prompt, count_tokens=words).sentence == said
+
+
 @pytest.mark.parametrize(
     "template",
     [
@@ -182,13 +206,13 @@ def test_the_plan_reads_as_a_table() -> None:
         count_tokens=words,
     )
     assert str(plan).splitlines() == [
-        "a                 1,403 tokens  constant; a change makes 1,411 new",
-        "b                     3 tokens  constant; a change makes 8 new",
+        "a                 1,403 tokens  constant; if it changes, 1,411 aren't cached",
+        "b                     3 tokens  constant; if it changes, 8 aren't cached",
         "── breakpoint after 1,406 tokens, the same in every request",
-        "b (name)              1 tokens  per session; a change makes 5 new",
-        "task                  3 tokens  constant; a change makes 4 new",
+        "b (name)              1 tokens  per session; if it changes, 5 aren't cached",
+        "task                  3 tokens  constant; if it changes, 4 aren't cached",
         "── breakpoint after 1,410 tokens, the same in every request of a session",
-        "task (request)        1 tokens  per request; a change makes 1 new",
+        "task (request)        1 tokens  per request; if it changes, 1 aren't cached",
     ]
 
 

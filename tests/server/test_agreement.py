@@ -450,8 +450,13 @@ def test_a_certain_render_is_what_running_shows(
     source, overrides = drawn
     module: dict[str, Any] = {"__name__": __name__}
     exec(source, module)
-    executed = module["p"].render(
-        visibility_overrides={path: SectionVisibility[name] for path, name in overrides.items()}
+    # As an evaluation opens chapters by default, which the source alone shows, too.
+    executed = (
+        module["p"]
+        .expand_chapters()
+        .render(
+            visibility_overrides={path: SectionVisibility[name] for path, name in overrides.items()}
+        )
     )
     project = Project()
     project.open("/w/prompt.py", source)

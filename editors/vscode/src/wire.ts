@@ -239,6 +239,8 @@ export interface Preview extends PromptReference {
   parameter_sets: ParameterSet[];
   parameters: Parameters[];
   chapters: Chapter[];
+  /** Which of them are open, in words. */
+  chapters_shown: string;
   budget: Budget | null;
   generated: string[];
   interpreter: UsedInterpreter | null;

@@ -172,17 +172,20 @@ class CachePlan:
     @property
     def sentence(self) -> str:
         """The plan in a few words; empty where nothing could be kept."""
-        kept = [mark for mark in self.breakpoints if mark.kept]
-        if kept:
-            return "cacheable: " + ", ".join(
-                f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept
-            )
+        minimum = self.rules.minimum_tokens
         longest = max((mark.tokens for mark in self.breakpoints), default=0)
-        if longest == 0:
-            return ""
-        return (
-            f"too short to be cached: {longest:,} tokens of at least {self.rules.minimum_tokens:,}"
-        )
+        said = f"too short to be cached: {longest:,} tokens of at least {minimum:,}; "
+        if kept := [mark for mark in self.breakpoints if mark.kept]:
+            parts = (f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept)
+            said = f"cacheable: {', '.join(parts)}; "
+        unknown = (n for n, span in enumerate(self.spans) if span.stability is Stability.UNKNOWN)
+        first = next(unknown, len(self.spans))
+        behind = sum(span.tokens for span in self.spans[first + 1 :])
+        if behind < minimum:
+            return said.removesuffix("; ") if longest else ""
+        name = _name(self.spans[first : first + 1])
+        hint = f"{behind:,} tokens behind {name}, which doesn't declare how often it changes"
+        return said + hint if longest else hint
 
     def misplaced(self) -> Iterator[MisplacedValue]:
         """Yield the first declared value of each kind in front of what changes less often.
@@ -221,7 +224,7 @@ class CachePlan:
             stability = max(span.stability for _, span in row)
             lines.append(
                 f"{name:{width}}  {tokens:>7,} tokens  {_WORDS[stability]}"
-                f"; a change makes {behind:,} new"
+                f"; if it changes, {behind:,} aren't cached"
             )
             behind -= tokens
             if mark := marks.get(row[-1][0]):

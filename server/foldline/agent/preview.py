@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
-from foldline.agent.targets import file_and_name
+from foldline.agent.targets import check_python, file_and_name
 from foldline.agent.terminal import (
     complain,
     console_of,
@@ -24,13 +25,13 @@ from foldline.agent.terminal import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.agent.preview_session import FirstView
     from foldline.agent.terminal import Line
     from foldline.agent.verbs import Verbs
     from foldline.ide.render.jobs import Action
-    from foldline.ide.render.render import Chapter, OpenedSections, Render
+    from foldline.ide.render.render import Answer, Block, OpenedSections, Render
     from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.workspace import Workspace
@@ -42,7 +43,8 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "preview",
         help="show a prompt as a model would get it",
-        description="Runs FILE in the Python of its project and shows its prompt as it is sent.",
+        description="Runs FILE in the Python of its project and shows its prompt as `evaluate` "
+        "sends it by default: with every chapter that may open.",
     )
     parser.add_argument(
         "target",
@@ -68,9 +70,8 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--chapter",
         action="append",
-        default=[],
         metavar="KEY",
-        help="open a chapter, as an evaluation may; may be repeated",
+        help="open this chapter and no other, or `none`; may be repeated",
     )
     parser.add_argument(
         "--diff", metavar="REV[..REV]", help="show what has changed since a revision of git"
@@ -86,11 +87,20 @@ def register(verbs: Verbs) -> None:
         "--tui", action="store_true", help="open it in the terminal, with all controls by keyboard"
     )
     forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--text", action="store_true", help="print the text alone, as pipes get it")
+    forms.add_argument(
+        "--text", action="store_true", help="print the text, with roles on a terminal"
+    )
     forms.add_argument(
         "--tree", action="store_true", help="print the sections with their costs, as terminals do"
     )
+    forms.add_argument(
+        "--as",
+        dest="provider",
+        choices=("anthropic", "openai", "openai-responses"),
+        help="print the JSON that an evaluation would send to a provider; nothing is sent",
+    )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
+    parser.add_argument("--model", default="MODEL", help="the model that --as names")
     parser.set_defaults(run=run)
 
 
@@ -98,6 +108,9 @@ def run(options: argparse.Namespace) -> int:
     import asyncio
 
     file, name = file_and_name(options.target)
+    check_python(file)
+    if options.chapter is not None:
+        options.chapter = frozenset(options.chapter) - {"none"}
     if options.serve:
         return asyncio.run(_serve(options, file, name))
     if options.tui:
@@ -170,7 +183,9 @@ class _Shown:
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.render.render import OpenedSections
+    from foldline.ide.render.execution import execute
+    from foldline.ide.render.jobs import Action, Circumstances
+    from foldline.ide.render.render import OpenedSections, RequestBody, chapters_shown
     from foldline.ide.render.token_costs import with_costs
     from foldline.ide.structuring import unstructured
 
@@ -182,44 +197,56 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         if options.json:
             return _Shown(FOUND, _plain(json_text(unstructured(found))))
         return _Shown(FOUND, list(diff_lines(found)))
+    if options.provider is not None:
+        asked = {"provider": options.provider, "model": options.model, "opened": options.open}
+        action = Action("body", RequestBody, asked)
+        given = (prompt.options, Circumstances(params_file=options.params))
+        sent = await execute(workspace, prompt.target, action, *given)
+        return _Shown(FOUND, _plain(json_text(sent.body)), _made_up(sent))
     answer = await prompt.execute(tolerant=True)
     render = answer.render if isinstance(answer, OpenedSections) else answer
-    closed = list(_closed_chapters(answer.chapters, options.chapter))
+    known = {chapter.key: chapter.open for chapter in answer.chapters}
+    wanted = options.chapter or frozenset()
+    for key in wanted - known.keys():
+        message = f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+        raise Refused(message, kind="prompt", data={"near": list(known)})
+    closed = not all(known[key] for key in wanted)
     failed = [(block.key, block.error) for block in render.blocks if block.error is not None]
     problems = [f"{key}: {error.message}" for key, error in failed]
-    problems += closed
     status = NOTHING if failed or closed else FOUND
     if options.json:
         render = with_costs(render, workspace.folder(prompt.target.document.path).counter)
         told = replace(answer, render=render) if isinstance(answer, OpenedSections) else render
         text = json_text({**unstructured(told), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
-    problems = [f"{name} was made up: give --params" for name in answer.generated] + problems
+    problems = [*_made_up(answer), *problems]
     if options.tree or (is_styled() and not options.text):
         from foldline.agent.preview_tree import tree_lines
 
         counter = workspace.folder(prompt.target.document.path).counter
         costed = with_costs(render, counter)
         return _Shown(status, list(tree_lines(costed, counter)), tuple(problems))
-    return _Shown(status, _plain(render.text), tuple(problems))
+    if answer.chapters:
+        problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
+    lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
+    return _Shown(status, lines, tuple(problems))
+
+
+def _made_up(answer: Answer) -> tuple[str, ...]:
+    return tuple(f"{name} was made up: give --params" for name in answer.generated)
+
+
+def _messages(blocks: Sequence[Block]) -> Iterator[Line]:
+    """Yield the text with the roles of its messages, if they are several."""
+    roles = [[*group] for _, group in groupby(blocks, lambda block: block.role)]
+    for group in roles:
+        if len(roles) > 1:
+            yield [(f"── {group[0].role} ──", "dim")]
+        yield from _plain("".join(block.text for block in group).removesuffix("\n"))
 
 
 def _plain(text: str) -> list[Line]:
     return [[(line, "")] for line in text.split("\n")]
-
-
-def _closed_chapters(chapters: Sequence[Chapter], wanted: Iterable[str]) -> Iterator[str]:
-    """Why the wanted chapters that are not open are closed."""
-    known = {chapter.key: chapter for chapter in chapters}
-    for key in wanted:
-        if key not in known:
-            raise Refused(
-                f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}",
-                kind="prompt",
-                data={"near": list(known)},
-            )
-        elif not known[key].open:
-            yield f"the chapter {key!r} stays closed: {'; '.join(known[key].reasons)}"
 
 
 def _print(shown: _Shown) -> None:
@@ -282,7 +309,7 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
         RenderOptions(
             params=_read_params(options),
             parameter_set=options.parameter_set,
-            chapters=frozenset(options.chapter),
+            chapters=options.chapter,
         ),
         opening if options.open else None,
         options.params,

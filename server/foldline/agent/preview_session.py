@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import PathError
@@ -28,7 +28,7 @@ class FirstView:
     file: Path
     name: str | None
     open: Sequence[str]
-    chapters: Sequence[str]
+    chapters: frozenset[str] | None
     params: Mapping[str, Mapping[str, Any]]
     parameter_set: str | None
 
@@ -44,8 +44,12 @@ async def open_preview(workspace: Workspace, previews: Previews, view: FirstView
     session_id = (await previews.open(uri, view.name)).sessionId
     if view.params or view.parameter_set:
         await previews.set_values(session_id, view.params, parameter_set=view.parameter_set)
+    if view.chapters is not None:
+        await previews.choose(
+            session_id, lambda options: replace(options, chapters=frozenset(), action="close")
+        )
     if view.chapters:
-        await previews.open_chapters(session_id, view.chapters, REASON)
+        await previews.open_chapters(session_id, sorted(view.chapters), REASON)
     if view.open:
         await previews.open_sections(session_id, view.open, REASON)
     return session_id

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
+from foldline.ide.render.render import chapters_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +32,8 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     if len(render.parameter_sets) > 1:
         others = ", ".join(one.name for one in render.parameter_sets)
         yield [(f"values  {render.parameter_set or 'none'}, of {others}", "dim")]
-    for chapter in render.chapters:
-        state = "open" if chapter.open else "may open" if chapter.may_open else "closed"
-        yield [(visible(f"chapter  {chapter.key}: {state}"), "dim")]
+    if render.chapters:
+        yield [(visible(f"chapters  {chapters_shown(render.chapters)}"), "dim")]
     if render.cache:
         yield [(visible(f"cache  {render.cache['sentence']}"), "dim")]
     if any(block.is_summarized for block in render.blocks):

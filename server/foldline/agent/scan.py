@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.agent.targets import check_python
 from foldline.backends.errors import cut
 from foldline.backends.formatting.visible import visible
 from foldline.ide.workspace import Workspace
@@ -62,7 +63,9 @@ def scan(paths: Sequence[str]) -> Scan:
     for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
             raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
-        if not (path.is_file() or path.is_dir()):
+        if path.is_file():
+            check_python(path)
+        elif not path.is_dir():
             raise ScanError(f"{visible(cut(argument))}: it is neither a file nor a directory")
     root = _shared_root(resolved)
     (folder,) = Workspace.at(root).folders()

@@ -5,6 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from foldline.agent.refusals import Refused
+from foldline.backends.formatting.visible import visible
+
+
+def check_python(path: Path) -> None:
+    """Return if a file's name is that of a Python module, or that of no kind of file.
+
+    Raises:
+        Refused: It's another kind of file.
+    """
+    if path.suffix not in (".py", ".pyi", ".pyw", ""):
+        shown = visible(path_from_here(path))
+        by_heading = f"; `foldline outline {shown}` and `foldline symbol {shown} HEADING` read it"
+        hint = by_heading if path.suffix in (".md", ".mdx", ".markdown") else ""
+        raise Refused(f"{shown} isn't a Python module, and only those hold prompts{hint}")
 
 
 def file_and_name(target: str) -> tuple[Path, str | None]:

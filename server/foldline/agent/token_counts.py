@@ -13,8 +13,9 @@ from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
-from foldline.ide.analysis.model import Visibility
+from foldline.ide.cost_texts import gain_of
 from foldline.ide.features.hover import opened_costs
+from foldline.ide.render.static import section_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,35 +23,24 @@ if TYPE_CHECKING:
     from foldline.agent.scan import Scan
     from foldline.agent.terminal import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
+    from foldline.ide.render.static import SectionTokens
     from foldline.ide.token_counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
-class SectionCount:
-    """A section's own tokens; `if_opened` is what opening a summarized section adds, if known.
-
-    `inside` counts the sections whose tokens are among them.
-    """
-
-    key: str
-    number: str
-    title: str
-    tokens: int
-    if_opened: int | None
-    summarized: bool = False
-    inside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class PromptCount:
-    """A prompt's tokens; `certain` if running the prompt gives the text that was counted."""
+    """A prompt's tokens; `certain` if running the prompt gives the text that was counted.
+
+    They are a `lower_bound` if running it gives more text than was counted.
+    """
 
     file: str
     name: str
     prompt: str
     tokens: int
     certain: bool
-    sections: tuple[SectionCount, ...]
+    sections: tuple[SectionTokens, ...]
+    lower_bound: bool = False
 
     @property
     def identity(self) -> str:
@@ -76,17 +66,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
     for analysis in found.analyses():
         for prompt in analysis.prompts:
             costs = opened_costs(prompt, counter)
-            sections = tuple(
-                SectionCount(
-                    ".".join(block.path),
-                    block.number,
-                    block.title,
-                    counter.count(block.text),
-                    costs.get(block.path),
-                    block.visibility is Visibility.SUMMARY,
-                )
-                for block in prompt.render.blocks
-            )
+            sections = section_tokens(prompt.render.blocks, counter, costs)
             template = prompt.template
             counts.append(
                 (
@@ -98,11 +78,43 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         tokens=sum(section.tokens for section in sections),
                         certain=prompt.render.exact,
                         sections=sections,
+                        lower_bound=prompt.render.is_partial,
                     ),
                 )
             )
     bound = {prompt.template for prompt, _ in counts if prompt.bound}
     return [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
+
+
+async def executed(
+    counts: Sequence[PromptCount], root: Path, counter: TokenCounter
+) -> list[PromptCount]:
+    """Return the counts of what running the prompts shows, which the user asked for."""
+    from foldline.ide.render.execution import execute
+    from foldline.ide.render.jobs import RENDER
+    from foldline.ide.render.renderer import STOP_SECONDS
+    from foldline.ide.render.token_costs import with_costs
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.settings import Settings
+    from foldline.ide.workspace import Workspace
+
+    workspace = Workspace.at(root, settings=Settings(trusted=True))
+    found: list[PromptCount] = []
+    try:
+        for count in counts:
+            target = PromptTarget.on_disk(root / count.file, root, count.name)
+            render = with_costs(await execute(workspace, target, RENDER), counter)
+            blocks = [block for block in render.blocks if block.enabled]
+            sections = section_tokens(blocks, counter, {one.path: gain_of(one) for one in blocks})
+            tokens = sum(section.tokens for section in sections)
+            made_up = {name.rpartition(".")[2] for name in render.generated}
+            certain = made_up.isdisjoint(part.field for one in blocks for part in one.segments)
+            found.append(
+                PromptCount(count.file, count.name, count.prompt, tokens, certain, sections)
+            )
+    finally:
+        await workspace.stop(STOP_SECONDS)
+    return found
 
 
 def table_lines(
@@ -116,33 +128,32 @@ def table_lines(
     Sections deeper than `depth` are counted with the one that holds them.
     """
     for count in counts:
+        number = counter.format(count.tokens, certain=count.certain, partial=count.lower_bound)
+        doubt = "" if count.certain else "  (values are placeholders, or made up)"
+        if count.lower_bound:
+            doubt = "  (at least: code makes more of its text, which --run counts)"
         yield [
-            (f"{counter.format(count.tokens, certain=count.certain):>9}  ", "cyan"),
+            (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
             (visible(f"  {count.identity}"), "dim"),
-            (
-                ""
-                if count.certain
-                else "  (estimate from the source; `foldline preview` has the exact text)",
-                "dim",
-            ),
+            (doubt, "dim"),
         ]
-        for section in _down_to(count.sections, depth):
-            opened = f"  {cost_texts.SUMMARIZED}" if section.summarized else ""
+        for section, inner in _down_to(count.sections, depth):
+            opened = f"  {cost_texts.SUMMARIZED}" if section.visibility == "SUMMARY" else ""
             if section.if_opened is not None:
                 opened += f", {cost_texts.if_opened(section.if_opened)}"
-            inside = f"  with {section.inside} inside" if section.inside else ""
+            inside = f"  with {inner} inside" if inner else ""
             indent = "  " * section.key.count(".")
             yield [
                 (f"{counter.format(section.tokens):>9}    ", "cyan"),
                 (visible(f"{indent}{section.number}. {section.title}"), ""),
                 (opened + inside, "dim"),
             ]
-    total = sum(count.tokens for count in counts)
+    total, partial = sum(one.tokens for one in counts), any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
     yield [
-        (f"{counter.format(total):>9}  ", "bold cyan"),
+        (f"{counter.format(total, partial=partial):>9}  ", "bold cyan"),
         (f"in {prompts} ({counter.encoding}{kind})", ""),
     ]
     for growth in grown:
@@ -151,19 +162,17 @@ def table_lines(
         yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
 
 
-def _down_to(sections: Sequence[SectionCount], depth: int | None) -> Iterator[SectionCount]:
-    """Yield the sections down to a depth, with the tokens of those below."""
-    if depth is None:
-        yield from sections
-        return
+def _down_to(
+    sections: Sequence[SectionTokens], depth: int | None
+) -> Iterator[tuple[SectionTokens, int]]:
+    """Yield the sections down to a depth, with the tokens of those below and how many these are."""
     for section in sections:
-        level = section.key.count(".") + 1
-        if level < depth:
-            yield section
+        level = len(section.path)
+        if depth is None or level < depth:
+            yield section, 0
         elif level == depth:
-            below = [one for one in sections if one.key.startswith(f"{section.key}.")]
-            tokens = section.tokens + sum(one.tokens for one in below)
-            yield replace(section, tokens=tokens, inside=len(below))
+            below = sum(one.path[:level] == section.path for one in sections) - 1
+            yield replace(section, tokens=section.subtree), below
 
 
 def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter) -> str:
@@ -173,6 +182,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
             "prompt": count.prompt,
             "tokens": count.tokens,
             "certain": count.certain,
+            "lower_bound": count.lower_bound,
             "sections": {
                 section.key: {
                     "number": section.number,

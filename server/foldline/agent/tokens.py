@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Counts the tokens of each prompt and section from their source alone: literal text, literal
-defaults, placeholders as written, sections summarized as declared. Counts are exact with
-foldline[tokens] installed, and otherwise estimates, marked with ~,
-as are counts of prompts of which only running gives all the text.
+defaults, placeholders as written, sections summarized as declared, chapters open as `evaluate`
+sends them by default. Counts are exact with foldline[tokens] installed, and otherwise estimates,
+marked with ~, as are those with placeholders. With ≥ a count is a lower bound: code makes more of
+the text. --run runs the prompts, and counts what is sent.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
 prompt has grown by more than --max-growth."""
 
@@ -26,6 +28,9 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser("tokens", help="count the tokens of prompts", description=DESCRIPTION)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument("--json", action="store_true", help="write JSON, also for --baseline")
+    parser.add_argument(
+        "--run", action="store_true", dest="execute", help="run the prompts, and count what is sent"
+    )
     parser.add_argument(
         "--depth",
         type=_depth,
@@ -55,11 +60,18 @@ def run(options: Namespace) -> int:
         counter = token_counter(
             options.encoding or found.options.tokens, exact=found.options.exact_tokens
         )
+        if options.execute:
+            # A baseline of the same encoding compares with no counts from source.
+            counter = replace(counter, encoding=f"{counter.encoding} --run")
         if baseline is not None:
             token_counts.check_comparable(baseline, counter)
     except ScanError as error:
         raise Refused(str(error)) from error
     counts = token_counts.count(found, counter)
+    if options.execute:
+        import asyncio
+
+        counts = asyncio.run(token_counts.executed(counts, found.folder.root, counter))
     grown_prompts = (
         token_counts.grown_prompts(counts, baseline, limit) if baseline is not None else []
     )

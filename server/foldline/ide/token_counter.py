@@ -38,9 +38,9 @@ class TokenCounter:
                 self._known[text] = known
         return known
 
-    def format(self, count: int, *, certain: bool = True) -> str:
-        """Format a count for people; an estimate, or one of an uncertain text, is marked `~`."""
-        return f"{'' if self.exact and certain else '~'}{count:,}"
+    def format(self, count: int, *, certain: bool = True, partial: bool = False) -> str:
+        """Format a count for people: `~` marks an estimate or an uncertain text, `≥` a part."""
+        return f"{'≥' if partial else '' if self.exact and certain else '~'}{count:,}"
 
 
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:

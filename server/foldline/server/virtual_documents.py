@@ -30,6 +30,7 @@ from lsprotocol.types import (
 
 from foldline.ide.errors import IdeError, PathRefused
 from foldline.ide.render import execution
+from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.static import static_render
 from foldline.ide.resolve import find_prompt
 
@@ -206,5 +207,6 @@ async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...
     if ls.core.settings.trusted:
         render = await execution.render_opened(ls.core, target, keys)
     else:
-        render = await static_render(ls.core, target, dict.fromkeys(keys, "FULL"))
+        options = RenderOptions(overrides=dict.fromkeys(keys, "FULL"))
+        render = await static_render(ls.core, target, options)
     return render.text

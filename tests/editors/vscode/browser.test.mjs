@@ -56,7 +56,7 @@ test('sections open and close, and what that costs is shown', async () => {
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
   assert.ok((await total(page)) > before);
   assert.match(await page.locator('.words').innerText(), /\d cached/);
-  assert.equal(await page.locator('.piece').count(), 8);
+  assert.equal(await page.locator('.piece').count(), 10);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });
   await screenshot(page, 'dark');
@@ -151,17 +151,21 @@ test('the controls of the page do what those of the panel do', async () => {
   await page.keyboard.press('Tab');
   await page.locator('.once pre').getByText('Eve').waitFor();
   await page.getByRole('button', { name: /^Chapters/ }).click();
-  await page.getByText('forbids it').waitFor();
-  await press('Open chapter Tone');
-  await page.getByText('Be kind.').waitFor();
+  await page
+    .getByText('Chapters: tone open, as `evaluate` sends them; closed: legal (its `enabled`')
+    .waitFor();
+  const tone = page.getByText('Be kind.', { exact: true });
+  await tone.waitFor();
+  await press('Close chapter Tone');
+  await tone.waitFor({ state: 'detached' });
   await press('Peek 4 Policies');
   await page.locator('.peeked').getByText('Refunds within 30 days').waitFor();
   await page.getByRole('button', { name: /^History/ }).click();
-  await page.getByText('Step 3 of 3: Opened tone: Opened in the browser').waitFor();
+  await page.getByText('Step 3 of 3: Closed tone').waitFor();
   await page.getByRole('slider', { name: 'Step' }).press('ArrowLeft');
   await page.locator('.diff .added').getByText('7 seats').waitFor();
   await press('Go Back to This Step');
-  await page.getByText('Be kind.').waitFor({ state: 'detached' });
+  await tone.waitFor();
   await press('Compare');
   await press('Previous Step');
   await page.locator('.compare .removed').getByText('1 seats').waitFor();
@@ -231,6 +235,15 @@ test('a broken file keeps the last good text below what is wrong, until it is me
   await screenshot(page, 'stale');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);
   await notice.waitFor({ state: 'hidden' });
+});
+
+test('the reading view says its name, decodes nothing, and keeps the lines of a value', async () => {
+  const ticket = '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>';
+  const { page } = await open({ files: { 'texts.py': `LAST = ${JSON.stringify(ticket)}\n` } });
+  await page.getByText('Reading view').waitFor();
+  assert.equal(await text(page, 'last'), '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>');
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.getByText('Reading view').waitFor({ state: 'hidden' });
 });
 
 test('markup in a prompt stays text, and the page keeps to its policy', async () => {

@@ -107,14 +107,17 @@ test('a render with other values leaves the preview as it is', async () => {
   await button('Values').click();
 });
 
-test('a chapter opens, and one that may not says why', async () => {
-  await preview.getByRole('button', { name: /^Chapters/ }).click();
-  await preview.getByText('forbids it').waitFor();
-  assert.equal(await button('Open chapter Legal').isDisabled(), true);
-  await button('Open chapter Tone').click();
+test('chapters are open as they are sent, one closes, and one that may not open says why', async () => {
   await preview.getByText('Be kind.').waitFor();
+  await preview.getByRole('button', { name: /^Chapters/ }).click();
+  await preview
+    .getByText('Chapters: tone open, as `evaluate` sends them; closed: legal (its `enabled`')
+    .waitFor();
+  assert.equal(await button('Open chapter Legal').isDisabled(), true);
   await button('Close chapter Tone').click();
   await preview.getByText('Be kind.').waitFor({ state: 'detached' });
+  await button('Open chapter Tone').click();
+  await preview.getByText('Be kind.').waitFor();
   await preview.getByRole('button', { name: /^Chapters/ }).click();
 });
 

@@ -62,6 +62,17 @@ test('markup in a prompt stays text, as Markdown and as sent', async () => {
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });
 
+test('the reading view says its name, decodes nothing, and keeps the lines of a value', async () => {
+  await show([block('a', { text: '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>' })]);
+  await page.getByText('Reading view').waitFor();
+  assert.equal(
+    await page.locator('.body').innerText(),
+    '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>',
+  );
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.getByText('Reading view').waitFor({ state: 'hidden' });
+});
+
 test('only links to the web and to mail can be followed', async () => {
   const text =
     '[web](https://example.com/) [mail](mailto:a@example.com) [file](file:///etc/passwd) [here](#x)';
@@ -205,7 +216,7 @@ test('the plan is a list of what changes, how often, and what that costs', async
       .locator('tr')
       .evaluateAll((made) => made.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.deepEqual(await rows(), [
-    ['sections', 'tokens', 'changes', 'a change makes new'],
+    ['sections', 'tokens', 'changes', 'not cached if it changes'],
     ['tools … b', '1,300', 'stable: a (name)', '1,400'],
     ['breakpoint after 1,300 tokens, the same in every request of a deployment'],
     ['c', '100', 'per request: c (time)', '100'],

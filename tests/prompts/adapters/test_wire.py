@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from foldline.prompts import (
+    Chapter,
+    ContextPolicy,
     Deadline,
     MarkdownSection,
     PromptTemplate,
@@ -18,7 +20,7 @@ from foldline.prompts import (
     ToolContext,
     ToolResult,
 )
-from foldline.prompts.adapters import ScriptedAdapter
+from foldline.prompts.adapters import ScriptedAdapter, render_for_evaluation
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
 from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
@@ -134,6 +136,41 @@ def test_an_answer_comes_back_with_its_usage_and_ids(line: Line) -> None:
     if line.streaming:
         assert len(line.heard) > 1
     check_request(line.wire, request)
+
+
+@pytest.mark.parametrize("kind", ["plain", "output", "chapters", "handles"])
+def test_the_request_to_look_at_is_what_an_evaluation_sends(line: Line, kind: str) -> None:
+    prompt: Any = PROMPT
+    settings: dict[str, Any] = {}
+    if kind == "output":
+        prompt = PromptTemplate[Finding](ns="t", key="o", sections=SECTIONS).bind(Task("Find."))
+    if kind == "chapters":
+        more = MarkdownSection[None](title="More", key="more", template="Much more.")
+        chapter = Chapter[None](title="C", key="c", sections=[more])
+        template = PromptTemplate(ns="t", key="c", sections=SECTIONS, chapters=[chapter])
+        prompt = template.bind(Task("Go."))
+    if kind == "handles":
+        settings["context_policy"] = ContextPolicy(handles=True)
+    body = line.adapter(**settings).request(prompt)  # type: ignore[attr-defined]
+    assert line.provider.requests == []
+    line.will_say(Said('{"title": "a", "line": 3}'))
+    evaluate(line, prompt=prompt, **settings)
+    (request,) = line.provider.requests
+    sent = {key: request[key] for key in request if key not in ("stream", "stream_options")}
+    assert json.loads(json.dumps(body)) == sent
+    assert ("Much more." in json.dumps(body)) is (kind == "chapters")
+
+
+@pytest.mark.parametrize("kind", [OpenAIAdapter, OpenAIResponsesAdapter, AnthropicAdapter])
+def test_the_request_to_look_at_needs_no_key(
+    kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    body = kind(model="m").request(TEMPLATE, Task("How is the weather?"))
+    assert (body["model"], "How is the weather?" in json.dumps(body)) == ("m", True)
+    closed = render_for_evaluation(PROMPT, visibility_overrides={("docs",): FULL})
+    assert "All docs." in json.dumps(kind(model="m").request(closed))
 
 
 def test_parallel_calls_run_in_order_and_their_results_go_back(line: Line) -> None:

@@ -91,6 +91,7 @@ local M = {}
 ---@field parameter_set string?
 ---@field parameter_sets foldline.ParameterSet[]?
 ---@field chapters foldline.Chapter[]?
+---@field chapters_shown string? which of them are open, in words
 ---@field budget { limit: integer, unit: string, used: integer, over: integer }?
 ---@field generated string[]? the fields whose values were made up
 ---@field interpreter { path: string, reason: string, python: string?, mismatch: string? }?
@@ -130,6 +131,7 @@ local FACTS = {
   'parameter_set',
   'parameter_sets',
   'chapters',
+  'chapters_shown',
   'budget',
   'generated',
   'interpreter',

@@ -113,7 +113,7 @@ function M.toggle_chapter(preview, key)
     return toggle({ key = key, open = false })
   end
   vim.ui.select(chapters, {
-    prompt = 'Open or close which chapter?',
+    prompt = ('Open or close a chapter (%s)'):format(preview.chapters_shown or ''),
     format_item = function(chapter)
       local state = chapter.open and 'open' or chapter.may_open and 'closed' or 'stays closed'
       local why = chapter.may_open and '' or ', ' .. table.concat(chapter.reasons, '; ')

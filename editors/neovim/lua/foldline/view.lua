@@ -321,7 +321,7 @@ function plan_lines(plan)
   for _, stage in ipairs(plan.stages) do
     local name = stage.first == stage.last and stage.first
       or ('%s … %s'):format(stage.first, stage.last)
-    local cost = ('%d tokens, %s; a change makes %d new'):format(
+    local cost = ("%d tokens, %s; if it changes, %d aren't cached"):format(
       stage.tokens,
       stage.why,
       stage.change

@@ -32,7 +32,8 @@ export interface View extends PromptReference, Partial<About> {
 /** What a user chose in a preview; a window that is reloaded chooses it again. */
 export interface Choices {
   opened: string[];
-  chapters: string[];
+  /** The chapters that were closed; the others are open where they may be. */
+  closed?: string[];
   params: Values;
   parameter_set: string | null;
 }

@@ -164,7 +164,9 @@ export class PreviewPanel implements vscode.Disposable {
         .all()
         .filter((block) => block.opened)
         .map((block) => block.key),
-      chapters: (this.about.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+      closed: (this.about.chapters ?? [])
+        .filter(({ open, may_open }) => may_open && !open)
+        .map(({ key }) => key),
       params: this.about.params ?? {},
       parameter_set: this.about.parameter_set ?? null,
     };
@@ -172,10 +174,10 @@ export class PreviewPanel implements vscode.Disposable {
 
   /** The preview with these choices, shown only then: the reader sees no flicker. */
   private async restored(preview: Preview, chosen: Choices): Promise<Preview> {
-    const { opened: section_keys, chapters, params, parameter_set } = chosen;
+    const { opened: section_keys, closed = [], params, parameter_set } = chosen;
     const set = parameter_set === preview.parameter_set ? {} : { parameter_set };
     const begun = preview.chapters.filter(({ open }) => open).map(({ key }) => key);
-    const closed = chapters.filter((key) => !begun.includes(key));
+    const chapters = closed.filter((key) => begun.includes(key));
     let restored = preview;
     const attempt = async (command: string, values: object): Promise<void> => {
       try {
@@ -188,8 +190,8 @@ export class PreviewPanel implements vscode.Disposable {
     if (Object.keys(params).length > 0 || (parameter_set && 'parameter_set' in set)) {
       await attempt('setParams', { params, ...set });
     }
-    if (closed.length > 0) {
-      await attempt('openSections', { chapters: closed });
+    if (chapters.length > 0) {
+      await attempt('closeSections', { section_keys: [], chapters });
     }
     if (section_keys.length > 0) {
       await attempt('openSections', { section_keys });

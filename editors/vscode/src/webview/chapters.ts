@@ -5,16 +5,21 @@ import { button, element } from './dom';
 import { reasonOf } from './reasons';
 
 export class Chapters {
-  readonly root = element('ul.chapters');
+  readonly root = element('div');
+  private readonly shown = element('p.doc');
+  private readonly rows = element('ul.chapters');
 
   constructor(
     private readonly change: (open: boolean, key: string, reason: string) => Promise<unknown>,
-  ) {}
+  ) {
+    this.root.append(this.shown, this.rows);
+  }
 
-  show(chapters: readonly Chapter[]): void {
+  show(chapters: readonly Chapter[], shown: string): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.chapter;
-    this.root.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
-    this.root.querySelector<HTMLElement>(`[data-chapter="${CSS.escape(focused ?? '')}"]`)?.focus();
+    this.shown.textContent = `Chapters: ${shown}.`;
+    this.rows.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
+    this.rows.querySelector<HTMLElement>(`[data-chapter="${CSS.escape(focused ?? '')}"]`)?.focus();
   }
 
   private row(chapter: Chapter): HTMLElement {

@@ -122,7 +122,7 @@ export class Controls {
     this.values.tell(generated.length > 0 ? `${generated.length} made up` : '', live);
     this.values.button.classList.toggle('made', generated.length > 0);
     const open = chapters.filter((chapter) => chapter.open).length;
-    this.chapters.show(chapters);
+    this.chapters.show(chapters, view.chapters_shown ?? '');
     this.chaptersDrawer.tell(`${open}/${chapters.length}`, chapters.length > 0);
     this.historyDrawer.tell(steps > 1 ? String(steps) : '', steps > 1);
     if (!this.historyDrawer.panel.hidden) {

@@ -72,6 +72,7 @@ export class Page {
   private readonly name = element('h1');
   private readonly fidelity = element('span.fidelity');
   private readonly modeButton: HTMLButtonElement;
+  private readonly reading = element('span.reading', {}, 'Reading view');
   private readonly foldButton: HTMLButtonElement;
   private readonly notice = element('div.notice', { role: 'status', 'aria-live': 'polite' });
   private readonly refusal = element('div.notice.failed', { role: 'alert' });
@@ -112,7 +113,7 @@ export class Page {
     }
     this.modeButton = button(
       '',
-      { title: 'The exact text that the model gets' },
+      { title: 'The exact text that the model gets, in place of the reading view' },
       () => {
         this.mode = this.mode === 'text' ? 'markdown' : 'text';
         this.keepingPlace(() => this.draw());
@@ -171,6 +172,7 @@ export class Page {
         this.tabs.list,
         element('span.space'),
         this.controls.steps,
+        this.reading,
         this.modeButton,
         this.foldButton,
       ),
@@ -245,6 +247,7 @@ export class Page {
     this.applyFolds();
     this.inStep.redrawn();
     this.modeButton.setAttribute('aria-pressed', String(this.mode === 'text'));
+    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
     this.save();
   }
 
@@ -252,6 +255,7 @@ export class Page {
   private drawSheet(): void {
     const { view, tab } = this;
     this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
+    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
     if (view === null || tab === TEXT) {
       return;
     }
@@ -340,6 +344,7 @@ export class Page {
     }
     this.foldButton.textContent = this.folded.size === 0 ? 'Fold All' : 'Unfold All';
     this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
+    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
   }
 
   private textOf(chosen: (block: Block) => boolean): string {
@@ -443,7 +448,9 @@ export class Page {
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),
-        chapters: (view.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+        closed: (view.chapters ?? [])
+          .filter(({ open, may_open }) => may_open && !open)
+          .map(({ key }) => key),
         params: view.params ?? {},
         parameter_set: view.parameter_set ?? null,
       },

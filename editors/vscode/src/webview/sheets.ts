@@ -132,7 +132,7 @@ function planOf(stages: readonly CacheStage[]): HTMLElement {
       ? []
       : [element('tr.mark', {}, element('td', { colspan: '4' }, breakpoint))]),
   ]);
-  return table('stages', ['sections', 'tokens', 'changes', 'a change makes new'], rows);
+  return table('stages', ['sections', 'tokens', 'changes', 'not cached if it changes'], rows);
 }
 
 function table(kind: string, names: string[], rows: HTMLElement[]): HTMLElement {

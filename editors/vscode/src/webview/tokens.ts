@@ -57,7 +57,8 @@ function nodeOf(token: Token): Node {
     case 'html_block':
       return document.createTextNode(token.content);
     case 'softbreak':
-      return document.createTextNode('\n');
+      // A model reads it as a new line, too.
+      return element('br');
     case 'code_inline':
       return element('code', {}, token.content);
     case 'code_block':

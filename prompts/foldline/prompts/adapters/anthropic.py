@@ -14,7 +14,7 @@ from foldline.prompts.adapters.anthropic_messages import (
 )
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
 from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
-from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
+from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
 from foldline.prompts.adapters.sdk import (
@@ -23,6 +23,7 @@ from foldline.prompts.adapters.sdk import (
     Request,
     SdkAdapter,
     SdkErrors,
+    SdkExchange,
     cache_miss,
     last_message_id,
 )
@@ -143,9 +144,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         self.max_tokens = max_tokens
         self.context_editing = context_editing
 
-    def converse(
-        self, rendered: RenderedPrompt[object], conversation: Conversation
-    ) -> ModelExchange:
+    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation.
 
         Raises:
@@ -225,37 +224,36 @@ class _Exchange:
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        adapter.check_options(adapter.client.messages.create)
         self._adapter = adapter
         deferred = frozenset(tool.name for tool in rendered.deferred_tools)
         self._messages = Messages(deferred, system=takes_system_messages(adapter.model))
         self._results = [r for turn in conversation.turns for r in self._messages.add(turn)]
-        self._request: dict[str, Any] = {
+        self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
             "max_tokens": adapter.max_tokens,
             "messages": self._messages.checked(),
         }
         if self._messages.system:
-            self._request["system"] = self._messages.system
+            self.request["system"] = self._messages.system
         self._compare_with(last_message_id(conversation, adapter.provider))
         tools = anthropic_tools(rendered, search=adapter.tool_search)
         shown = [tool for tool in tools if not tool.get("defer_loading")]
         if tools:
-            self._request["tools"] = tools
+            self.request["tools"] = tools
         if adapter.context_editing is not None:
-            self._request |= _editing(adapter.context_editing, rendered)
-        if self._request.get("cache_control", EPHEMERAL) is not None:
+            self.request |= _editing(adapter.context_editing, rendered)
+        if self.request.get("cache_control", EPHEMERAL) is not None:
             cuts = Cuts(rendered, anthropic_rules(adapter.model), shown)
             self._messages.keep(cuts)
             if cuts.after_tools:
                 shown[-1]["cache_control"] = EPHEMERAL
         if tools or conversation.turns[conversation.begun :]:
-            _cache(self._request)
+            _cache(self.request)
         schema = _schema(rendered)
         if schema is not None:
-            self._request["output_config"] = {
-                **self._request.get("output_config", {}),
+            self.request["output_config"] = {
+                **self.request.get("output_config", {}),
                 "format": {"type": "json_schema", "schema": schema},
             }
 
@@ -266,6 +264,7 @@ class _Exchange:
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
+        self._adapter.check_options(self._adapter.client.messages.create)
         return self._adapter.asked(
             self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
         )
@@ -305,7 +304,7 @@ class _Exchange:
         """Ask how the next request's beginning differs from that of an earlier one."""
         if self._adapter.cache_diagnostics:
             # Without an id, the provider only begins to keep what it compares with.
-            self._request["diagnostics"] = {"previous_message_id": message_id}
+            self.request["diagnostics"] = {"previous_message_id": message_id}
 
     def _receive(self, request: Request) -> tuple[Message, str | None]:
         """Return the answer to one request, and the request's id."""
@@ -316,13 +315,13 @@ class _Exchange:
         if not request.streaming:
             with self._adapter.sending():
                 response = messages.with_raw_response.create(
-                    **self._request, stream=False, timeout=request.timeout
+                    **self.request, stream=False, timeout=request.timeout
                 )
             return response.parse(), response.request_id
         with ExitStack() as stack:
             with self._adapter.sending():
                 stream = stack.enter_context(
-                    messages.stream(**self._request, timeout=request.timeout)
+                    messages.stream(**self.request, timeout=request.timeout)
                 )
             for piece in stream.text_stream:
                 request.scope.emit(piece)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
-    from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
-    from foldline.prompts.adapters.sdk import Request
+    from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.adapters.sdk import Request, SdkExchange
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -58,9 +58,7 @@ class OpenAIAdapter(OpenAISdkAdapter):
     own_options = frozenset({"messages", "model", "tools", "response_format", "stream", "n"})
     limit_option = "max_completion_tokens"
 
-    def converse(
-        self, rendered: RenderedPrompt[object], conversation: Conversation
-    ) -> ModelExchange:
+    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation.
 
         Raises:
@@ -76,22 +74,21 @@ class _Chat:
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        adapter.check_options(adapter.client.chat.completions.create)
         self._adapter = adapter
         self._messages = [m for turn in conversation.turns for m in _messages(turn)]
         self._results = [m for m in self._messages if m["role"] == "tool"]
-        self._request: dict[str, Any] = {
+        self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
             "messages": self._messages,
         }
         tools = openai_tools(rendered)
         if tools:
-            self._request["tools"] = tools
+            self.request["tools"] = tools
         keep_prefix(self._messages, Cuts(rendered, openai_rules(adapter.model), tools), "text")
         output = output_format(rendered)
         if output is not None:
-            self._request["response_format"] = {"type": "json_schema", "json_schema": output}
+            self.request["response_format"] = {"type": "json_schema", "json_schema": output}
 
     def ask(
         self,
@@ -100,6 +97,7 @@ class _Chat:
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
+        self._adapter.check_options(self._adapter.client.chat.completions.create)
         said = self._adapter.asked(
             self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
         )
@@ -123,13 +121,13 @@ class _Chat:
         if not request.streaming:
             with self._adapter.sending():
                 response = completions.with_raw_response.create(
-                    **self._request, stream=False, timeout=request.timeout
+                    **self.request, stream=False, timeout=request.timeout
                 )
             return self._turn(_whole(response.parse()), response.request_id)
-        options = {"include_usage": True, **self._request.get("stream_options", {})}
+        options = {"include_usage": True, **self.request.get("stream_options", {})}
         with self._adapter.sending():
             begun = completions.create(
-                **{**self._request, "stream_options": options}, stream=True, timeout=request.timeout
+                **{**self.request, "stream_options": options}, stream=True, timeout=request.timeout
             )
         with begun as stream:
             answer = _pieced(stream, request.scope.emit)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
 
-    from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
-    from foldline.prompts.adapters.sdk import Request
+    from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.adapters.sdk import Request, SdkExchange
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -91,9 +91,7 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
         """Return True but for models before GPT-5.6."""
         return (gpt_generation(self.model) or _DIAGNOSES_SINCE) >= _DIAGNOSES_SINCE
 
-    def converse(
-        self, rendered: RenderedPrompt[object], conversation: Conversation
-    ) -> ModelExchange:
+    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation."""
         return _Responses(self, rendered, conversation)
 
@@ -105,31 +103,30 @@ class _Responses:
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        adapter.check_options(adapter.client.responses.create)
         self._adapter = adapter
         deferred = openai_responses_tools(rendered, deferred=True)
         self._deferred = {str(tool["name"]): tool for tool in deferred}
         self._input = [item for turn in conversation.turns for item in _items(turn, self._deferred)]
         self._results = list(filter(_is_result, self._input))
-        self._request: dict[str, Any] = {
+        self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
             "input": self._input,
             "store": False,
         }
         if not adapter.model.startswith(_NOT_REASONING):
-            asked = [*(self._request.get("include") or ()), ENCRYPTED_REASONING]
-            self._request["include"] = list(dict.fromkeys(asked))
+            asked = [*(self.request.get("include") or ()), ENCRYPTED_REASONING]
+            self.request["include"] = list(dict.fromkeys(asked))
         tools = openai_responses_tools(rendered, search=adapter.tool_search)
         if tools:
-            self._request["tools"] = tools
+            self.request["tools"] = tools
         self._compare_with(last_message_id(conversation, adapter.provider))
         cuts = Cuts(rendered, openai_rules(adapter.model), _shown(tools))
         keep_prefix(self._input, cuts, "input_text")
         output = output_format(rendered)
         if output is not None:
-            self._request["text"] = {
-                **self._request.get("text", {}),
+            self.request["text"] = {
+                **self.request.get("text", {}),
                 "format": {"type": "json_schema", **output},
             }
 
@@ -140,6 +137,7 @@ class _Responses:
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
+        self._adapter.check_options(self._adapter.client.responses.create)
         return self._adapter.asked(
             self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
         )
@@ -161,11 +159,11 @@ class _Responses:
         if not request.streaming:
             with self._adapter.sending():
                 response = responses.with_raw_response.create(
-                    **self._request, stream=False, timeout=request.timeout
+                    **self.request, stream=False, timeout=request.timeout
                 )
             return self._turn(response.parse(), response.request_id)
         with self._adapter.sending():
-            begun = responses.create(**self._request, stream=True, timeout=request.timeout)
+            begun = responses.create(**self.request, stream=True, timeout=request.timeout)
         with begun as stream:
             request_id = stream.response.headers.get("x-request-id")
             return self._turn(self._last(stream, request.scope.emit, request_id), request_id)
@@ -221,8 +219,8 @@ class _Responses:
     def _compare_with(self, response_id: str | None) -> None:
         """Ask how the next request's beginning differs from that of an earlier one."""
         if self._adapter.cache_diagnostics and response_id is not None:
-            self._request["prompt_cache_options"] = {
-                **(self._request.get("prompt_cache_options") or {}),
+            self.request["prompt_cache_options"] = {
+                **(self.request.get("prompt_cache_options") or {}),
                 "comparison_response_id": response_id,
             }
 

@@ -10,9 +10,15 @@ import weakref
 from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
+from foldline.prompts.adapters.base import (
+    DEFAULT_MAX_TURNS,
+    BaseAdapter,
+    render_for_evaluation,
+)
+from foldline.prompts.adapters.context import ManagedConversation
+from foldline.prompts.adapters.protocol import ModelExchange
 from foldline.prompts.errors import (
     EvaluationFailure,
     EvaluationTimeoutError,
@@ -23,7 +29,7 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
-from foldline.prompts.runtime.conversation import AssistantTurn
+from foldline.prompts.runtime.conversation import AssistantTurn, Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,12 +37,12 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.adapters.protocol import Evaluable, ModelTurn
     from foldline.prompts.adapters.tool_search import ToolSearch
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.conversation import Conversation
 
 __all__ = [
     "DEFAULT_MAX_RETRIES",
@@ -44,6 +50,7 @@ __all__ = [
     "Request",
     "SdkAdapter",
     "SdkErrors",
+    "SdkExchange",
     "cache_miss",
     "last_message_id",
 ]
@@ -78,6 +85,12 @@ class Request:
     scope: CancelScope
     timeout: float
     streaming: bool
+
+
+class SdkExchange(ModelExchange, Protocol):
+    """The requests of one evaluation; `request` has the arguments of the SDK's next call."""
+
+    request: dict[str, Any]
 
 
 class SdkAdapter(BaseAdapter, Generic[ClientT]):
@@ -145,7 +158,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             )
         if isinstance(appending, Appending) and appending.tools == "deferred":
             self._check_adds_tools()
-        if importlib.util.find_spec(self.sdk) is None:
+        if client is None and importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
                 f"install foldline[{self.sdk}]."
@@ -232,6 +245,24 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                     + "; `extra_body` accepts anything else.",
                     near=near,
                 )
+
+    @abstractmethod
+    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
+        """Return a new exchange that continues this conversation."""
+
+    def request(self, prompt: Evaluable[object], *params: object) -> dict[str, object]:
+        """Return the body of the first request of `evaluate`, which is not sent and needs no key.
+
+        Give it what `render_for_evaluation` returns to choose chapters or sections.
+
+        Raises:
+            PromptConfigurationError: The API can't express the prompt.
+        """
+        rendered = render_for_evaluation(prompt, *params)
+        policy = self.policy_for(rendered, None)
+        if policy is not None:
+            rendered = ManagedConversation(policy, Conversation).offered(rendered)
+        return self.converse(rendered, Conversation().begin(rendered.messages)).request
 
     @abstractmethod
     def make_client(self, http_client: httpx2.Client) -> ClientT:

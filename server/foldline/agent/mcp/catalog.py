@@ -40,7 +40,8 @@ class Parameter:
 
     Attributes:
         name: The field's name, or `Type.field` if two types have a field of that name.
-        kind: `str`, `int`, `float`, `bool`, or `list` for texts separated by commas.
+        kind: `str`, `int`, `float`, `bool`, or `list` for texts separated by commas; empty if no
+            text can give it.
         required: Neither the type nor the prompt's author provides a value.
     """
 
@@ -62,7 +63,12 @@ class CatalogPrompt:
     folder: Folder
     file: Path
     prompt: StaticPrompt
-    parameters: tuple[Parameter, ...]
+    fields: tuple[Parameter, ...]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The fields that are arguments."""
+        return tuple(one for one in self.fields if one.kind)
 
     @property
     def path(self) -> str:
@@ -167,17 +173,16 @@ def _of_template(
         form = field.type.form
         annotation = field.annotation if form is None else composition.hint_text(form.hint)
         text_kind = kind_of(annotation)
-        if text_kind is not None:
-            yield Parameter(
-                name=field.id if counts[field.id] == 1 else f"{kind.name}.{field.id}",
-                type_name=kind.name,
-                field=field.id,
-                kind=text_kind,
-                annotation=annotation,
-                default=field.default,
-                description=field.description,
-                required=needed and not field.has_default and kind.name not in given,
-            )
+        yield Parameter(
+            name=field.id if counts[field.id] == 1 else f"{kind.name}.{field.id}",
+            type_name=kind.name,
+            field=field.id,
+            kind=text_kind or "",
+            annotation=annotation,
+            default=field.default,
+            description=field.description,
+            required=needed and not field.has_default and kind.name not in given,
+        )
 
 
 def _settable(kind: Dataclass) -> Iterable[Field]:

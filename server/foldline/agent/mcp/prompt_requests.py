@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # The user goes on with this text: what an argument leaves out is for the code.
 AS_AUTHORED = Circumstances(with_samples=False)
+OPEN_CHAPTERS = "open_chapters"
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 
 
@@ -40,14 +41,14 @@ class PromptRequest:
 
     Attributes:
         arguments: As the client gave them.
-        params: The arguments as values for fields, by dataclass name.
         opened: The keys of the sections that were opened before.
+        options: The arguments as values for fields, and the chapters that they open.
     """
 
     prompt: CatalogPrompt
     arguments: Mapping[str, str]
-    params: Mapping[str, Mapping[str, object]]
     opened: tuple[str, ...]
+    options: RenderOptions
 
     @property
     def target(self) -> PromptTarget:
@@ -61,8 +62,7 @@ class PromptRequest:
         Raises:
             IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
         """
-        options = RenderOptions(params=self.params)
-        return await execute(workspace, self.target, action, options, AS_AUTHORED)
+        return await execute(workspace, self.target, action, self.options, AS_AUTHORED)
 
 
 async def read_request(
@@ -76,7 +76,9 @@ async def read_request(
     prompt = named_prompt(await find(folders), name)
     usable = _without_placeholders(prompt, arguments)
     before = (*split(usable.get(layout.OPEN_SECTIONS, "")), *opened)
-    return PromptRequest(prompt, arguments, _params(prompt, usable), tuple(dict.fromkeys(before)))
+    chapters = frozenset(split(usable.get(OPEN_CHAPTERS, "")))
+    options = RenderOptions(params=_params(prompt, usable), chapters=chapters)
+    return PromptRequest(prompt, arguments, tuple(dict.fromkeys(before)), options)
 
 
 async def find(folders: Folders) -> tuple[CatalogPrompt, ...]:
@@ -110,7 +112,7 @@ def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -
 
     Some clients ask with `$1`, `$2` … as values, and put the user's words into the answer.
     """
-    others = {layout.OPEN_SECTIONS} | {
+    others = {layout.OPEN_SECTIONS, OPEN_CHAPTERS} | {
         parameter.name
         for parameter in prompt.parameters
         if parameter.kind in ("int", "float", "bool") or "Literal[" in parameter.annotation
@@ -127,7 +129,7 @@ def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, di
     known = {parameter.name: parameter for parameter in prompt.parameters}
     params: dict[str, dict[str, object]] = {}
     for name, text in arguments.items():
-        if name == layout.OPEN_SECTIONS:
+        if name in (layout.OPEN_SECTIONS, OPEN_CHAPTERS):
             continue
         if name not in known:
             names = [*known, layout.OPEN_SECTIONS]

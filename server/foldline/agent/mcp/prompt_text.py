@@ -34,8 +34,8 @@ def with_usage(request: PromptRequest, render: Render) -> str:
     call = {"prompt": request.prompt.name, **({"arguments": shown} if shown else {})}
     cut = "; write the values shown as … in full" if "…" in shown.values() else ""
     note = (
-        f"[This prompt comes from an MCP server. Call {_listed(names)} of that server with "
-        f"{_json(call)} besides the arguments of their own{cut}.]"
+        f"[This prompt comes from an MCP server. To call its {_listed(names)}, pass {_json(call)} "
+        f"together with the tool's own arguments{cut}.]"
     )
     return "\n\n".join([render.text, "---\n" + note, *_tools(own)])
 

@@ -173,7 +173,7 @@ class PromptTools:
                 keys,
                 reason,
                 opened=request.opened,
-                params=request.params,
+                options=request.options,
             )
         except Untrusted as error:
             return failure(f"{error}. {REMEDY}")
@@ -192,7 +192,7 @@ class PromptTools:
                 request.target,
                 key,
                 opened=request.opened,
-                params=request.params,
+                options=request.options,
             )
         except Untrusted as error:
             return failure(f"{error}. {REMEDY}")

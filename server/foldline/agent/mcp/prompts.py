@@ -10,6 +10,7 @@ import mcp_types as types
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.agent.mcp.prompt_requests import (
+    OPEN_CHAPTERS,
     find,
     named_prompt,
     read_request,
@@ -19,6 +20,7 @@ from foldline.agent.mcp.prompt_text import own_tools, with_usage
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
 from foldline.ide.render.jobs import RENDER, open_sections
+from foldline.ide.render.render import chapters_shown
 from foldline.prompts import layout
 
 if TYPE_CHECKING:
@@ -123,15 +125,25 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
                 required=False,
             )
         )
+    if keys := ", ".join(one.key for one in prompt.prompt.walk() if one.kind == "chapter"):
+        about = f"Keys of chapters to open, which are closed, comma-separated: {_short(keys, 300)}"
+        arguments.append(
+            types.PromptArgument(name=OPEN_CHAPTERS, description=about, required=False)
+        )
+    left_out = ", ".join(one.name for one in prompt.fields if not one.kind)
+    no_text = f"; not arguments, as no text gives them: {left_out}" if left_out else ""
+    about = _short(f"{prompt.prompt.name} in {prompt.path}: {sections}", 200)
     return types.Prompt(
         name=prompt.name,
-        description=_short(visible(f"{prompt.prompt.name} in {prompt.path}: {sections}"), 200),
+        description=visible(about + _short(no_text, 200)),
         arguments=arguments,
     )
 
 
 def _argument(parameter: Parameter) -> types.PromptArgument:
     about = [parameter.description] if parameter.description else []
+    if parameter.name != parameter.field:
+        about.insert(0, f"the field {parameter.field} of {parameter.type_name}")
     about.append("texts, comma-separated" if parameter.kind == "list" else parameter.annotation)
     if parameter.default not in (None, "None"):
         about.append(f"default {' '.join(parameter.default.split())}")
@@ -159,6 +171,8 @@ def _state(prompt: CatalogPrompt, render: Render) -> str:
         parts.append(f"summarised, to be opened by {layout.OPEN_SECTIONS}: {', '.join(summarised)}")
     if tools:
         parts.append(f"its own tools, called by {CALL_TOOL}: {', '.join(tools)}")
+    if render.chapters:
+        parts.append(f"chapters: {chapters_shown(render.chapters)}")
     if render.generated:
         parts.append(f"made up: {', '.join(render.generated)}")
     return "; ".join(parts)

@@ -336,7 +336,8 @@ class PreviewApp(App[None]):
             self.notify("The prompt has no chapters.")
             return
         rows = [(key, views.chapter_row(chapter)) for key, chapter in known.items()]
-        chosen = await self.push_screen_wait(screens.Choose("Open or close a chapter", rows))
+        title = f"Chapters: {visible(self.state.chapters_shown)}"
+        chosen = await self.push_screen_wait(screens.Choose(title, rows))
         if chosen is None:
             return
         if known[chosen].open:

@@ -53,7 +53,7 @@ class ParamValues:
         # A bound value that isn't a known instance may be of any type.
         self._all_known = all(isinstance(value, InstanceValue) for value in values)
         self._defaults: dict[object, Value] = {}
-        for section in _walk(prompt.rows):
+        for section in _walk(prompt.rows, prompt):
             default = _default_of(section)
             if default is not None and isinstance(section.params, Dataclass):
                 self._defaults.setdefault(section.params.identity, default)
@@ -107,12 +107,14 @@ def _default_of(section: SectionValue) -> Value | None:
     return None if argument is None or isinstance(argument.value, Nothing) else argument.value
 
 
-def _walk(items: Items, depth: int = 0) -> Iterator[SectionValue]:
+def _walk(items: Items, template: TemplateValue, depth: int = 0) -> Iterator[SectionValue]:
     for item in items.items:
         section = item.value
-        if isinstance(section, SectionValue) and section.kind != "chapter" and depth < _DEPTH:
-            yield section
-            yield from _walk(section.children, depth + 1)
+        if isinstance(section, SectionValue) and depth < _DEPTH:
+            if section.kind != "chapter":
+                yield section
+            if section.kind != "chapter" or (template.opens(section) and not section.gated):
+                yield from _walk(section.children, template, depth + 1)
 
 
 def argument_of(instance: InstanceValue, params: Dataclass, name: str) -> Value:

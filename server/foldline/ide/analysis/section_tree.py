@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, StaticSection, Visibility
@@ -44,10 +45,8 @@ def sections_of(
 ) -> tuple[tuple[StaticSection, ...], bool]:
     """Return a template's sections, chapters last, and True if they are certainly all."""
     del evaluator
-    sections, chapters = template.rows, template.items("chapters")
-    both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
-    built = tuple(_built(both, (), "", 0))
-    return built, _complete(both) and not template.maybe
+    built = tuple(_built(template.rows, (), "", 0, count(1)))
+    return built, _complete(template.rows) and not template.maybe
 
 
 def described(section: SectionValue) -> StaticSection:
@@ -70,31 +69,41 @@ def _complete(items: Items, depth: int = 0) -> bool:
 
 
 def _built(
-    items: Items, path: tuple[str, ...], number: str | None, depth: int
+    items: Items, path: tuple[str, ...], number: str | None, depth: int, places: Iterator[int]
 ) -> Iterator[StaticSection]:
     """Yield the sections of one level; `number` is their parent's, None if that is unknown.
 
-    A chapter dissolves when it opens, so its sections get the paths of the chapter's siblings.
-    Chapters are closed here: a chapter has no number, and doesn't count in its siblings' numbers.
+    A chapter dissolves when it opens, so its sections get the paths and the next `places` of the
+    chapter's siblings; it has no number itself. Behind one that may stay closed, none is known.
     """
     if depth > _DEPTH:
         return
-    place = 0
+    if not items.complete:
+        # If unknown items may precede it, a number would be a guess.
+        number = None
     for item in items.items:
         value = item.value
         if is_gone(item.node) or (isinstance(value, SectionValue) and is_gone(value.node)):
             continue
-        chapter = isinstance(value, SectionValue) and value.kind == "chapter"
-        place += not chapter
+        if isinstance(value, SectionValue) and value.kind == "chapter":
+            number = None if value.gated else number
+            yield _section(value, item, path, number, depth, places=places)
+            number = number if value.children.complete else None
+            continue
+        place = next(places)
         if isinstance(value, SectionValue):
-            # If unknown items may precede it, a number would be a guess.
-            known = number is not None and items.complete and not chapter
-            own = layout.section_number(number, place) if known and number is not None else None
+            own = None if number is None else layout.section_number(number, place)
             yield _section(value, item, path, own, depth)
 
 
 def _section(
-    value: SectionValue, item: Item, path: tuple[str, ...], number: str | None, depth: int
+    value: SectionValue,
+    item: Item,
+    path: tuple[str, ...],
+    number: str | None,
+    depth: int,
+    *,
+    places: Iterator[int] | None = None,
 ) -> StaticSection:
     declared = kept(value, "declared", _Declared.by)
     own = (*path, declared.key or "?")
@@ -103,7 +112,7 @@ def _section(
         path=own,
         key=declared.key,
         title=declared.title,
-        number=number or "",
+        number="" if places else number or "",
         depth=depth,
         visibility=declared.visibility,
         kind=value.kind,
@@ -112,9 +121,9 @@ def _section(
         selection=span_of(declared.selected),
         use=source if item.node is value.node else span_of(item.node),
         children=tuple(
-            _built(value.children, path, None, depth)
+            _built(value.children, path, number, depth, places or count(1))
             if value.kind == "chapter"
-            else _built(value.children, own, number, depth + 1)
+            else _built(value.children, own, number, depth + 1, count(1))
         ),
     )
 

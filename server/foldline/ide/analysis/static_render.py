@@ -124,6 +124,14 @@ class StaticRender:
     text: str
     blocks: tuple[StaticBlock, ...]
     certain: bool
+    undecided: bool = False
+    """True if only running the code tells if a chapter opens, which is closed here."""
+
+    @property
+    def is_partial(self) -> bool:
+        """True if running the prompt gives more text: what code makes, or of such a chapter."""
+        segments = (segment for block in self.blocks for segment in block.segments)
+        return self.undecided or any(not one.known and one.field is None for one in segments)
 
     @property
     def exact(self) -> bool:
@@ -163,7 +171,7 @@ def render(
     prompt: TemplateValue | PromptValue,
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> StaticRender:
-    """Render a prompt, with chapters closed."""
+    """Render a prompt; a chapter whose `enabled` only running the code decides stays closed."""
     made = _renderer(prompt, overrides).render()
     return replace(made, certain=made.certain and not prompt.maybe)
 
@@ -221,7 +229,7 @@ def summarized_alone(
 
 
 def places_of(prompt: TemplateValue | PromptValue) -> tuple[Place[SectionSource], ...]:
-    """Return the places of all sections outside of chapters, parents first."""
+    """Return the places of all sections but those of closed chapters, parents first."""
     return tuple(place for top in _renderer(prompt).arranged() for place in top.walk())
 
 
@@ -287,22 +295,29 @@ class _Place(Place[SectionSource]):
 
 
 def _sections(
-    items: Items, depth: int = 0, role_of: Callable[[Item], Role | None] | None = None
-) -> tuple[SectionSource, ...]:
-    if depth > _DEPTH:
-        return ()
-    return tuple(
-        _section(item, depth, None if role_of is None else role_of(item))
-        for item in items.items
-        if not (isinstance(item.value, SectionValue) and item.value.kind == "chapter")
-    )
+    items: Items,
+    template: TemplateValue,
+    depth: int = 0,
+    role_of: Callable[[Item], Role | None] = lambda _: None,
+) -> Iterator[SectionSource]:
+    for item in items.items if depth <= _DEPTH else ():
+        value, role = item.value, role_of(item)
+        if not (isinstance(value, SectionValue) and value.kind == "chapter"):
+            yield _section(item, template, depth, role)
+        elif template.opens(value) and not value.gated:
+            own = value.declares_role or role is Role.SYSTEM
+            inner = (lambda _, role=role: role) if own else role_of
+            for source in _sections(value.children, template, depth + 1, inner):
+                yield replace(source, certain=source.certain and not (item.maybe or value.maybe))
+            if not value.children.complete:
+                yield SectionSource(None, role=role)
 
 
-def _section(item: Item, depth: int, role: Role | None) -> SectionSource:
+def _section(item: Item, template: TemplateValue, depth: int, role: Role | None) -> SectionSource:
     value = item.value
     if not isinstance(value, SectionValue):
         return SectionSource(None, role=role)
-    children = _sections(value.children, depth + 1)
+    children = tuple(_sections(value.children, template, depth + 1))
     own = kept(value, "source", _Own.of)
     certain = not (item.maybe or value.maybe)
     return SectionSource(
@@ -315,6 +330,17 @@ def _section(item: Item, depth: int, role: Role | None) -> SectionSource:
         certain=certain and own.certain,
         tools_certain=certain
         and (own.has_tools or (own.no_tools and all(child.tools_certain for child in children))),
+    )
+
+
+def _is_undecided(template: TemplateValue, items: Items | None = None) -> bool:
+    """Return True if only running the code tells if a chapter opens."""
+    items = template.rows if items is None else items
+    sections = [item.value for item in items.items if isinstance(item.value, SectionValue)]
+    return any(
+        (one.kind == "chapter" and one.gated and template.opens(one))
+        or _is_undecided(template, one.children)
+        for one in sections
     )
 
 
@@ -366,7 +392,8 @@ class _Renderer:
         self.lists = StaticLists(param_values)
         # The sentences of another wording aren't read from the source.
         english = "wording" not in template.arguments
-        self.certain = english and not (template.opaque or template.maybe)
+        self.undecided = kept(template, "undecided", _is_undecided)
+        self.certain = english and not (template.opaque or template.maybe or self.undecided)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
         self.values: dict[object, StaticSegment] = {}
@@ -376,14 +403,14 @@ class _Renderer:
     def render(self) -> StaticRender:
         self._row(self.template.rows, self.arranged())
         text, blocks = self._assembled()
-        return StaticRender(text, blocks, self.certain)
+        return StaticRender(text, blocks, self.certain, self.undecided)
 
     def arranged(self) -> tuple[_Place, ...]:
-        """Arrange all sections, closed ones included; done once for a template."""
+        """Arrange all sections but those of closed chapters; done once for a template."""
         return kept(self.template, "places", self._arranged)
 
     def _arranged(self, template: TemplateValue) -> tuple[_Place, ...]:
-        sections = _sections(template.rows, role_of=template.role_of)
+        sections = tuple(_sections(template.rows, template, role_of=template.role_of))
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
 
     def render_section(self, path: tuple[str, ...]) -> StaticRender:

@@ -5,7 +5,7 @@ Values hold syntax nodes, not offsets, so they stay valid when other statements 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
@@ -370,6 +370,8 @@ class TemplateValue:
     maybe: bool = False
     cost: int = 0
     """Cost of showing all of its sections."""
+    open: frozenset[str] | None = None
+    """The chapters to open; None for all, as `evaluate` opens them by default."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What is kept of it; see `kept`."""
 
@@ -386,11 +388,17 @@ class TemplateValue:
 
     @property
     def rows(self) -> Items:
-        """Its root sections in the order of their roles: those of `system=`, then `sections=`.
+        """Its root sections and chapters, in the order of their roles.
 
         They aren't `complete` if only running the code tells the role of one.
         """
         return kept(self, "rows", _rows)
+
+    def opens(self, chapter: SectionValue) -> bool:
+        """Return True for a chapter to open, as far as its `enabled` allows it."""
+        inside = (item.value for item in chapter.children.items)
+        nested = (one for one in inside if isinstance(one, SectionValue) and one.kind == "chapter")
+        return self.open is None or chapter.key in self.open or any(map(self.opens, nested))
 
     def role_of(self, item: Item) -> Role | None:
         """The role of a root section; None if only running the code would tell."""
@@ -485,11 +493,22 @@ def kept(value: Keeps, name: str, derive: Callable[[Keeps], T]) -> T:
     return value.derived[name]  # type: ignore[return-value]  # One name stands for one type.
 
 
+def with_chapters(
+    prompt: TemplateValue | PromptValue, chapters: frozenset[str] | None
+) -> TemplateValue | PromptValue:
+    """Return the prompt with these chapters to open; None for all."""
+    if chapters is None:
+        return prompt
+    if isinstance(prompt, PromptValue):
+        return replace(prompt, template=replace(prompt.template, open=chapters))
+    return replace(prompt, open=chapters)
+
+
 def _rows(template: TemplateValue) -> Items:
-    system, sections = template.items("system"), template.items("sections")
-    roles = {item: template.role_of(item) for item in (*system.items, *sections.items)}
+    rows = [template.items(name) for name in ROOTS]
+    roles = {item: template.role_of(item) for row in rows for item in row.items}
     known = all(roles.values()) or len(roles) == 1
     return Items(
         tuple(sorted(roles, key=lambda item: SECTION_ROLES.index(roles[item] or Role.USER))),
-        complete=system.complete and sections.complete and known,
+        complete=all(row.complete for row in rows) and known,
     )

@@ -152,19 +152,15 @@ class Previews:
         preview = self.find(session_id)
         # The prompt's code decides whether a chapter may open.
         self._workspace.require_trust()
-        async with preview.turn:
-            new = preview.options.with_chapters(chapters, reason)
-            ticket = preview.ticket(new)
-            render, _ = await self._render(preview, new)
-            known = {chapter.key: chapter for chapter in render.chapters}
-            for key in chapters:
-                if key not in known:
-                    message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-                    raise ToolRefused(message, near=list(known))
-                if not known[key].open:
-                    why = "; ".join(known[key].reasons)
-                    raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
-            return await self._move(preview, [*preview.steps, new], ticket, render)
+        known = {chapter.key: chapter for chapter in preview.render.chapters}
+        for key in chapters:
+            if key not in known:
+                message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+                raise ToolRefused(message, near=list(known))
+            if not known[key].may_open:
+                why = "; ".join(known[key].reasons)
+                raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
+        return await self.choose(session_id, lambda old: old.with_chapters(chapters, reason))
 
     async def close_sections(
         self,
@@ -172,9 +168,11 @@ class Previews:
         section_keys: Sequence[str] | None,
         chapters: Sequence[str] | None = None,
     ) -> PreviewState:
-        """Close what this preview opened, or all of it, and return the new state."""
+        """Close sections that this preview opened, or all of them, and chapters; the new state."""
+        preview = self.find(session_id)
         return await self.choose(
-            session_id, lambda options: options.closing(section_keys, chapters)
+            preview.session_id,
+            lambda options: options.closing(section_keys, chapters, preview.render.chapters),
         )
 
     async def choose(
@@ -418,7 +416,7 @@ class Previews:
             if not self._may_be_static(preview, error):
                 raise
             try:
-                static = await static_render(self._workspace, target, options.overrides)
+                static = await static_render(self._workspace, target, options)
             except IdeError as unknown:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
             self._workspace.focus.prompt(target.document.uri, static.name)

@@ -13,7 +13,7 @@ from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
-from foldline.ide.render.render import EXECUTED, Render
+from foldline.ide.render.render import EXECUTED, Render, chapters_shown
 from foldline.ide.render.render_options import TOKENS, RenderOptions
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ class Preview:
             parameter_sets=render.parameter_sets,
             parameters=render.parameters,
             chapters=render.chapters,
+            chapters_shown=chapters_shown(render.chapters),
             budget=self.budget(),
             generated=render.generated,
             effects=render.effects,
@@ -216,7 +217,7 @@ class Preview:
                 reason=step.reason,
                 params=step.params,
                 parameter_set=step.parameter_set,
-                chapters=tuple(sorted(step.chapters)),
+                chapters=None if step.chapters is None else tuple(sorted(step.chapters)),
                 budget=step.budget,
                 overrides=step.overrides,
                 version=version,

@@ -75,6 +75,7 @@ class PreviewState:
 
     Attributes:
         order: The ids of all blocks.
+        chapters_shown: Which chapters are open, in words.
         blocks: Those that the client hasn't seen as they are now.
         kept: What this version and the one before begin with alike.
         cache: What a provider's cache can keep of it, `CachePlan.to_json`.
@@ -101,6 +102,7 @@ class PreviewState:
     parameter_sets: tuple[ParameterSet, ...]
     parameters: tuple[Parameters, ...]
     chapters: tuple[Chapter, ...]
+    chapters_shown: str
     budget: Budget | None
     generated: tuple[str, ...]
     effects: tuple[Effect, ...]
@@ -112,14 +114,14 @@ class PreviewState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step that undo goes back through."""
+    """A step that undo goes back through; its `chapters` are None where all are open."""
 
     action: str
     section_keys: tuple[str, ...]
     reason: str | None
     params: Mapping[str, Mapping[str, Any]]
     parameter_set: str | None
-    chapters: tuple[str, ...]
+    chapters: tuple[str, ...] | None
     budget: int | None
     overrides: Mapping[str, str]
     version: int

@@ -7,7 +7,7 @@ shape for clients. A field that is `set_later` isn't the worker's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping  # noqa: TC003  # Structuring looks it up.
+from collections.abc import Mapping, Sequence  # noqa: TC003  # Structuring looks it up.
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import attrgetter
@@ -263,6 +263,20 @@ class Chapter:
     reasons: tuple[str, ...]
 
 
+def chapters_shown(chapters: Sequence[Chapter]) -> str:
+    """Return which chapters are open, and if that is as `evaluate` sends them by default."""
+    named = [one.key for one in chapters if one.open]
+    closed = [
+        one.key if one.may_open else f"{one.key} ({'; '.join(one.reasons)})"
+        for one in chapters
+        if not one.open
+    ]
+    shown = f"{', '.join(named) or 'none'} open" if closed else "all open"
+    if all(one.open or not one.may_open for one in chapters):
+        shown += ", as `evaluate` sends them"
+    return shown + (f"; closed: {', '.join(closed)}" if closed else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """Something that the module did besides making prompts, and the line that did it."""
@@ -367,6 +381,13 @@ class OpenedSections(Answer):
     expansion_instructions: str | None
     render: Render
     new_tools: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestBody(Answer):
+    """The JSON that an evaluation would send to a provider."""
+
+    body: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

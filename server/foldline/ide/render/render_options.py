@@ -10,6 +10,8 @@ from foldline.ide.errors import ToolRefused
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.ide.render.render import Chapter
+
 TOKENS, BYTES = "tokens", "bytes"
 
 
@@ -22,7 +24,8 @@ class RenderOptions:
         opened: The sections that were opened in this preview.
         params: Values for fields by dataclass name or section key.
         parameter_set: The parameter set; None for the one that a preview begins with.
-        chapters: The chapters that were opened.
+        chapters: The chapters that are open, as far as the prompt lets them; None for all, as
+            `evaluate` opens them by default.
         budget: The most that the text may cost; None for the project's budget, 0 for none.
         budget_unit: What it costs: `tokens` or UTF-8 `bytes`.
         instructions: What opening the sections told the prompt's tasks to go on with.
@@ -35,7 +38,7 @@ class RenderOptions:
     opened: frozenset[str] = frozenset()
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parameter_set: str | None = None
-    chapters: frozenset[str] = frozenset()
+    chapters: frozenset[str] | None = None
     budget: int | None = None
     budget_unit: str = TOKENS
     instructions: str | None = None
@@ -60,7 +63,7 @@ class RenderOptions:
         """These options with chapters opened."""
         return replace(
             self,
-            chapters=self.chapters | set(chapters),
+            chapters=None if self.chapters is None else self.chapters | set(chapters),
             action="open",
             section_keys=tuple(chapters),
             reason=reason,
@@ -90,31 +93,41 @@ class RenderOptions:
         )
 
     def closing(
-        self, section_keys: Sequence[str] | None, chapters: Sequence[str] | None
+        self,
+        section_keys: Sequence[str] | None,
+        chapters: Sequence[str] | None,
+        known: Sequence[Chapter],
     ) -> RenderOptions:
-        """These options with sections and chapters closed; where neither are named, all of them.
+        """These options with sections and chapters closed; if none are named, all opened sections.
+
+        `known` are the prompt's chapters. A chapter that closes closes those in it.
 
         Raises:
-            ToolRefused: One of them was not opened in this preview.
+            ToolRefused: One of them isn't open.
         """
         everything = section_keys is None and chapters is None
         keys = tuple(sorted(self.opened) if everything else section_keys or ())
-        ended = tuple(sorted(self.chapters) if everything else chapters or ())
-        opened = [*sorted(self.opened), *sorted(self.chapters)]
-        unknown = [*(key for key in keys if key not in self.opened)]
-        unknown += [item for item in ended if item not in self.chapters]
+        ended = tuple(chapters or ())
+        opened = [*sorted(self.opened), *(chapter.key for chapter in known if chapter.open)]
+        unknown = [key for key in (*keys, *ended) if key not in opened]
         if unknown:
             raise ToolRefused(
-                f"{', '.join(unknown)}: not opened in this preview; opened are: "
+                f"{', '.join(unknown)}: not open in this preview; open are: "
                 f"{', '.join(opened) or 'none'}",
                 near=opened,
             )
         left = self.opened - set(keys)
+        left_open = frozenset(
+            chapter.key
+            for chapter in known
+            if (self.chapters is None or chapter.open)
+            and not {chapter.key, *chapter.around} & set(ended)
+        )
         return replace(
             self,
             overrides={k: value for k, value in self.overrides.items() if k not in keys},
             opened=left,
-            chapters=self.chapters - set(ended),
+            chapters=left_open if ended else self.chapters,
             instructions=self.instructions if left else None,
             action="close",
             section_keys=(*keys, *ended),
@@ -127,6 +140,6 @@ class RenderOptions:
             "overrides": self.overrides,
             "params": self.params,
             "parameter_set": self.parameter_set,
-            "chapters": sorted(self.chapters),
+            "chapters": None if self.chapters is None else sorted(self.chapters),
             "instructions": self.instructions,
         }

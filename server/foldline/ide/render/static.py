@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import STATIC, Block, Render, Segment
-from foldline.ide.render.token_costs import with_costs
+from foldline.ide.render.token_costs import subtrees, with_costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.render.render import Location
+    from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
+    from foldline.ide.token_counter import TokenCounter
     from foldline.ide.workspace import Result, Workspace
 
 
@@ -41,7 +43,7 @@ class SectionTokens:
 class PromptTokens:
     """The tokens of a prompt; `certain` if running it gives the text that was counted.
 
-    `budget` is what the project lets it cost.
+    `budget` is what the project lets it cost. They are a `lower_bound` if running it gives more.
     """
 
     name: str
@@ -52,13 +54,16 @@ class PromptTokens:
     exact: bool
     tokens: int
     budget: int | None
+    lower_bound: bool
     sections: tuple[SectionTokens, ...]
 
 
 async def static_render(
-    workspace: Workspace, target: PromptTarget, overrides: Mapping[str, str]
+    workspace: Workspace, target: PromptTarget, options: RenderOptions
 ) -> Render:
     """The prompt with fidelity `static`: placeholders stand for what is unknown.
+
+    A chapter stays closed if only running its `enabled` tells whether it may open.
 
     Raises:
         IdeError: The source shows no such prompt, or an override names no section.
@@ -72,11 +77,13 @@ async def static_render(
             render_opened,
             text_of,
         )
+        from foldline.ide.analysis.values import with_chapters
 
-        wanted = _overrides(prompt, overrides)
-        shown = render(prompt.value, wanted)
+        wanted = _overrides(prompt, options.overrides)
+        value = with_chapters(prompt.value, options.chapters)
+        shown = render(value, wanted)
         folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
-        behind = map(SummarizedBlock, folded, render_opened(prompt.value, folded, wanted))
+        behind = map(SummarizedBlock, folded, render_opened(value, folded, wanted))
         opened = {one.block.path: text_of(one.opened) for one in behind if one.is_known}
         blocks = _with_own_ids(
             _block(block, opened.get(block.path), workspace.locate(snapshot, block.source))
@@ -108,7 +115,6 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
         from foldline.ide.features.hover import opened_costs
 
         counter = snapshot.counter
-        costs = opened_costs(prompt, counter)
         return PromptTokens(
             prompt.name.id,
             snapshot.uri,
@@ -118,22 +124,34 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             counter.exact,
             prompt.render.tokens(counter),
             snapshot.options.token_budget,
-            tuple(
-                SectionTokens(
-                    ".".join(block.path),
-                    block.path,
-                    block.number,
-                    block.title,
-                    block.visibility,
-                    counter.count(block.text),
-                    prompt.render.tokens_below(block.path, counter),
-                    costs.get(block.path),
-                )
-                for block in prompt.render.blocks
-            ),
+            prompt.render.is_partial,
+            section_tokens(prompt.render.blocks, counter, opened_costs(prompt, counter)),
         )
 
     return await query_prompt(workspace, target, query)
+
+
+def section_tokens(
+    blocks: Sequence[StaticBlock | Block],
+    counter: TokenCounter,
+    gains: Mapping[tuple[str, ...], int | None],
+) -> tuple[SectionTokens, ...]:
+    """The tokens of sections, and what opening each of them adds."""
+    tokens = [counter.count(block.text) for block in blocks]
+    found = zip(blocks, tokens, subtrees([block.path for block in blocks], tokens), strict=True)
+    return tuple(
+        SectionTokens(
+            ".".join(one.path),
+            one.path,
+            one.number,
+            one.title,
+            one.visibility,
+            own,
+            subtree,
+            gains.get(one.path),
+        )
+        for one, own, subtree in found
+    )
 
 
 async def query_prompt(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import SectionSource, StaticBlock
+    from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
@@ -48,7 +49,7 @@ async def open_statically(
     reason: str,
     *,
     opened: Sequence[str] = (),
-    params: Mapping[str, Mapping[str, object]],
+    options: RenderOptions,
 ) -> StaticText:
     """Return the text of the sections that `open_sections` opens.
 
@@ -60,7 +61,7 @@ async def open_statically(
     def query(prompt: PromptFacts) -> StaticText:
         from foldline.prompts.disclosure import check_request
 
-        disclosure = _Disclosure(prompt, params)
+        disclosure = _Disclosure(prompt, options)
         disclosure.expand(opened)
         check_request(section_keys, reason, disclosure.summarized())
         return disclosure.text(disclosure.expand(section_keys))
@@ -74,7 +75,7 @@ async def read_statically(
     section_key: str,
     *,
     opened: Sequence[str] = (),
-    params: Mapping[str, Mapping[str, object]],
+    options: RenderOptions,
 ) -> StaticText:
     """Return the text that `read_section` reads.
 
@@ -84,7 +85,7 @@ async def read_statically(
     """
 
     def query(prompt: PromptFacts) -> StaticText:
-        disclosure = _Disclosure(prompt, params)
+        disclosure = _Disclosure(prompt, options)
         disclosure.expand(opened)
         disclosure.check([section_key])
         return disclosure.text([disclosure.places[section_key].path])
@@ -105,17 +106,15 @@ async def _query(workspace: Workspace, target: PromptTarget, query: _Query) -> S
 class _Disclosure:
     """A prompt in the source, and the sections of it that are open."""
 
-    def __init__(self, prompt: PromptFacts, params: Mapping[str, Mapping[str, object]]) -> None:
+    def __init__(self, prompt: PromptFacts, options: RenderOptions) -> None:
         from foldline.ide.analysis.static_render import places_of
-        from foldline.ide.analysis.values import EMPTY_RECORD, PromptValue
+        from foldline.ide.analysis.values import EMPTY_RECORD, PromptValue, with_chapters
 
-        value = prompt.value
+        self._value = value = with_chapters(prompt.value, options.chapters)
         self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
         self._prompt = prompt
-        self._params = params
-        self.places = {
-            place.dotted: place for place in places_of(prompt.value) if place.section.value
-        }
+        self._params = options.params
+        self.places = {place.dotted: place for place in places_of(value) if place.section.value}
         self._by_path = {place.path: place for place in self.places.values()}
         self._open: set[Path] = set()
 
@@ -177,7 +176,7 @@ class _Disclosure:
         unknown: dict[str, None] = {}
         has_tools = False
         for path in paths:
-            shown = render_section(self._prompt.value, path, overrides)
+            shown = render_section(self._value, path, overrides)
             if not shown.certain:
                 raise _only_executed(".".join(path))
             parts = [part for block in shown.blocks for part in self._filled(block)]

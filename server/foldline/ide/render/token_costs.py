@@ -47,10 +47,10 @@ def with_costs(
     """
     # Not by path: in a prompt that isn't finished, two sections may have the same.
     own = [0 if block.error is not None else counter.count(block.text) for block in render.blocks]
-    subtrees = _subtrees([block.path for block in render.blocks], own)
+    below = subtrees([block.path for block in render.blocks], own)
     before = {block.path: block for block in known}
     blocks = []
-    for block, count, subtree in zip(render.blocks, own, subtrees, strict=True):
+    for block, count, subtree in zip(render.blocks, own, below, strict=True):
         opened = block.opened_text
         if_opened = None if opened is None else counter.count(opened)
         tokens = BlockTokens(count, subtree, if_opened)
@@ -74,7 +74,7 @@ def with_costs(
     )
 
 
-def _subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
+def subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
     """Return what each block costs with those behind it that are below it."""
     found = list(own)
     around: list[int] = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from foldline.ide.render import execution
 from foldline.ide.render.jobs import read_section
-from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.resolve import find_prompt
+from foldline.server.commands.prompt_arguments import PromptArguments
 
 if TYPE_CHECKING:
     from foldline.ide.render.jobs import Action
@@ -18,19 +18,11 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.prompt.readSection"
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """Without a `section_key` it is the first summarized section.
-
-    With a `sessionId` the values and the open sections are those of that preview.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments(PromptArguments):
+    """Without a `section_key` it is the first summarized section."""
 
     section_key: str | None = None
-    uri: str | None = None
-    name: str | None = None
-    params: dict[str, dict[str, Any]] = field(default_factory=dict)
-    overrides: dict[str, str] = field(default_factory=dict)
-    sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
@@ -42,5 +34,4 @@ async def answer(ls: FoldlineServer, arguments: Arguments, action: Action[Answer
     if arguments.sessionId is not None:
         return await ls.previews.execute(arguments.sessionId, action)
     target = await find_prompt(ls.core, arguments.uri, arguments.name)
-    options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
-    return await execution.execute(ls.core, target, action, options)
+    return await execution.execute(ls.core, target, action, arguments.options)

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-_PARSER = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
+_OPTIONS = {"html": False, "linkify": False, "typographer": False}
+# What stands as `&lt;` is sent as `&lt;`.
+_PARSER = MarkdownIt("js-default", _OPTIONS).disable("entity")
 # The page shows the heading itself, and the suffix apart from the body.
 _NOT_BODY = ("heading", "suffix")
 

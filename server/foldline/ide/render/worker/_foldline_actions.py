@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -55,8 +56,14 @@ class _Session:
         self.name, self.prompt = _find_prompt(module, request["name"])
         self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
         self.prompt, self.chapters = _foldline_chapters.open_chapters(
-            self.prompt, self.values, request.get("chapters") or ()
+            self.prompt, self.values, request.get("chapters")
         )
+        known = [str(chapter["key"]) for chapter in self.chapters]
+        unknown = [key for key in request.get("chapters") or () if key not in known]
+        # A preview goes on when an edit removes a chapter.
+        if unknown and not request.get("tolerant"):
+            message = f"there is no chapter {unknown[0]!r}; there is {', '.join(known) or 'none'}"
+            raise RequestError("prompt", message, near=known)
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
         self.errors: dict[Path, dict[str, object]] = {}
@@ -176,7 +183,26 @@ def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, obj
     }
 
 
+def _body(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    name = request["provider"]
+    module = import_module(f"foldline.prompts.adapters.{name.replace('-', '_')}")
+    # Nothing is sent, so that no client is needed.
+    adapter = getattr(module, ADAPTERS[name])(request["model"], client=object())
+    try:
+        return {"body": adapter.request(_render_opened(session, request))}
+    except ModuleNotFoundError as error:
+        message = f"{ADAPTERS[name]} needs the package {error.name!r}: install foldline[{name}]"
+        raise RequestError("prompt", message) from error
+
+
+ADAPTERS = {
+    "anthropic": "AnthropicAdapter",
+    "openai": "OpenAIAdapter",
+    "openai-responses": "OpenAIResponsesAdapter",
+}
+
 ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]]] = {
+    "body": _body,
     "call": _call,
     "open": _open,
     "read": _read,
@@ -191,7 +217,7 @@ def _render_opened(session: _Session, request: _foldline_job.Request) -> Rendere
     before = tuple(request.get("opened") or ())
     if not before:
         return rendered
-    session.apply(requested_expansion(rendered, before, ""))
+    session.apply(requested_expansion(rendered, before, "Asked for"))
     return session.render()
 
 

@@ -18,16 +18,18 @@ class NestedChapter:
 
 
 def open_chapters(
-    prompt: Prompt[Any], values: Values, wanted: Collection[str]
+    prompt: Prompt[Any], values: Values, wanted: Collection[str] | None
 ) -> tuple[Prompt[Any], list[dict[str, object]]]:
     """Open the `wanted` chapters and their enclosing ones; returns the prompt and descriptions.
 
-    A chapter that its `enabled` forbids stays closed: its description says why.
+    None opens all, as `evaluate` does by default. A chapter that its `enabled` forbids, or whose
+    parameters are missing, stays closed: its description says why.
     """
     places = list(_chapters(prompt.template.sections, ()))
     if not places:
         return prompt, []
     bound = values.bind(prompt)
+    wanted = [place.chapter.key for place in places] if wanted is None else wanted
     wanted_keys = {
         key for place in places if place.chapter.key in wanted for key in _keys_of(place)
     }

@@ -52,7 +52,7 @@ class Request(TypedDict):
         tolerant: True if failed sections are reported beside the rendered ones.
         values: Sources of further values.
         parameter_set: The set of values to use.
-        chapters: Keys of the chapters to open.
+        chapters: Keys of the chapters to open; None for all.
 
     The other keys belong to individual actions.
     """
@@ -72,6 +72,8 @@ class Request(TypedDict):
     section_key: str | None
     opened: list[str]
     reason: str
+    provider: str
+    model: str
     tool: str
     tool_arguments: dict[str, object]
     network: str
@@ -79,7 +81,7 @@ class Request(TypedDict):
     tolerant: bool
     values: ValueSources | None
     parameter_set: str | None
-    chapters: list[str]
+    chapters: list[str] | None
 
 
 # As in RFC 7464. JSON holds none, so that an answer with its records is one line.

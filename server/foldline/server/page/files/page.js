@@ -152,7 +152,7 @@ function nodeOf(token) {
     case "html_block":
       return document.createTextNode(token.content);
     case "softbreak":
-      return document.createTextNode("\n");
+      return element("br");
     case "code_inline":
       return element("code", {}, token.content);
     case "code_block":
@@ -441,13 +441,17 @@ function asText(block) {
 var Chapters = class {
   constructor(change2) {
     this.change = change2;
+    this.root.append(this.shown, this.rows);
   }
   change;
-  root = element("ul.chapters");
-  show(chapters) {
+  root = element("div");
+  shown = element("p.doc");
+  rows = element("ul.chapters");
+  show(chapters, shown) {
     const focused = document.activeElement?.dataset.chapter;
-    this.root.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
-    this.root.querySelector(`[data-chapter="${CSS.escape(focused ?? "")}"]`)?.focus();
+    this.shown.textContent = `Chapters: ${shown}.`;
+    this.rows.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
+    this.rows.querySelector(`[data-chapter="${CSS.escape(focused ?? "")}"]`)?.focus();
   }
   row(chapter) {
     const { key, title, open } = chapter;
@@ -1102,7 +1106,7 @@ var Controls = class {
     this.values.tell(generated.length > 0 ? `${generated.length} made up` : "", live);
     this.values.button.classList.toggle("made", generated.length > 0);
     const open = chapters.filter((chapter) => chapter.open).length;
-    this.chapters.show(chapters);
+    this.chapters.show(chapters, view.chapters_shown ?? "");
     this.chaptersDrawer.tell(`${open}/${chapters.length}`, chapters.length > 0);
     this.historyDrawer.tell(steps > 1 ? String(steps) : "", steps > 1);
     if (!this.historyDrawer.panel.hidden) {
@@ -1399,7 +1403,7 @@ function planOf(stages) {
     ),
     ...breakpoint === null ? [] : [element("tr.mark", {}, element("td", { colspan: "4" }, breakpoint))]
   ]);
-  return table("stages", ["sections", "tokens", "changes", "a change makes new"], rows);
+  return table("stages", ["sections", "tokens", "changes", "not cached if it changes"], rows);
 }
 function table(kind, names, rows) {
   const head = names.map((name) => name === "" ? element("td") : element("th", {}, name));
@@ -1587,7 +1591,7 @@ var Page = class {
     }
     this.modeButton = button(
       "",
-      { title: "The exact text that the model gets" },
+      { title: "The exact text that the model gets, in place of the reading view" },
       () => {
         this.mode = this.mode === "text" ? "markdown" : "text";
         this.keepingPlace(() => this.draw());
@@ -1630,6 +1634,7 @@ var Page = class {
   name = element("h1");
   fidelity = element("span.fidelity");
   modeButton;
+  reading = element("span.reading", {}, "Reading view");
   foldButton;
   notice = element("div.notice", { role: "status", "aria-live": "polite" });
   refusal = element("div.notice.failed", { role: "alert" });
@@ -1673,6 +1678,7 @@ var Page = class {
         this.tabs.list,
         element("span.space"),
         this.controls.steps,
+        this.reading,
         this.modeButton,
         this.foldButton
       )
@@ -1741,12 +1747,14 @@ var Page = class {
     this.applyFolds();
     this.inStep.redrawn();
     this.modeButton.setAttribute("aria-pressed", String(this.mode === "text"));
+    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
     this.save();
   }
   /** Fills the tab that is shown, and no other. */
   drawSheet() {
     const { view, tab } = this;
     this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
+    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
     if (view === null || tab === TEXT) {
       return;
     }
@@ -1827,6 +1835,7 @@ var Page = class {
     }
     this.foldButton.textContent = this.folded.size === 0 ? "Fold All" : "Unfold All";
     this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
+    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
   }
   textOf(chosen) {
     return this.blocks.all().filter(chosen).map((block) => block.text).join("");
@@ -1919,7 +1928,7 @@ var Page = class {
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),
-        chapters: (view.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+        closed: (view.chapters ?? []).filter(({ open, may_open }) => may_open && !open).map(({ key }) => key),
         params: view.params ?? {},
         parameter_set: view.parameter_set ?? null
       }
