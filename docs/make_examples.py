@@ -91,7 +91,7 @@ _SECONDS = re.compile(r" in \d+\.\d\ds$", re.MULTILINE)
 _COMMENT = re.compile(r"\s+# .*\Z")
 _NEEDS_EXTRAS = re.compile(
     r"^\s*(?:from|import) foldline\.(?:agent|backends|ide|server|prompts\.otel"
-    r"|prompts\.adapters\.(?:openai|anthropic))",
+    r"|prompts\.adapters\.(?:openai|anthropic))|^from pydantic ",
     re.MULTILINE,
 )
 _DRIVER = """\
