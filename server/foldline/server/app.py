@@ -13,22 +13,19 @@ from foldline.ide.operations import OPERATIONS
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.version import VERSION
 from foldline.server.commands import (
+    preview_steps,
     prompt_adopt,
-    prompt_close_preview,
     prompt_close_sections,
     prompt_diff,
-    prompt_history,
     prompt_list,
     prompt_open_sections,
     prompt_preview,
     prompt_read_section,
     prompt_render,
-    prompt_reset,
     prompt_serve,
     prompt_set_params,
     prompt_summary,
     prompt_tokens,
-    prompt_undo,
     restart,
     show,
     status,
@@ -73,6 +70,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from foldline.ide.operations.operation import Operation
+    from foldline.server.commands.preview_steps import PreviewCommand
 
 FEATURES = (
     code_action,
@@ -108,21 +106,21 @@ FEATURES = (
 
 COMMANDS = (
     prompt_adopt,
-    prompt_close_preview,
+    preview_steps.CLOSE,
     prompt_close_sections,
     prompt_diff,
-    prompt_history,
+    preview_steps.HISTORY,
     prompt_list,
     prompt_open_sections,
     prompt_preview,
     prompt_read_section,
     prompt_render,
-    prompt_reset,
+    preview_steps.RESET,
     prompt_serve,
     prompt_set_params,
     prompt_summary,
     prompt_tokens,
-    prompt_undo,
+    preview_steps.UNDO,
     restart,
     show,
     status,
@@ -162,7 +160,7 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _register_command(server: FoldlineServer, command: ModuleType) -> None:
+def _register_command(server: FoldlineServer, command: ModuleType | PreviewCommand) -> None:
     async def execute(ls: FoldlineServer, value: object) -> Any:
         answer = await command.handle(ls, structure(value, command.Arguments))
         # It may be of any size, and the event loop has others to answer.
