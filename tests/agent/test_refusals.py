@@ -137,6 +137,36 @@ def test_a_pipe_that_is_closed_early_leaves_no_traceback(words: list[str], folde
     assert "BrokenPipeError" not in said
 
 
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+@pytest.mark.parametrize("words", [["tree"], ["tree", "--json"], ["--version"], ["check", PROMPT]])
+def test_an_answer_that_cannot_be_written_is_told(words: list[str], unbuffered: str) -> None:
+    """Standard output is a full disk, or closed; what is said is all, also where nothing can be."""
+    for redirection, said in (
+        (">/dev/full", "No space left on device"),
+        (">&-", "standard output is closed"),
+        (">&- 2>&-", None),
+    ):
+        done = subprocess.run(
+            [
+                "/bin/sh",
+                "-c",
+                f'"$@" {redirection}',
+                "sh",
+                sys.executable,
+                "-m",
+                "foldline",
+                *words,
+            ],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        line = "" if said is None else f"foldline {words[0]}: can't write the answer: {said}\n"
+        assert (done.stdout, done.stderr) == ("", line)
+        assert done.returncode == exit_statuses.REFUSED
+
+
 def test_asking_for_names_that_are_not_there_says_so_each_time(folder: Path) -> None:
     """A language server that is still starting when the answer is there ends quietly."""
     for number in range(2):

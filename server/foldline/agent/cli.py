@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from errno import EBADF
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reported(words: list[str]) -> int:
     """Run a command line; what fails is reported."""
     try:
-        return _run(words)
+        if sys.stdout is None:
+            raise OSError(EBADF, "standard output is closed")
+        try:
+            return _run(words)
+        finally:
+            # What waits in its buffer, of `argparse` too, may not fit.
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from foldline.backends.extras import extra_of, needs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})
 TRACEBACK = "FOLDLINE_TRACEBACK"
 """The environment variable that shows where foldline itself failed."""
 
@@ -63,9 +65,10 @@ def refused_by(error: Exception, verb: str) -> Refused | None:
 
 def report(error: Exception, words: Sequence[str]) -> int:
     """Print the error of a command line, and return its exit status."""
-    refused = error if isinstance(error, Refused) else refused_by(error, words[0]) or _fault(error)
-    verb = "" if refused.kind == "usage" else f" {words[0]}"
-    if wants_json(words):
+    refused = error if isinstance(error, Refused) else _unwritten(error)
+    refused = refused or refused_by(error, words[0]) or _fault(error)
+    verb = "" if refused.kind == "usage" or not words else f" {words[0]}"
+    if wants_json(words) and refused.kind != "output":
         from foldline.agent.terminal import json_text, show
 
         details = {"kind": refused.kind, "message": str(refused), **refused.data}
@@ -105,6 +108,13 @@ def _message(error: Exception) -> str:
 
     names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
     return message_of(error, {**names, NO_IGNORE: "--no-ignore"})
+
+
+def _unwritten(error: Exception) -> Refused | None:
+    """Return that the answer can't be written, where that is the error: a file isn't named then."""
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
+        return Refused(f"can't write the answer: {error.strerror}", kind="output")
+    return None
 
 
 def _fault(error: Exception) -> Refused:

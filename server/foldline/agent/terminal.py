@@ -75,7 +75,9 @@ def console_of(stream: TextIO) -> Console:
 
 def complain(message: str) -> None:
     """Print an error message to standard error, like `show`."""
-    _write(f"{message}\n", sys.stderr)
+    # It may be closed, too.
+    if sys.stderr is not None:
+        _write(f"{message}\n", sys.stderr)
 
 
 def json_text(data: object) -> str:

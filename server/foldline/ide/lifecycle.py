@@ -17,7 +17,8 @@ def end_process(status: int) -> NoReturn:
     """
     atexit._run_exitfuncs()  # noqa: SLF001 - There is no public way to run them.
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
+        # One that was closed is None.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(status)
 
