@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.agent import cli
-from foldline.agent.install import jsonc, toml
+from foldline.agent.install import files, jsonc, toml
 from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.errors import UnparsableError
 
@@ -390,9 +390,7 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
     servers = value.get("mcp_servers", {})
     assert toml.read(changed) == {**value, "mcp_servers": {**servers, "foldline": own}}
     assert changed.count("#") == text.count("#")
-    removed = toml.without(changed, keys)
-    rest = {key: item for key, item in value.items() if key != "mcp_servers" or item}
-    assert toml.read(removed) == rest
+    assert toml.without(changed, keys) == text
 
 
 def test_the_page_names_the_file_of_every_client() -> None:
@@ -402,6 +400,94 @@ def test_the_page_names_the_file_of_every_client() -> None:
         assert f"`{client.project[-1]}`" in row
         if client.name != "vscode":
             assert f"`~/{USER_FILES[client.name]}`" in row
+
+
+TOMLS = {
+    "nothing": "",
+    "no line feed at the end": "a = 1",
+    "a comment": "# mine\n",
+    "a table": '[mcp_servers.a]\ncommand = "b"\n\n[other]\nx = 1\n',
+    "an empty table": "[mcp_servers]\n\n",
+    "dotted keys": 'mcp_servers.a.command = "b"\n',
+    "no number": 'x = nan\n[mcp_servers]\na.command = "b"\n',
+    "lines of Windows": 'a = 1\r\n[mcp_servers.a]\r\ncommand = "b"\r\n',
+}
+
+
+@pytest.mark.parametrize("text", TOMLS.values(), ids=list(TOMLS))
+def test_toml_is_given_back_to_the_byte(text: str, home: Path) -> None:
+    file = home / ".codex/config.toml"
+    file.parent.mkdir()
+    file.write_bytes(text.encode())
+    assert install("codex") == 0
+    servers = tomllib.loads(file.read_bytes().decode())["mcp_servers"]
+    assert servers.keys() == {"foldline"} | ({"a"} if "command" in text else set())
+    assert install("codex") == 0
+    assert install("codex", "--remove") == 0
+    assert (file.read_bytes() if file.exists() else b"") == text.encode()
+
+
+@pytest.mark.parametrize("remove", [False, True])
+@pytest.mark.parametrize("text", [None, "{}", '{"a": 1}'])
+def test_what_another_program_writes_meanwhile_is_not_lost(
+    text: str | None,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    remove: bool,
+) -> None:
+    file = home / ".claude.json"
+    if text is not None:
+        file.write_text(text)
+    if remove:
+        assert install("claude-code") == 0
+    read = files.read
+    states: list[str | None] = []
+
+    def read_and_change(path: Path, root: Path | None = None) -> str | None:
+        states.append(read(path, root))
+        if len(states) == 1:
+            path.write_text('{"theirs": 2}')
+        return states[-1]
+
+    monkeypatch.setattr(files, "read", read_and_change)
+    assert install("claude-code", *(["--remove"] if remove else [])) == 2
+    assert f"another program has just changed {file}: run this again" in capsys.readouterr().err
+    assert file.read_text() == '{"theirs": 2}'
+    assert [path.name for path in home.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_file_that_is_protected_or_has_other_names_stays(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, remove: bool
+) -> None:
+    file = home / ".claude.json"
+    if remove:
+        assert install("claude-code") == 0
+        text = file.read_text()
+    else:
+        text = '{"a": 1}'
+        file.write_text(text)
+    words = ["claude-code", *(["--remove"] if remove else [])]
+    file.chmod(0o444)
+    assert install(*words) == 2
+    assert f"{file} is read-only: change it yourself" in capsys.readouterr().err
+    file.chmod(0o644)
+    (tmp_path / "other.json").hardlink_to(file)
+    assert install(*words) == 2
+    assert f"{file} has other names, by hard links: change it" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+def test_a_file_that_is_too_large_is_told_without_advice_for_code(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = home / ".claude.json"
+    file.write_text(" " * (files.LARGEST + 1))
+    assert install("claude-code") == 2
+    error = capsys.readouterr().err
+    assert error == f"foldline install: {file}: has 16,777,217 bytes, the limit is 16,777,216\n"
 
 
 @pytest.mark.parametrize("run", ['\\"', "/*", "/", '"\\'])

@@ -128,6 +128,9 @@ def _problem(error: BaseException, _: type | None) -> str:
         return f"unknown {unknown}; known are {', '.join(field.name for field in fields(error.cl))}"
     if isinstance(error, KeyError):
         return f"{error} is missing"
+    if isinstance(error, AttributeError):
+        # The converter asks what should be an object for its items.
+        return f"expected an object, got {type(error.obj).__name__}"
     return str(error)
 
 

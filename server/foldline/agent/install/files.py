@@ -43,16 +43,16 @@ def read(file: Path, root: Path | None = None) -> str | None:
             raise InstallError(f"{file} is a link to a file that isn't there") from None
         return None
     except PathError as error:
-        raise InstallError(str(error)) from error
+        raise InstallError(error.summary) from error
     except UnicodeDecodeError as error:
         raise InstallError(f"{file} is not UTF-8: byte {error.start}") from error
 
 
-def replace(file: Path, text: str, root: Path | None = None) -> None:
+def replace(file: Path, before: str | None, text: str, root: Path | None = None) -> None:
     """Make `text` the content of a file in one step; a user's link stays one.
 
     Raises:
-        InstallError: It can't be written.
+        InstallError: It can't be written, or isn't as it was `before` any more.
     """
     try:
         if root is not None:
@@ -66,6 +66,7 @@ def replace(file: Path, text: str, root: Path | None = None) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())
             os.chmod(temporary, _mode(target))  # noqa: PTH101
+            _check_unchanged(file, before, root)
             os.replace(temporary, target)  # noqa: PTH105
         except BaseException:
             os.unlink(temporary)  # noqa: PTH108
@@ -74,16 +75,17 @@ def replace(file: Path, text: str, root: Path | None = None) -> None:
         raise InstallError(f"{file} can't be written: {error.strerror}") from error
 
 
-def delete(file: Path, root: Path | None = None) -> None:
+def delete(file: Path, before: str | None, root: Path | None = None) -> None:
     """Delete a file that holds nothing any more.
 
     Raises:
-        InstallError: It can't be deleted.
+        InstallError: It can't be deleted, or isn't as it was `before` any more.
     """
     try:
-        if root is not None:
-            _check_links(file, root)
-        Path(os.path.realpath(file)).unlink()
+        target = Path(os.path.realpath(file))
+        _mode(target)
+        _check_unchanged(file, before, root)
+        target.unlink()
     except OSError as error:
         raise InstallError(f"{file} can't be deleted: {error.strerror}") from error
 
@@ -101,9 +103,24 @@ def _check_links(file: Path, root: Path) -> None:
             raise InstallError(f"{place} is a link, and a project's links aren't followed")
 
 
+def _check_unchanged(file: Path, before: str | None, root: Path | None) -> None:
+    """Raise where another program has written meanwhile: its text would be lost."""
+    if read(file, root) != before:
+        raise InstallError(f"another program has just changed {file}: run this again")
+
+
 def _mode(target: Path) -> int:
+    """Return the mode of a file, or of one that is to be made.
+
+    Raises:
+        InstallError: Its user would be surprised by another file in its place.
+    """
     try:
-        return target.stat().st_mode & 0o777
+        found = target.stat()
+        if found.st_nlink > 1 or not found.st_mode & 0o222:
+            why = "is read-only" if found.st_nlink == 1 else "has other names, by hard links"
+            raise InstallError(f"{target} {why}: change it yourself, --dry-run shows how")
+        return found.st_mode & 0o777
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)

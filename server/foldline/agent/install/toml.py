@@ -36,7 +36,7 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
     place: Any = document
     for key in keys[:-1]:
         if key not in place:
-            place[key] = tomlkit.table(is_super_table=True)
+            return _appended(text, keys, value)
         place = place[key]
         _check_table(place, key)
     last = keys[-1]
@@ -51,7 +51,7 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
     elif isinstance(place, InlineTable):
         place[last] = _filled(tomlkit.inline_table(), value)
     else:
-        place[last] = _filled(tomlkit.table(), value)
+        return _appended(text, keys, value)
     return tomlkit.dumps(document)
 
 
@@ -63,6 +63,11 @@ def without(text: str, keys: Sequence[str]) -> str:
     """
     import tomlkit
 
+    own = read(text)
+    for key in keys:
+        own = own.get(key) if isinstance(own, dict) else None
+    if own is not None and f"\n{text}".endswith(block := _appended("\n", keys, own)[1:]):
+        return f"\n{text}".removesuffix(block)[1:]
     document = _document(text)
     places: list[Any] = [document]
     for key in keys:
@@ -75,6 +80,15 @@ def without(text: str, keys: Sequence[str]) -> str:
         if len(place):
             break
     return tomlkit.dumps(document)
+
+
+def _appended(text: str, keys: Sequence[str], value: Any) -> str:
+    """Return the text with a table at its end, which `without` takes back to the byte."""
+    import tomlkit
+
+    for key in reversed(keys):
+        value = {key: value}
+    return text + "\n" * bool(text) + tomlkit.dumps(value)
 
 
 def _document(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -75,9 +76,9 @@ def run(options: Namespace) -> int:
         show("Nothing is written: --dry-run.")
         return 0
     if gone:
-        files.delete(file, root)
+        files.delete(file, before, root)
     else:
-        files.replace(file, after, root)
+        files.replace(file, before, after, root)
     show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
     return 0
 
@@ -101,9 +102,14 @@ def _changed(client: Client, file: Path, before: str, command: list[str], *, rem
     else:
         changed = language.with_value(plain, client.keys, expected[client.table][client.keys[1]])
     # A table with a comment stays, though it is empty.
-    if language.read(changed) not in (expected, {**expected, client.table: {}}):
+    if _text(language.read(changed)) not in map(_text, (expected, {**expected, client.table: {}})):
         raise UnparsableError("it can't be changed without changing something else")
     return mark + (changed.replace("\n", "\r\n") if windows else changed)
+
+
+def _text(values: object) -> str:
+    """Return a text that is the same for the same values, `nan` too."""
+    return json.dumps(values, sort_keys=True, default=repr)
 
 
 def _expected(client: Client, values: Any, command: list[str], *, remove: bool) -> dict[str, Any]:
