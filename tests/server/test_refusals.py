@@ -35,6 +35,10 @@ async def test_commands_refuse_what_cannot_be_meant(editor: Editor) -> None:
         message, data = await editor.refusal("code.hover", path="README.md", position=position)
         assert data["kind"] == "arguments"
         assert "from 0 to" in message
+    for name in ("overrides", "params"):
+        for value, kind in (("latest", "str"), ([1], "list"), (None, "NoneType")):
+            message, _ = await editor.refusal("prompt.render", **{name: value})
+            assert message == f"{name}: expected an object, got {kind}"
     _, data = await editor.refusal("code.grep", pattern="\ud800")
     assert data["kind"] == "arguments"
     _, data = await editor.refusal("code.grep", pattern="x", glob="[z-a]")
