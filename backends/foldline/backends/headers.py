@@ -39,17 +39,12 @@ class Header:
         if not text and self._first and self._strict:
             raise ValueError(f"a header has no Content-Length; it begins with {self._first[:40]!r}")
         if name.rstrip().lower() == b"content-length":
-            self.length = self._number(value.strip())
+            digits = value.strip()
+            if not digits.isdigit() or len(digits) > 12 or int(digits) > self._longest:
+                raise ValueError(f"Content-Length is {digits[:40]!r}, at most {self._longest}")
+            self.length = int(digits)
         elif name.lower() != b"content-type":
             self._stray += len(line)
         if self._stray > MAX_STRAY_BYTES:
             raise ValueError(f"{self._stray:,} bytes came that aren't LSP")
         return None
-
-    def _number(self, digits: bytes) -> int:
-        if not digits.isdigit() or len(digits) > 12:
-            raise ValueError(f"Content-Length is {digits[:40]!r}")
-        length = int(digits)
-        if length > self._longest:
-            raise ValueError(f"a message has {length:,} bytes, the limit is {self._longest:,}")
-        return length

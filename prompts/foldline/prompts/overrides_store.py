@@ -26,7 +26,6 @@ FORMAT = 1
 MAX_BYTES = 4 << 20
 """Larger than all the texts of any prompt that fits a model."""
 LEFT_SECONDS = 600.0
-"""Nobody takes so long to write a file."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
@@ -117,19 +116,17 @@ class OverridesStore:
                 file.write(f"{text}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            self._clear(path.parent, Path(temporary).stat().st_mtime)
+            # Of writers that were killed; those that write now are younger.
+            oldest = Path(temporary).stat().st_mtime - LEFT_SECONDS
+            for left in path.parent.glob(".*.tmp"):
+                with suppress(OSError):
+                    if left.lstat().st_mtime < oldest:
+                        left.unlink()
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
         return path
-
-    def _clear(self, directory: Path, now: float) -> None:
-        """Remove what killed writers have left; the files of others that write now are younger."""
-        for path in directory.glob(".*.tmp"):
-            with suppress(OSError):
-                if path.lstat().st_mtime < now - LEFT_SECONDS:
-                    path.unlink()
 
     def seed(self, template: PromptTemplate[object], *, tag: str = LATEST) -> Path:
         """Write a file with all texts of a prompt, ready to edit, and return its path.

@@ -13,6 +13,7 @@ from foldline.backends.extras import extra_of, needs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# Of a stream: an error about a file has its name.
 _UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})
 TRACEBACK = "FOLDLINE_TRACEBACK"
 """The environment variable that shows where foldline itself failed."""
@@ -65,8 +66,9 @@ def refused_by(error: Exception, verb: str) -> Refused | None:
 
 def report(error: Exception, words: Sequence[str]) -> int:
     """Print the error of a command line, and return its exit status."""
-    refused = error if isinstance(error, Refused) else _unwritten(error)
-    refused = refused or refused_by(error, words[0]) or _fault(error)
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
+        error = Refused(f"can't write the answer: {error.strerror}", kind="output")
+    refused = error if isinstance(error, Refused) else refused_by(error, words[0]) or _fault(error)
     verb = "" if refused.kind == "usage" or not words else f" {words[0]}"
     if wants_json(words) and refused.kind != "output":
         from foldline.agent.terminal import json_text, show
@@ -108,13 +110,6 @@ def _message(error: Exception) -> str:
 
     names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
     return message_of(error, {**names, NO_IGNORE: "--no-ignore"})
-
-
-def _unwritten(error: Exception) -> Refused | None:
-    """Return that the answer can't be written, where that is the error: a file isn't named then."""
-    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
-        return Refused(f"can't write the answer: {error.strerror}", kind="output")
-    return None
 
 
 def _fault(error: Exception) -> Refused:

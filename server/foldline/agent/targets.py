@@ -45,11 +45,7 @@ def path_from_here(path: Path) -> str:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that isn't there yet, with all of the text or not at all.
-
-    Raises:
-        OSError: It exists, or can't be written.
-    """
+    """Write a file that isn't there yet, with all of the text or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("x", encoding="utf-8")
     try:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, ShowDocumentParams
-from pygls.exceptions import FeatureRequestError, JsonRpcException
+from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from foldline.ide.previews.previews import Previews
@@ -125,5 +125,3 @@ class FoldlineServer(LanguageServer):
         """Log what no request waits for, rather than open a message box for it."""
         if source is not FeatureRequestError:
             log.error("%s: %s", source.__name__, error)
-        if source is JsonRpcException:
-            self.protocol.answer_unreadable(error)

@@ -10,7 +10,6 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from foldline.backends.caches import make_private
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
@@ -415,9 +414,11 @@ class WorkspaceIndex:
             return Store(None)
         location = self._location or index_location(self._files.root)
         try:
+            location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._location is None:
-                make_private(location.parent)
-            location.parent.mkdir(parents=True, exist_ok=True)
+                # An earlier version made it for all to read.
+                with contextlib.suppress(OSError):
+                    location.parent.chmod(0o700)
             try:
                 return Store(location)
             except (StaleStoreError, sqlite3.DatabaseError) as error:

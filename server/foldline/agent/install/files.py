@@ -110,11 +110,7 @@ def _check_unchanged(file: Path, before: str | None, root: Path | None) -> None:
 
 
 def _mode(target: Path) -> int:
-    """Return the mode of a file, or of one that is to be made.
-
-    Raises:
-        InstallError: Its user would be surprised by another file in its place.
-    """
+    """Return the mode of a file, or of one that is to be made; raise where its user protects it."""
     try:
         found = target.stat()
         if found.st_nlink > 1 or not found.st_mode & 0o222:

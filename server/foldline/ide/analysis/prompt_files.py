@@ -110,18 +110,10 @@ class PromptFiles:
         """Yield the files in which some symbol may match a query."""
         wanted = query.lower()
         for file in self.files():
-            if any(_has_in_order(name, wanted) for name in self._words[file].names.split("\n")):
+            # As editors match: the query's characters in order, within one name.
+            rests = map(iter, self._words[file].names.split("\n"))
+            if any(all(character in rest for character in wanted) for rest in rests):
                 yield file
-
-
-def _has_in_order(name: str, query: str) -> bool:
-    """Return whether a name has the query's characters in order, as editors match."""
-    at = -1
-    for character in query:
-        at = name.find(character, at + 1)
-        if at < 0:
-            return False
-    return True
 
 
 def _stem(file: str) -> str:
