@@ -94,7 +94,7 @@ def _title(action: argparse.Action) -> str:
 def roff(text: str) -> str:
     """Text that roff prints as it is."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
-    text = text.replace("…", "...")
+    text = text.replace("…", "...").replace("≥", "\\(>=")
     return f"\\&{text}" if text.startswith(".") else text
 
 

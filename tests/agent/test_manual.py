@@ -16,7 +16,7 @@ from foldline.ide.operations import OPERATIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 MACROS = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", '.\\"'}
-ESCAPES = {"e", "-", "&", "(aq", "(ga", "(dq", "fB", "fI", "fR"}
+ESCAPES = {"(>=", "e", "-", "&", "(aq", "(ga", "(dq", "fB", "fI", "fR"}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_manual_is_roff(making: ModuleType) -> None:
     for line in page.splitlines():
         if line.startswith((".", "'")):
             assert line.split(" ", 1)[0] in MACROS
-    escapes = re.findall(r"\\(\([a-z]{2}|f[A-Z]|.)", "\n".join(page.splitlines()[1:]))
+    escapes = re.findall(r"\\(\([a-z>=]{2}|f[A-Z]|.)", "\n".join(page.splitlines()[1:]))
     assert set(escapes) <= ESCAPES
     assert page.isascii()
     if groff := shutil.which("groff"):

@@ -132,7 +132,10 @@ def compare(
     assert described is not None
     if not (told.render.certain and described.complete):
         return
-    nodes = [node for root in template.plan.roots for node in root.walk()]
+    # The source is shown as an evaluation sends it.
+    value = value.expand_chapters()
+    opened = value.template if isinstance(value, Prompt) else value
+    nodes = [node for root in opened.plan.roots for node in root.walk()]
     shown = [section for section in described.walk() if section.number]
     assert [(diagnostic.path, diagnostic.number) for diagnostic in shown] == [
         (node.path, node.number) for node in nodes

@@ -387,7 +387,7 @@ prompt X [a/b]
   summary 1. Ref [ref]
   section 2. Task [task]
   chapter Extra [extra]
-    section More [more]
+    section 3. More [more]
 prompt Y [a/b]
 section Loose [loose]
 """
@@ -438,7 +438,7 @@ def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:
 def test_inlay_hints_number_the_sections(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
     found = inlays(analysis_of(fixture), COUNTER)
-    assert [item.label.partition(" · ")[0] for item in found] == ["1.", "2."]
+    assert [item.label.partition(" · ")[0] for item in found] == ["1.", "2.", "3."]
     assert fixture.text[: found[0].offset].endswith('title="Ref"')
 
 
