@@ -375,7 +375,7 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
 ) -> None:
     (project / "good.py").write_text(COUNTED)
     _, out, _ = run(capsys, "tokens", project)
-    assert "     ≥8  n/k  good.py:LONG  (at least: code makes more of its text, which --run" in out
+    assert "     ≥8  n/k  good.py:LONG  (without the text that code makes, which --run" in out
     assert "\n      ≥40  in 6 prompts" in out
     assert "  n/k  good.py:UNBOUND  (values are placeholders, or made up)\n" in out
     _, out, _ = run(capsys, "tokens", project, "--json")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from tests.hostile import HOSTILE
 
-from foldline.prompts import MarkdownSection, OverridesStore, files, verbatim
+from foldline.prompts import MarkdownSection, OverridesStore, PromptTemplate, files, verbatim
 from foldline.prompts.adapters.transcript import Transcript
+from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.files import read_text_file
 
@@ -102,3 +103,17 @@ def test_a_verbatim_text_shows_as_it_is() -> None:
     section = MarkdownSection[None](title="T", key="t", template=verbatim(written))
     assert section.render() == written
     assert section.placeholders == ()
+
+
+@FrozenDataclass()
+class Named:
+    name: str
+
+
+def test_a_verbatim_text_is_as_it_is_also_for_warnings() -> None:
+    text = "Use {name}, {{ name }} and $5."
+    section = MarkdownSection[Named](title="T", key="t", template=verbatim(text))
+    template = PromptTemplate(ns="t", key="p", sections=[section])
+    assert text in template.render(Named("Ada")).text
+    with pytest.raises(PromptValidationError, match="takes a text, not None"):
+        verbatim(None)  # type: ignore[arg-type]

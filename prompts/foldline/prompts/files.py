@@ -39,9 +39,21 @@ def from_file(path: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+class Verbatim(str):
+    """A template without placeholders, whatever its text looks like."""
+
+    __slots__ = ()
+
+
 def verbatim(text: str) -> str:
-    """Return the template that shows a text as it is: its dollar signs start no placeholders."""
-    return text.replace("$", "$$")
+    """Return the template that shows a text as it is: its dollar signs start no placeholders.
+
+    Raises:
+        PromptValidationError: It isn't a text.
+    """
+    if not isinstance(text, str):
+        raise PromptValidationError(f"`verbatim` takes a text, not {text!r}.")
+    return Verbatim(text.replace("$", "$$"))
 
 
 def read_text_file(path: Path, limit: int) -> str:

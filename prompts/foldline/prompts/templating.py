@@ -11,6 +11,7 @@ from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.field_forms import forms_for, warn_author, warn_of_none
+from foldline.prompts.files import Verbatim
 from foldline.prompts.forms import ForeignSyntaxWarning, indented
 from foldline.prompts.specialise import field_names
 
@@ -42,7 +43,7 @@ class CompiledTemplate:
     ['Costs $5, ', 'who']
     """
 
-    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "what")
+    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "verbatim", "what")
 
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
@@ -55,6 +56,7 @@ class CompiledTemplate:
             )
         self.key = key
         self.what = what
+        self.verbatim = isinstance(text, Verbatim)
         # Most texts are one line.
         self.source = (textwrap.dedent(text) if "\n" in text else text).strip()
         self._slots = self._parse()
@@ -139,7 +141,7 @@ class CompiledTemplate:
                 near=near,
             )
         fields = {*field_names(params_type)}.difference(self.placeholders)
-        if fields and "{" in self.source.replace("${", ""):
+        if fields and not self.verbatim and "{" in self.source.replace("${", ""):
             from foldline.prompts.foreign_syntax import message, occurrences
 
             for match, name in occurrences(self.source, fields):

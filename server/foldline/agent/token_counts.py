@@ -131,7 +131,7 @@ def table_lines(
         number = counter.format(count.tokens, certain=count.certain, partial=count.lower_bound)
         doubt = "" if count.certain else "  (values are placeholders, or made up)"
         if count.lower_bound:
-            doubt = "  (at least: code makes more of its text, which --run counts)"
+            doubt = "  (without the text that code makes, which --run counts)"
         yield [
             (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),

@@ -18,8 +18,8 @@ DESCRIPTION = """\
 Counts the tokens of each prompt and section from their source alone: literal text, literal
 defaults, placeholders as written, sections summarized as declared, chapters open as `evaluate`
 sends them by default. Counts are exact with foldline[tokens] installed, and otherwise estimates,
-marked with ~, as are those with placeholders. With ≥ a count is a lower bound: code makes more of
-the text. --run runs the prompts, and counts what is sent.
+marked with ~, as are those with placeholders. With ≥ a count is without the text that code makes.
+--run runs the prompts, and counts what is sent.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
 prompt has grown by more than --max-growth."""
 

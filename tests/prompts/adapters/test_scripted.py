@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -323,3 +324,24 @@ async def test_cancelling_the_task_cancels_the_evaluation() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         await ended.wait()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("deadline", 30, "a Deadline, such as Deadline.after"),
+        ("conversation", "Hello", "a Conversation, such as"),
+        ("session", "s", "a Session"),
+        ("cancellation", True, "a threading.Event"),
+        ("context_policy", "keep", "a ContextPolicy"),
+    ],
+)
+def test_a_wrong_argument_says_what_is_right(name: str, value: object, wanted: str) -> None:
+    arguments: Any = {name: value}
+    with pytest.raises(PromptConfigurationError, match=f"`{name}` is {wanted}.*, not {value!r}"):
+        ScriptedAdapter(Transcript(())).evaluate(PROMPT_FOR_ARGUMENTS, **arguments)
+
+
+PROMPT_FOR_ARGUMENTS = PromptTemplate(
+    ns="t", key="p", sections=[MarkdownSection[None](title="T", key="t", template="Hi.")]
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.expansion import ChaptersExpansionPolicy
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from foldline.prompts.wording import Wording
 
 __all__ = ["EvaluationOptions", "Opener"]
+
+
+# An attribute that each has.
+_WANTED = {
+    "session": ("bus", "a Session"),
+    "deadline": ("expired", "a Deadline, such as Deadline.after(30)"),
+    "cancellation": ("is_set", "a threading.Event, or has its method `is_set`"),
+    "context_policy": ("apply", "a ContextPolicy"),
+    "conversation": ("turns", "a Conversation, such as Conversation().user(…)"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +56,12 @@ class EvaluationOptions:
     overrides: OverrideSource | None = None
     tag: str | None = None
     wording: Wording | None = None
+
+    def __post_init__(self) -> None:
+        for name, (attribute, wanted) in _WANTED.items():
+            value = getattr(self, name)
+            if value is not None and not hasattr(value, attribute):
+                raise PromptConfigurationError(f"`{name}` is {wanted}, not {value!r}.")
 
 
 class Opener(Protocol):

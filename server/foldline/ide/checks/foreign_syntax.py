@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.placeholders import ITEMS
+from foldline.ide.analysis.syntax import Call, Name
 from foldline.ide.analysis.values import TEXT_KINDS, Dataclass
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node, at_text, replacement
 from foldline.prompts import foreign_syntax
@@ -24,6 +25,11 @@ def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
         return
     if (section.kind == "task" and text.role == "template") or not isinstance(params, Dataclass):
         return
+    argument = text.section.arguments.get(text.role)
+    if argument is not None and isinstance(argument.node, Call):
+        func = argument.node.func
+        if isinstance(func, Name) and func.id == "verbatim":
+            return
     used = {placeholder.name for placeholder in text.placeholders}
     fields = {field.id for field in params.fields} - used
     for match, name in foreign_syntax.occurrences(mapped.text, fields) if fields else ():

@@ -272,7 +272,8 @@ def chapters_shown(chapters: Sequence[Chapter]) -> str:
         if not one.open
     ]
     shown = f"{', '.join(named) or 'none'} open" if closed else "all open"
-    if all(one.open or not one.may_open for one in chapters):
+    failed = any(" raised " in reason for one in chapters for reason in one.reasons)
+    if not failed and all(one.open or not one.may_open for one in chapters):
         shown += ", as `evaluate` sends them"
     return shown + (f"; closed: {', '.join(closed)}" if closed else "")
 
