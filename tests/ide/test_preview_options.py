@@ -58,11 +58,15 @@ async def test_a_chapter_whose_parameters_are_missing_stays_closed_and_the_rest_
     view: View, tmp_path: Path
 ) -> None:
     editor = view(tmp_path, trusted=True)
-    failing = CHAPTERS.replace("lambda c: c.internal", "lambda c: 1 / 0")
-    editor.open("book.py", failing)
-    state = await editor.command("prompt.preview")
-    assert (state["stale"], state["order"]) == (None, ["first", "wide", "deep"])
-    assert "ZeroDivisionError" in state["chapters"][2]["reasons"][0]
+    for written, instead, reason in (
+        ("lambda c: c.internal", "lambda c: 1 / 0", "ZeroDivisionError"),
+        # No such value can be made up.
+        ("internal: bool = False", "internal: type[Chapter]", "bind an instance of Clearance"),
+    ):
+        editor.open(f"{written[:3]}.py", CHAPTERS.replace(written, instead))
+        state = await editor.command("prompt.preview")
+        assert (state["stale"], state["order"]) == (None, ["first", "wide", "deep"])
+        assert reason in state["chapters"][2]["reasons"][0]
 
 
 async def test_chapters_open_and_close_and_are_undone(book: Viewer) -> None:

@@ -35,6 +35,8 @@ class Slots:
         self._kinds = [kind for kind in dict.fromkeys(s.params_type for s in sections) if kind]
         # A chapter has the parameters of its type, whatever its sections have.
         self._of_chapters = {s.params_type for s in sections if isinstance(s, Chapter)}
+        # Where only chapters need a type and it can't be had, they stay closed.
+        self.optional = self._of_chapters - {slot.kind for slot in self._sections.values()}
         self._own = prompt.section_params
         self.by_name = self._sections | {kind.__name__: Slot(kind) for kind in self._kinds}
 

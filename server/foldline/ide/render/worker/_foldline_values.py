@@ -13,6 +13,7 @@ from typing import Any
 import _foldline_fixtures
 import _foldline_job
 from _foldline_construct import construct, convert_fields, init_values
+from _foldline_failures import RequestError
 from _foldline_fixtures import Origin
 from _foldline_slots import Slot, Slots, walk
 from foldline.prompts import Prompt
@@ -86,7 +87,12 @@ def values_for(
             origins |= dict.fromkeys(source.values, source.origin)
         if sources or (base is None and any(map(is_required, declared_fields(slot.kind)))):
             start = {} if base is None else init_values(base)
-            base = construct(slot.kind, {**start, **changes}, generated, slot.name)
+            try:
+                base = construct(slot.kind, {**start, **changes}, generated, slot.name)
+            except RequestError:
+                if sources or slot.kind not in slots.optional:
+                    raise
+                generated.clear()
             for path in generated:
                 inner = path.removeprefix(f"{slot.name}.").partition(".")[0]
                 origins.setdefault(inner, {"source": "generated"})
