@@ -248,3 +248,14 @@ def test_an_index_leaves_out_files_and_no_match(tmp_path: Path) -> None:
             "src/new.py",
             "buffer.py",
         ]
+
+
+def test_a_thousand_groups_are_searched_for_like_none(engine: str) -> None:
+    """Noted for each line, they would take an hour; what stands in for RE2 refuses them."""
+    files = MemoryFileBackend({"a.py": "x\n" * 200_000})
+    pattern = f"{'(' * 990}x{')' * 990}"
+    if engine == "re2":
+        assert grep(files, pattern).total == 200_000
+    else:
+        with pytest.raises(InvalidArgumentError, match="pattern"):
+            grep(files, pattern)

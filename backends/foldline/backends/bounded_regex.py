@@ -127,6 +127,8 @@ def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
     options = re2.Options()
     options.log_errors = False
     options.never_nl = True
+    # Only where a match begins is asked; a thousand groups would be noted for each line.
+    options.never_capture = True
     options.case_sensitive = not ignore_case
     try:
         compiled: Pattern = re2.compile(f"(?m){pattern}", options)
