@@ -104,7 +104,7 @@ FEATURES = (
     workspace_symbol,
 )
 
-COMMANDS = (
+COMMANDS: tuple[ModuleType | PreviewCommand, ...] = (
     prompt_adopt,
     preview_steps.CLOSE,
     prompt_close_sections,
