@@ -57,14 +57,14 @@ def test_a_preview_shows_what_the_model_sees_and_folds_its_sections(nvim: Neovim
     assert "Review the authentication module for security vulnerabilities." in text
     assert '[This section is summarized. Call `open_sections` with key "reference-docs"' in text
     assert "Security Rules" not in text
-    headings = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("#")]
+    headings = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("## ")]
     nvim.command("normal! zM")
     closed = nvim.strings(
         "return vim.tbl_filter(function(line) return vim.fn.foldclosed(line) == line end,"
         " vim.fn.range(1, vim.fn.line('$')))"
     )
-    # The third-level heading is inside a fold that is closed.
-    assert [int(line) for line in closed] == [headings[index] for index in (0, 1, 2, 4)]
+    # Third-level headings are inside of folds that are closed.
+    assert [int(line) for line in closed] == headings
 
 
 def test_return_opens_the_summary_under_the_cursor_and_c_closes_it(nvim: Neovim) -> None:

@@ -291,6 +291,7 @@ def test_the_answer_waits_for_none_of_the_libraries() -> None:
         "foldline.agent.cli",
         "foldline.agent.serve",
         "foldline.backends",
+        "foldline.backends.exports",
         "foldline.backends.headers",
         "foldline.ide",
         "foldline.ide.lifecycle",
