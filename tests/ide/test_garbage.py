@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +15,34 @@ from foldline.ide.garbage import LONG_SECONDS, YOUNG_OBJECTS, Pauses, keep_colle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PROMPT = (
     "P{n} = PromptTemplate(ns='a', key='k{n}', sections=["
     "MarkdownSection(title='S', key='s', template='Text {n}.')])\n"
 )
+# Prints the number of heaps from which many threads have allocated at once.
+HEAPS = """
+import ctypes, sys, threading
+from foldline.ide.garbage import loading
+with loading():
+    pass
+together = threading.Barrier(20)
+def allocate():
+    together.wait()
+    kept = [bytes(60_000) for _ in range(50)]
+    together.wait()
+threads = [threading.Thread(target=allocate) for _ in range(20)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+libc.malloc_info(0, file)
+libc.fclose(file)
+"""
 MODULE = "from foldline.prompts import *\n" + "".join(PROMPT.format(n=n) for n in range(50))
 
 
@@ -122,3 +147,10 @@ def test_a_server_looks_for_garbage_less_often() -> None:
     finally:
         gc.callbacks[:] = callbacks
         gc.set_threshold(*threshold)
+
+
+def test_threads_share_two_heaps(tmp_path: Path) -> None:
+    """Each of glibc's keeps what a thread once needed: a server grew by megabytes a minute."""
+    file = tmp_path / "heaps.xml"
+    subprocess.run([sys.executable, "-c", HEAPS, str(file)], check=True)
+    assert 1 <= file.read_text().count("<heap nr=") <= 2

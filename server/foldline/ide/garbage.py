@@ -8,8 +8,9 @@ without the collector.
 from __future__ import annotations
 
 import gc
+import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ LONG_SECONDS = 0.05
 YOUNG_OBJECTS = 10_000
 """New objects after which the collector looks at them; those of a few megabytes."""
 _OLDEST = 2
+_ARENA_MAX = -8
 
 
 @contextmanager
@@ -35,6 +37,19 @@ def loading() -> Iterator[None]:
         gc.freeze()
         gc.enable()
         keep_collections_short()
+        share_heaps()
+
+
+def share_heaps() -> None:
+    """Let all threads share two heaps of glibc, which else makes up to eight a processor.
+
+    Each would keep what its largest file once took, so that a server grows for hours.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(AttributeError):  # Of musl, say.
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
 
 
 def keep_collections_short() -> None:
