@@ -49,7 +49,8 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
             if name not in own or own[name] != item:
                 own[name] = item
     elif isinstance(place, InlineTable):
-        place[last] = _filled(tomlkit.inline_table(), value)
+        place[last] = tomlkit.inline_table()
+        place[last].update(value)
     else:
         return _appended(text, keys, value)
     return tomlkit.dumps(document)
@@ -105,9 +106,3 @@ def _document(text: str) -> Any:
 def _check_table(value: Any, key: str) -> None:
     if not hasattr(value, "items"):
         raise UnparsableError(f"{key!r} is no table")
-
-
-def _filled(table: Any, value: Mapping[str, object]) -> Any:
-    for name, item in value.items():
-        table[name] = item
-    return table
