@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from foldline.backends.files.ignore import Ignored, IgnoreRules
+    from foldline.backends.files.ignore import IgnoreRules
     from foldline.backends.models import FileTree
 
 DEFAULT_SIZE_LIMIT = SOURCE_BYTES
@@ -246,10 +246,6 @@ class BaseFileBackend(ABC):
         if path in self._overlays:
             return False
         return path == "." or self._kind(path) == "folder" or self._is_overlay_folder(path)
-
-    def hidden_by(self, path: str, *, is_folder: bool = False) -> Ignored | None:
-        """What ignores the path, if anything does."""
-        return self._rules().for_path(path, is_folder=is_folder)
 
     def ignore_problems(self) -> tuple[str, ...]:
         """One sentence for each thing left out of the ignore files of the root and above."""

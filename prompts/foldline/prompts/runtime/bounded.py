@@ -53,11 +53,6 @@ class CancelScope:
         self._cancelled = False
         self._callbacks: list[Callable[[], object]] = []
 
-    @property
-    def is_cancelled(self) -> bool:
-        """True once the caller has stopped waiting."""
-        return self._cancelled
-
     def check(self) -> None:
         """Return if the caller still waits.
 
