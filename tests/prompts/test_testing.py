@@ -138,7 +138,11 @@ def test_it(prompt_snapshot):
 """
 
 
-def test_the_fixture_keeps_snapshots_beside_the_tests(pytester: pytest.Pytester) -> None:
+def test_the_fixture_keeps_snapshots_beside_the_tests(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where it is set, pytest's own summary tells everything a second time.
+    monkeypatch.delenv("CI", raising=False)
     pytester.makeconftest('pytest_plugins = ["foldline.prompts.pytest_plugin"]')
 
     def run(text: str, *options: str) -> pytest.RunResult:

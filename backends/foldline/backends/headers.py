@@ -40,9 +40,13 @@ class Header:
             raise ValueError(f"a header has no Content-Length; it begins with {self._first[:40]!r}")
         if name.rstrip().lower() == b"content-length":
             digits = value.strip()
-            if not digits.isdigit() or len(digits) > 12 or int(digits) > self._longest:
-                raise ValueError(f"Content-Length is {digits[:40]!r}, at most {self._longest}")
+            if not digits.isdigit() or len(digits) > 12:
+                raise ValueError(f"a message's Content-Length is not a length: {digits[:40]!r}")
             self.length = int(digits)
+            if self.length > self._longest:
+                raise ValueError(
+                    f"a message has {self.length:,} bytes, the limit is {self._longest:,}"
+                )
         elif name.lower() != b"content-type":
             self._stray += len(line)
         if self._stray > MAX_STRAY_BYTES:
