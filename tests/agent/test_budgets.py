@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foldline.agent.folder_operations import run_in_folders
 from foldline.agent.folders import open_folders
+from foldline.backends.base.waiting import run
 from foldline.backends.formatting.budget import CUT
-from foldline.backends.waiting import run
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.workspace import AccessOptions, Workspace

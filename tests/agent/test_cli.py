@@ -13,7 +13,7 @@ import pytest
 
 from foldline.agent import cli
 from foldline.agent.cli import main
-from foldline.backends.bounded_regex import HAS_RE2
+from foldline.backends.base.bounded_regex import HAS_RE2
 from foldline.ide.operations import MODULES, OPERATIONS
 
 OPERATION_VERBS = [operation.verb for operation in OPERATIONS if operation.verb]
@@ -116,24 +116,27 @@ def test_an_operation_is_loaded_without_those_behind_it() -> None:
 
 PARSING = {
     "foldline.backends.ast_backend",
-    "foldline.backends.locations",
+    "foldline.backends.outlines.locations",
     "foldline.backends.models.references",
     "foldline.backends.models.symbols",
-    "foldline.backends.parsing",
+    "foldline.backends.outlines.parsing",
     "tree_sitter",
 }
 # Besides those that it needs: the modules that each verb doesn't load to answer.
 UNUSED = {
-    ("tree",): {*PARSING, "foldline.backends.grep"},
-    ("grep", "SessionStore"): {*PARSING, "foldline.backends.search"},
-    ("search", "session"): {"foldline.backends.grep"},
-    ("outline", "auth/service.py"): {"foldline.backends.grep", "foldline.backends.search"},
+    ("tree",): {*PARSING, "foldline.backends.search.grep"},
+    ("grep", "SessionStore"): {*PARSING, "foldline.backends.search.search"},
+    ("search", "session"): {"foldline.backends.search.grep"},
+    ("outline", "auth/service.py"): {
+        "foldline.backends.search.grep",
+        "foldline.backends.search.search",
+    },
     ("refs", "--seconds", "0", "SessionStore"): {
-        "foldline.backends.grep",
+        "foldline.backends.search.grep",
         "foldline.backends.models.hits",
         "multiprocessing",
     },
-    ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.grep"},
+    ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.search.grep"},
 }
 
 

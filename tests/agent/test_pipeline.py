@@ -11,7 +11,7 @@ from foldline.agent import pipeline, pipeline_prompts
 from foldline.agent.cli import main
 from foldline.agent.pipeline import Pipeline
 from foldline.backends import SmartFileAccess
-from foldline.backends.waiting import run
+from foldline.backends.base.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import code_scoped_context
 from foldline.ide.scoped_context import Sizes, SymbolChoice, pack_with_rest

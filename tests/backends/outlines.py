@@ -5,8 +5,8 @@ from pathlib import Path
 
 from foldline.backends import MemoryFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.outlines import outline_source
-from foldline.backends.symbols import flatten
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.symbols import flatten
 from foldline.backends.text import format_outline
 
 CODE = ("function", "method", "class")

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_workers
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
 from foldline.backends.models import Reference
-from foldline.backends.parsing import Parsed, Refused
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.outlines import outlines, parsing_workers
+from foldline.backends.outlines.parsing import Parsed, Refused
+from foldline.backends.outlines.parsing_pool import PoolParsing
 
 LARGE = "def function(): ...\n" * 20_000
 
@@ -79,8 +80,8 @@ def test_a_worker_that_dies_costs_no_answer() -> None:
 PARENT = """
 import sys
 import threading
-from foldline.backends.parsing import Parsed
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.outlines.parsing import Parsed
+from foldline.backends.outlines.parsing_pool import PoolParsing
 
 if __name__ == "__main__":
     pool = PoolParsing(1)

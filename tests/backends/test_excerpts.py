@@ -8,10 +8,10 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.backends import references
 from foldline.backends.models import Reference
+from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
-from foldline.backends.syntax import parse
+from foldline.backends.references import references
 
 from .corpora import django
 

@@ -16,14 +16,14 @@ from foldline.backends import (
     LocalFileBackend,
     MemoryFileBackend,
     SmartFileAccess,
-    bounded_regex,
 )
-from foldline.backends import grep as searching
+from foldline.backends.base import bounded_regex
+from foldline.backends.base.waiting import run
 from foldline.backends.files.base import BaseFileBackend
-from foldline.backends.required_parts import required_parts
+from foldline.backends.search import grep as searching
+from foldline.backends.search.required_parts import required_parts
+from foldline.backends.search.walks import Walks
 from foldline.backends.text import format_grep
-from foldline.backends.waiting import run
-from foldline.backends.walks import Walks
 
 FILES: dict[str, str | bytes] = {
     "a.py": "import os\n\ndef f():\n    return os.name\n",

@@ -11,8 +11,8 @@ import pytest
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
-from foldline.backends.parsing import Parsed
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.outlines.parsing import Parsed
+from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.ide.subjects import Subject, place_of
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.languages import parser_for
 from foldline.backends.errors import (
     AmbiguousSymbolError,
     BackendError,
@@ -20,10 +21,9 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.formatting.contexts import LONGEST, column_in, cut_bytes, cut_context
-from foldline.backends.languages import parser_for
-from foldline.backends.outlines import outline_source
-from foldline.backends.references import references_in_source
-from foldline.backends.syntax import ParseRefusedError, parse, unclosed, yaml_depth
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.syntax import ParseRefusedError, parse, unclosed, yaml_depth
+from foldline.backends.references.references import references_in_source
 
 REFUSED = {
     "yaml lists": ("yaml", "- " * 300 + "x\n"),
@@ -52,7 +52,7 @@ def test_a_source_that_would_explode_gets_an_outline_by_indentation(
     language: str, text: str
 ) -> None:
     program = (
-        "import sys; from foldline.backends.outlines import outline_source;"
+        "import sys; from foldline.backends.outlines.outlines import outline_source;"
         "print(outline_source(sys.argv[1], sys.stdin.buffer.read()).reason)"
     )
     done = subprocess.run(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from foldline.backends import IgnoredPathError, LocalFileBackend, bounded_regex
+from foldline.backends import IgnoredPathError, LocalFileBackend
+from foldline.backends.base import bounded_regex
 from foldline.backends.files import ignore
 from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.text import format_tree

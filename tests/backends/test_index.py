@@ -547,7 +547,7 @@ def test_outlines_are_kept_by_content_for_other_processes(
     def refuse(*_: object) -> None:
         raise AssertionError("the outline was made again")
 
-    monkeypatch.setattr("foldline.backends.parsing.outline_source", refuse)
+    monkeypatch.setattr("foldline.backends.outlines.parsing.outline_source", refuse)
     access = SmartFileAccess.for_workspace(root)
     assert access.get_outline("src/long.py") == first
     (root / "src" / "copy.py").write_text((root / "src" / "long.py").read_text())

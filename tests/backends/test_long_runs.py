@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.backends.outlines import outline_source
+from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.parsers.comments import doc_above
 from foldline.backends.parsers.strings import one_line
 

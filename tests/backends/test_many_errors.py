@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent.cli import main
-from foldline.backends import parsing_workers, syntax
 from foldline.backends.models import Reference
-from foldline.backends.outlines import outline_source
-from foldline.backends.parsing import Parsed, Refused
-from foldline.backends.parsing_pool import PoolParsing
-from foldline.backends.references import references_in_source
-from foldline.backends.syntax import ParseCostlyError, parse
+from foldline.backends.outlines import parsing_workers, syntax
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.parsing import Parsed, Refused
+from foldline.backends.outlines.parsing_pool import PoolParsing
+from foldline.backends.outlines.syntax import ParseCostlyError, parse
+from foldline.backends.references.references import references_in_source
 from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def test_the_server_and_the_command_line_survive(
 
 MEASURED = """
 import resource, sys
-from foldline.backends.parsing import Parsed
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.outlines.parsing import Parsed
+from foldline.backends.outlines.parsing_pool import PoolParsing
 
 if __name__ == "__main__":
     pool = PoolParsing(1)

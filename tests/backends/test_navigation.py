@@ -13,7 +13,7 @@ from foldline.backends.formatting.navigation_text import (
     format_hover,
     format_locations,
 )
-from foldline.backends.locations import Call, Position
+from foldline.backends.outlines.locations import Call, Position
 
 FILES = {
     "cart.py": (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from foldline.backends.languages import language_of
+from foldline.backends.base.languages import language_of
+from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.language_tables import LANGUAGES
-from foldline.backends.syntax import parse
 
 from .outlines import access_to, check_outline
 

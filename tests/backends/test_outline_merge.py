@@ -13,8 +13,8 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.outline import is_sound, symbols_from
 from foldline.backends.models import FileOutline, SymbolInfo
-from foldline.backends.outline_merge import merge_outline
-from foldline.backends.symbols import flatten
+from foldline.backends.outlines.outline_merge import merge_outline
+from foldline.backends.outlines.symbols import flatten
 
 CODES = (
     "",

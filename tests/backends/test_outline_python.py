@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from foldline.backends.files.source import decode
-from foldline.backends.outlines import outline_source
+from foldline.backends.outlines.outlines import outline_source
 
 from . import corpora
 from .outlines import access_to, check_outline, definitions, definitions_by_ast, python_files

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.files.source import decode
-from foldline.backends.languages import language_of
-from foldline.backends.outlines import outline_source
+from foldline.backends.outlines.outlines import outline_source
 
 from . import corpora
 from .outlines import access_to, check_outline

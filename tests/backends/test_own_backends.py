@@ -20,7 +20,7 @@ from foldline.backends import (
     SymbolNotFoundError,
 )
 from foldline.backends.formatting.navigation_text import format_calls, format_hover
-from foldline.backends.locations import Position
+from foldline.backends.outlines.locations import Position
 from foldline.backends.text import (
     format_outline,
     format_references,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foldline.backends import FileOutline, SmartFileAccess, syntax
-from foldline.backends.languages import parser_for
-from foldline.backends.syntax import ParseRefusedError, parse
+from foldline.backends import FileOutline, SmartFileAccess
+from foldline.backends.base.languages import parser_for
+from foldline.backends.outlines import syntax
+from foldline.backends.outlines.syntax import ParseRefusedError, parse
 
 if TYPE_CHECKING:
     from pathlib import Path

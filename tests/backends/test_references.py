@@ -15,13 +15,12 @@ from foldline.backends import (
     SmartFileAccess,
     SymbolDetail,
     SymbolNotFoundError,
-    two_tier_references,
-    uses_cache,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.formatting.budget import REFERENCES_DETAILS
-from foldline.backends.parsing import InProcessParsing, Parsed, Refused
-from foldline.backends.references import is_test_path
+from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
+from foldline.backends.references import two_tier_references, uses_cache
+from foldline.backends.references.references import is_test_path
 from foldline.backends.text import format_references
 
 from .outlines import access_to

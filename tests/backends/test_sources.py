@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import BinaryFileError, LocalFileBackend, MemoryFileBackend
 from foldline.backends.files.source import count_lines, decode, from_text, split_lines
-from foldline.backends.outlines import outline_source
+from foldline.backends.outlines.outlines import outline_source
 
 LATIN = b"# -*- coding: latin-1 -*-\nx = '\xe9'\n"
 WINDOWS = b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n'\x80'"

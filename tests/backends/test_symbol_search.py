@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import InvalidArgumentError, SmartFileAccess
+from foldline.backends.base.waiting import run
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import SymbolResults
-from foldline.backends.waiting import run
 from foldline.ide.operations.code_scoped_context import OPERATION, Arguments
 
 LONG = "\n".join(f"        total += prices[{number}]" for number in range(60))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygls.uris import from_fs_path
 
-from foldline.backends.uris import path_of_uri, uri_of_path
+from foldline.backends.base.uris import path_of_uri, uri_of_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths with slashes")
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1)

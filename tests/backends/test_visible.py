@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from foldline.backends import MissingPathError, SmartFileAccess, text
 from foldline.backends.formatting.navigation_text import format_calls, format_locations
 from foldline.backends.formatting.visible import for_terminal, restored, visible
-from foldline.backends.locations import Call, Calls, Location, Locations, Position
+from foldline.backends.outlines.locations import Call, Calls, Location, Locations, Position
 
 FORGED = "new\n9 B \x1b]0;title\x07\u202eyp.\u2028.py"
 SHOWN = "new\\n9 B \\u001b]0;title\\u0007\\u202eyp.\\u2028.py"

@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from foldline.backends import AsyncSmartFileAccess, LocalFileBackend, SmartFileAccess, grep, walks
+from foldline.backends import AsyncSmartFileAccess, LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.files import local, special
-from foldline.backends.files.memory import MemoryFileBackend
-from foldline.backends.index import WorkspaceIndex
-from foldline.backends.index import workspace as building
-from foldline.backends.waiting import (
+from foldline.backends.base.waiting import (
     Shared,
     Threads,
     question_of,
@@ -26,7 +22,12 @@ from foldline.backends.waiting import (
     run_async,
     waits,
 )
-from foldline.backends.walks import Walks
+from foldline.backends.files import local, special
+from foldline.backends.files.memory import MemoryFileBackend
+from foldline.backends.index import WorkspaceIndex
+from foldline.backends.index import workspace as building
+from foldline.backends.search import grep, walks
+from foldline.backends.search.walks import Walks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,7 +145,7 @@ async def test_an_overridden_method_is_one_step() -> None:
 def test_the_process_ends_while_a_thread_works() -> None:
     program = (
         "import threading\n"
-        "from foldline.backends.waiting import Threads\n"
+        "from foldline.backends.base.waiting import Threads\n"
         "begun = threading.Event()\n"
         "Threads(1, 'test').submit(lambda: (begun.set(), threading.Event().wait()))\n"
         "begun.wait()\n"

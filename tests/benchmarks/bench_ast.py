@@ -31,9 +31,9 @@ from tests.backends.corpora import home_assistant
 from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+from foldline.backends.base.languages import parser_for
 from foldline.backends.index.words import is_indexed
-from foldline.backends.languages import parser_for
-from foldline.backends.outlines import outline_source
+from foldline.backends.outlines.outlines import outline_source
 
 ROUNDS = 3
 COMMANDS = 7

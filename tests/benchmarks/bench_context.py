@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.benchmarks.bench_localise import releases, workspace
 from tests.benchmarks.measurement import Measurement, as_json
 
+from foldline.backends.base.waiting import run as wait_for
 from foldline.backends.errors import SymbolError
 from foldline.backends.formatting.budget import size_of
-from foldline.backends.symbols import Located, flatten, locate
+from foldline.backends.outlines.symbols import Located, flatten, locate
 from foldline.backends.text import format_symbol
-from foldline.backends.waiting import run as wait_for
 from foldline.ide.operations.code_scoped_context import OPERATION, Arguments
 
 if TYPE_CHECKING:

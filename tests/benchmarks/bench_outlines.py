@@ -35,7 +35,7 @@ from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.lsp import Limits, LSPBackend, ServerSpec
 from foldline.backends.models import FileOutline
-from foldline.backends.symbols import flatten
+from foldline.backends.outlines.symbols import flatten
 from foldline.backends.text import format_outline
 
 PATIENT = Limits(symbols=60.0)

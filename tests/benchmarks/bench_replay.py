@@ -31,12 +31,12 @@ from typing import TYPE_CHECKING, Any
 from tests.benchmarks.bench_localise import releases, workspace
 from tests.benchmarks.measurement import Measurement, as_json
 
+from foldline.backends.base.waiting import run as wait_for
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import SymbolKind
-from foldline.backends.symbols import distinct_names, flatten
-from foldline.backends.waiting import run as wait_for
+from foldline.backends.outlines.symbols import distinct_names, flatten
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.receipts import answer_text, receipt_of, with_room
 

@@ -18,11 +18,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.waiting import run
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import SymbolKind
-from foldline.backends.symbols import flatten
-from foldline.backends.waiting import run
+from foldline.backends.outlines.symbols import flatten
 from foldline.ide.operations import OPERATIONS, answer_sizes
 from foldline.ide.workspace import AccessOptions, Workspace
 

@@ -21,11 +21,11 @@ from tests.benchmarks.bench_localise import sources, tasks
 from tests.benchmarks.localise_others import RXJS, npm_package
 from tests.benchmarks.measure_answers import questions
 
+from foldline.backends.base.waiting import run
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import FileOutline, SymbolKind
-from foldline.backends.symbols import flatten
-from foldline.backends.waiting import run
+from foldline.backends.outlines.symbols import flatten
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import AccessOptions, Workspace
 

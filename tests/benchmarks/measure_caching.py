@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from foldline.prompts import MarkdownSection, PromptTemplate, Task, TaskSection
 from foldline.prompts.adapters import ToolSearch
-from foldline.prompts.prices import CACHE_PRICES, CachePrices
+from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.runtime import TokenUsage, evaluate_with_disclosure
 
 from ..prompts.adapters.openings import SUMMARY, tool

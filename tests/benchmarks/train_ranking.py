@@ -35,7 +35,7 @@ from foldline.backends.ranking.paths import is_minor
 from foldline.backends.ranking.question import read_question
 from foldline.backends.ranking.score import Scores
 from foldline.backends.ranking.weights import HAND_SET, Weights
-from foldline.backends.search import imported_by_first, wanted_terms
+from foldline.backends.search.search import imported_by_first, wanted_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

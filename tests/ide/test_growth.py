@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from foldline.backends import syntax
+from foldline.backends.outlines import syntax
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import SmartFileAccess
-from foldline.backends.waiting import run
+from foldline.backends.base.waiting import run
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.receipts import (

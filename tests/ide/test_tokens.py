@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.token_counter import TokenCounter, token_counter
-from foldline.prompts.tokens import estimated_tokens
+from foldline.prompts.cache.tokens import estimated_tokens
 
 
 @pytest.mark.parametrize(

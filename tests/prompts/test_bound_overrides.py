@@ -31,10 +31,10 @@ from foldline.prompts import (
 )
 from foldline.prompts.adapters.scripted import ScriptedAdapter
 from foldline.prompts.adapters.transcript import ScriptedTurn, Transcript
-from foldline.prompts.blocks import Segment
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
+from foldline.prompts.layout.blocks import Segment
+from foldline.prompts.layout.descriptor import text_hash, tool_hash
 from foldline.prompts.runtime import evaluate_with_disclosure
 
 

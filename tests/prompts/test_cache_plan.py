@@ -13,10 +13,17 @@ from foldline.prompts import (
     Task,
     TaskSection,
 )
-from foldline.prompts.cache_plan import Breakpoint, CachePlan, CacheRules, MisplacedValue
+from foldline.prompts.cache.cache_plan import Breakpoint, CachePlan, CacheRules, MisplacedValue
+from foldline.prompts.cache.stability import (
+    PerRequest,
+    PerSession,
+    Stability,
+    Stable,
+    of_fields,
+    of_type,
+)
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.stability import PerRequest, PerSession, Stability, Stable, of_fields, of_type
 
 LONG = "Read every line before you judge it. " * 200
 

@@ -21,11 +21,11 @@ from foldline.prompts import (
     apply_overrides,
     seed_override,
 )
+from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.descriptor import text_hash
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
-from foldline.prompts.overrides import PromptOverride, SectionOverride
-from foldline.prompts.tokens import estimated_tokens
+from foldline.prompts.layout.descriptor import text_hash
+from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 
 T = TypeVar("T")
 

@@ -43,9 +43,9 @@ from foldline.prompts import (
     or_else,
     xml,
 )
+from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
-from foldline.prompts.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     import fractions

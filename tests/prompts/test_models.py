@@ -36,14 +36,14 @@ from foldline.prompts import (
 )
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.adapters.openai_sdk import output_format
+from foldline.prompts.cache.stability import of_fields
 from foldline.prompts.errors import (
     OutputParseError,
     PromptRenderError,
     PromptValidationError,
     ToolValidationError,
 )
-from foldline.prompts.schema import schema_of
-from foldline.prompts.stability import of_fields
+from foldline.prompts.output.schema import schema_of
 
 
 class Level(Enum):
@@ -334,7 +334,8 @@ def test_a_tool_takes_and_gives_models() -> None:
 
 
 def test_the_library_never_imports_pydantic() -> None:
-    code = "import sys, foldline.prompts, foldline.prompts.values; print('pydantic' in sys.modules)"
+    imports = "import sys, foldline.prompts, foldline.prompts.forms.values"
+    code = f"{imports}; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -21,7 +21,7 @@ from foldline.prompts import (
     parse_structured_output,
 )
 from foldline.prompts.errors import OutputParseError, PromptError, PromptValidationError
-from foldline.prompts.schema import schema_of
+from foldline.prompts.output.schema import schema_of
 
 T = TypeVar("T")
 UserId = NewType("UserId", int)

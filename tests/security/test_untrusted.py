@@ -17,8 +17,7 @@ from mcp import Client, StdioServerParameters
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
-from foldline.backends.lsp.servers import SERVERS
-from foldline.backends.untrusted import (
+from foldline.backends.base.untrusted import (
     empty_folder,
     find_in,
     find_on_path,
@@ -26,6 +25,7 @@ from foldline.backends.untrusted import (
     outside_environment,
     project_around,
 )
+from foldline.backends.lsp.servers import SERVERS
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
 from .canaries import BY_JEDI, CANARIES, MODULE, plant
@@ -207,8 +207,8 @@ template = PromptTemplate(
 )
 """
 PARSING = """
-from foldline.backends.parsing import Parsed
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.outlines.parsing import Parsed
+from foldline.backends.outlines.parsing_pool import PoolParsing
 
 if __name__ == "__main__":
     pool = PoolParsing(1)
@@ -330,7 +330,7 @@ def test_windows_looks_for_endings_and_not_in_the_working_directory(
         file.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATHEXT", ".COM;.EXE")
-    monkeypatch.setattr("foldline.backends.untrusted.WINDOWS", True)
+    monkeypatch.setattr("foldline.backends.base.untrusted.WINDOWS", True)
     assert find_in(tools, "git") == tools / "git.exe"
     assert find_on_path("git", environ={"PATH": f".{os.pathsep}{tools}"}) == tools / "git.exe"
     assert find_on_path("git", environ={"PATH": "."}) is None

@@ -15,7 +15,7 @@ LATER = (
     "foldline.backends.file_access",
     "foldline.backends.lsp",
     "foldline.backends.models",
-    "foldline.backends.locations",
+    "foldline.backends.outlines.locations",
     "foldline.server.diagnostic_items",
     "foldline.ide.folder",
     "foldline.ide.analysis",
@@ -68,9 +68,9 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
     assert {module.name for module in modules} <= warm
     assert {
         "foldline.backends.ast_backend",
-        "foldline.backends.definitions",
+        "foldline.backends.references.definitions",
         "foldline.backends.file_access",
-        "foldline.backends.two_tier_references",
+        "foldline.backends.references.two_tier_references",
         "foldline.server.diagnostic_items",
     } <= warm
     assert "rs_bpe" not in warm

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from tests.backends.lsp.faulty import PATIENCE, write_workspace
 
-from foldline.backends.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
+from foldline.backends.base.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
 from foldline.ide.workspace import Workspace
 
 from .conftest import Connect, Editor

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import language_of
+from foldline.backends.base.waiting import question_of, waits
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
-from foldline.backends.languages import language_of
 from foldline.backends.models import (
     COMPLETE,
     CUT_SHORT,
@@ -15,14 +16,13 @@ from foldline.backends.models import (
     ReferenceKind,
     References,
 )
-from foldline.backends.outline_cache import OutlineCache
-from foldline.backends.parsing import InProcessParsing, Parsed, Refused
-from foldline.backends.references import can_have_references, is_test_path
-from foldline.backends.scopes import Scope
-from foldline.backends.symbol_source import detail_of
-from foldline.backends.symbols import locate
-from foldline.backends.uses_cache import FileUses, UsesCache
-from foldline.backends.waiting import question_of, waits
+from foldline.backends.outlines.outline_cache import OutlineCache
+from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
+from foldline.backends.outlines.symbol_source import detail_of
+from foldline.backends.outlines.symbols import locate
+from foldline.backends.references.references import can_have_references, is_test_path
+from foldline.backends.references.scopes import Scope
+from foldline.backends.references.uses_cache import FileUses, UsesCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import Reference, SymbolDetail
+    from foldline.backends.outlines.parsing import Parsing
     from foldline.backends.parsers.outline_builder import Outline
-    from foldline.backends.parsing import Parsing
 
 NAME = "ast"
 # How many files are parsed before the references in them are counted.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from foldline.backends.base.waiting import LONG, QUICK, STATUS, in_thread, question_of, run_async
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
-from foldline.backends.parsing_pool import PoolParsing
-from foldline.backends.waiting import LONG, QUICK, STATUS, in_thread, question_of, run_async
+from foldline.backends.outlines.parsing_pool import PoolParsing
 
 if TYPE_CHECKING:
     import os
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from foldline.backends.engine import Engine
-    from foldline.backends.parsing import Parsing
+    from foldline.backends.outlines.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
 
 P = ParamSpec("P")

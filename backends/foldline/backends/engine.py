@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import FileOutline, Reference, SymbolDetail, SymbolInfo
-    from foldline.backends.own_backend import OwnBackend
+    from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
+    from foldline.backends.outlines.own_backend import OwnBackend
     from foldline.backends.protocol import MinimalBackend
 
 
@@ -59,7 +59,7 @@ class SymbolsQuery:
 class EngineQuery:
     """One question about the uses of a name, in parts that may run in different threads.
 
-    This one knows of no uses. Coroutines await futures alone (`foldline.backends.waiting`).
+    This one knows of no uses. Coroutines await futures alone (`foldline.backends.base.waiting`).
 
     Attributes:
         needs_targets: `confirm` is asked about definitions, and isn't called without any.
@@ -94,7 +94,7 @@ class Engine:
     """An engine with every method; this one knows nothing, and subclasses override what they know.
 
     Any method may raise: the analysis then answers. Coroutines await futures alone
-    (`foldline.backends.waiting`).
+    (`foldline.backends.base.waiting`).
     """
 
     name = ""
@@ -165,7 +165,7 @@ class OwnEngine(Engine):
     """A user's own backend in front of the analysis: its answers come first."""
 
     def __init__(self, backend: MinimalBackend, files: BaseFileBackend) -> None:
-        from foldline.backends.own_backend import OwnBackend
+        from foldline.backends.outlines.own_backend import OwnBackend
 
         self._own = OwnBackend(backend, files, "lsp")
         self._close = getattr(backend, "close", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import question_of, waits
 from foldline.backends.engine import engine_of
 from foldline.backends.errors import SymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
@@ -14,16 +15,14 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text_pages import page_text
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
-from foldline.backends.navigation import CodeNavigation
-from foldline.backends.references_cache import ReferencesCache
-from foldline.backends.waiting import question_of, waits
-from foldline.backends.walks import WALK_SECONDS, Walks
+from foldline.backends.references.navigation import CodeNavigation
+from foldline.backends.references.references_cache import ReferencesCache
+from foldline.backends.search.walks import WALK_SECONDS, Walks
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index.watch import Watcher
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
         SymbolDetails,
         SymbolResults,
     )
-    from foldline.backends.parsing import Parsing
+    from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.outlines.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
 
 _SEARCH_SECONDS = 10.0
@@ -128,8 +128,8 @@ class SmartFileAccess(CodeNavigation):
     @cached_property
     def _analysis(self) -> Analysis:
         """The syntax trees' backend, loaded with the first question that needs it."""
-        from foldline.backends.analysis import analysis_of
         from foldline.backends.ast_backend import ASTFileAnalysisBackend
+        from foldline.backends.outlines.analysis import analysis_of
 
         if self._analysis_backend is None:
             parsing = None if self._parsing is None else self._parsing()
@@ -213,7 +213,7 @@ class SmartFileAccess(CodeNavigation):
             self._index.recall()
         ranked, coverage = None, COMPLETE
         if query is not None:
-            from foldline.backends.search import rank_files
+            from foldline.backends.search.search import rank_files
 
             found = await rank_files(self._files, self._walks, self._index, query, start)
             ranked, coverage = [*found.paths], found.coverage
@@ -237,7 +237,7 @@ class SmartFileAccess(CodeNavigation):
         With a `query`, keywords or a text of any length, its `matches` name the definitions that it
         is about, and its text shows those. They are ranked by their names, signatures and bodies.
         """
-        from foldline.backends import definitions
+        from foldline.backends.references import definitions
 
         outline = await definitions.get_outline(self._files, self._analysis, self._engine, file)
         if not query or not query.strip():
@@ -269,8 +269,8 @@ class SmartFileAccess(CodeNavigation):
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        from foldline.backends import definitions
         from foldline.backends.formatting.symbol_pages import page_symbol
+        from foldline.backends.references import definitions
 
         detail = await definitions.read_symbol(
             self._files, self._analysis, self._engine, file, name, seconds=seconds
@@ -294,8 +294,8 @@ class SmartFileAccess(CodeNavigation):
         Raises:
             SymbolError: The file has none of them.
         """
-        from foldline.backends import definitions
         from foldline.backends.formatting.symbol_pages import share_budget
+        from foldline.backends.references import definitions
 
         budgets.check_budget(budget)
         found: list[SymbolDetail] = []
@@ -335,7 +335,7 @@ class SmartFileAccess(CodeNavigation):
             most_references,
             page_references,
         )
-        from foldline.backends.two_tier_references import ReferencesQuery
+        from foldline.backends.references.two_tier_references import ReferencesQuery
 
         budgets.check_budget(budget)
         first = budgets.read_cursor(KIND, cursor)
@@ -353,7 +353,7 @@ class SmartFileAccess(CodeNavigation):
         )
         found = await query.run()
         if not found.references and self._index is not None:
-            from foldline.backends.near_names import with_near_names
+            from foldline.backends.base.near_names import with_near_names
 
             found = with_near_names(found, self._index.last_defined())
         return page_references(found, first, budget)
@@ -393,7 +393,7 @@ class SmartFileAccess(CodeNavigation):
         Best first, with reasons: the words of the paths, of the symbols that they define, and of
         the text. A symbol or a path that the query names counts most.
         """
-        from foldline.backends.search import search_files
+        from foldline.backends.search.search import search_files
 
         return await search_files(
             self._files, self._walks, self._index, query, budget=budget, cursor=cursor
@@ -408,7 +408,7 @@ class SmartFileAccess(CodeNavigation):
         They are those of `files`, or of the files that match best. Long classes are left out in
         favour of their members.
         """
-        from foldline.backends.symbol_search import search_symbols
+        from foldline.backends.search.symbol_search import search_symbols
 
         return await search_symbols(
             self._files, self._walks, self._index, self._analysis, query, within=files
@@ -430,7 +430,7 @@ class SmartFileAccess(CodeNavigation):
 
         Of a huge folder, these are the matches found within a few seconds; `coverage` says so.
         """
-        from foldline.backends.grep import grep
+        from foldline.backends.search.grep import grep
 
         return await grep(
             self._files,

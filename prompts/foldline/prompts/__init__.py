@@ -6,17 +6,14 @@ policies, parsing of answers, overrides, retry helpers) are imported at first us
 
 from typing import TYPE_CHECKING
 
-from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
-from foldline.prompts.chapter import Chapter
+from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.deadline import Deadline
-from foldline.prompts.disclosure import (
+from foldline.prompts.disclosure.disclosure import (
     OpenSectionsParams,
     ReadSectionParams,
     build_expansion_instructions,
 )
-from foldline.prompts.each import EachSection
-from foldline.prompts.examples import Example, ExamplesSection
-from foldline.prompts.forms import (
+from foldline.prompts.forms.forms import (
     ForeignSyntaxWarning,
     Form,
     ReprPlaceholderWarning,
@@ -29,35 +26,49 @@ from foldline.prompts.forms import (
     or_else,
     xml,
 )
-from foldline.prompts.headings import Heading, HeadingFormatter, dotted_heading, undotted_heading
-from foldline.prompts.markdown import MarkdownSection
-from foldline.prompts.messages import PromptMessage
+from foldline.prompts.forms.tags import fallback_tags
+from foldline.prompts.layout.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.layout.headings import (
+    Heading,
+    HeadingFormatter,
+    dotted_heading,
+    undotted_heading,
+)
+from foldline.prompts.layout.messages import PromptMessage
+from foldline.prompts.output.structured_output import StructuredOutputConfig
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
-from foldline.prompts.section import Section
-from foldline.prompts.stability import PerRequest, PerSession, Stability, Stable
-from foldline.prompts.structured_output import StructuredOutputConfig
-from foldline.prompts.tags import fallback_tags
-from foldline.prompts.task import Task, TaskSection
+from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.each import EachSection
+from foldline.prompts.sections.examples import Example, ExamplesSection
+from foldline.prompts.sections.markdown import MarkdownSection
+from foldline.prompts.sections.section import Section
+from foldline.prompts.sections.task import Task, TaskSection
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.tool import Tool, ToolContext, ToolExample, ToolResult, ToolTelemetry
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from foldline.prompts.cache_plan import CachePlan, CacheRules
+    from foldline.prompts.cache.cache_plan import CachePlan, CacheRules
+    from foldline.prompts.cache.prices import CachePrices
     from foldline.prompts.context import ContextEditing, ContextPolicy, Priority
-    from foldline.prompts.descriptor import (
+    from foldline.prompts.disclosure.retry import (
+        ExpansionBudget,
+        apply_expansion,
+        evaluate_with_expansions,
+        rebind_tasks,
+    )
+    from foldline.prompts.files import from_file, verbatim
+    from foldline.prompts.layout.descriptor import (
         ChapterDescriptor,
         PromptDescriptor,
         SectionDescriptor,
         ToolDescriptor,
     )
-    from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
-    from foldline.prompts.files import from_file, verbatim
-    from foldline.prompts.intent import ChapterVerdict, IntentClassifier, IntentQuery, term_overlap
-    from foldline.prompts.overrides import (
+    from foldline.prompts.output.parsing import ParsedOutput, parse_output, parse_structured_output
+    from foldline.prompts.overrides.overrides import (
         OverrideIssue,
         OverrideSource,
         PromptOverride,
@@ -67,14 +78,13 @@ if TYPE_CHECKING:
         load_overrides,
         seed_override,
     )
-    from foldline.prompts.overrides_store import OverridesStore
-    from foldline.prompts.parsing import ParsedOutput, parse_output, parse_structured_output
-    from foldline.prompts.prices import CachePrices
-    from foldline.prompts.retry import (
-        ExpansionBudget,
-        apply_expansion,
-        evaluate_with_expansions,
-        rebind_tasks,
+    from foldline.prompts.overrides.overrides_store import OverridesStore
+    from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.sections.intent import (
+        ChapterVerdict,
+        IntentClassifier,
+        IntentQuery,
+        term_overlap,
     )
 
 __all__ = [
@@ -166,18 +176,18 @@ __all__ = [
 ]
 
 _LATER = {
-    "cache_plan": ("CachePlan", "CacheRules"),
+    "cache.cache_plan": ("CachePlan", "CacheRules"),
     "context": ("ContextEditing", "ContextPolicy", "Priority"),
-    "descriptor": (
+    "layout.descriptor": (
         "ChapterDescriptor",
         "PromptDescriptor",
         "SectionDescriptor",
         "ToolDescriptor",
     ),
-    "expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
+    "sections.expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
     "files": ("from_file", "verbatim"),
-    "intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
-    "overrides": (
+    "sections.intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
+    "overrides.overrides": (
         "OverrideIssue",
         "OverrideSource",
         "PromptOverride",
@@ -187,10 +197,15 @@ _LATER = {
         "load_overrides",
         "seed_override",
     ),
-    "overrides_store": ("OverridesStore",),
-    "parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
-    "prices": ("CachePrices",),
-    "retry": ("ExpansionBudget", "apply_expansion", "evaluate_with_expansions", "rebind_tasks"),
+    "overrides.overrides_store": ("OverridesStore",),
+    "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
+    "cache.prices": ("CachePrices",),
+    "disclosure.retry": (
+        "ExpansionBudget",
+        "apply_expansion",
+        "evaluate_with_expansions",
+        "rebind_tasks",
+    ),
 }
 _MODULES = {name: module for module, names in _LATER.items() for name in names}
 

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
-from foldline.prompts.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:

@@ -6,19 +6,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn
 
 from foldline.prompts import refusals
-from foldline.prompts.binding import Bindings
-from foldline.prompts.disclosure import disclosure_param_descriptions, disclosure_tools
+from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
 from foldline.prompts.errors import (
     PromptConfigurationError,
     PromptValidationError,
     did_you_mean,
     near_names,
 )
-from foldline.prompts.layout import assemble
+from foldline.prompts.forms.binding import Bindings
+from foldline.prompts.forms.tags import LATEST
+from foldline.prompts.layout.layout import assemble
+from foldline.prompts.layout.rendering import RenderPass, checked_overrides
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.rendering import RenderPass, checked_overrides
 from foldline.prompts.specialise import field_names, type_name
-from foldline.prompts.tags import LATEST
 from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ErrorHandler
-    from foldline.prompts.expansion import ChaptersExpansionPolicy
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.overrides import OverrideSource
+    from foldline.prompts.overrides.overrides import OverrideSource
+    from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
@@ -340,6 +340,6 @@ class _Texts(NamedTuple, Generic[OutputT_co]):
             template = template.with_wording(self.wording)
         if self.overrides is None:
             return template
-        from foldline.prompts.overrides import bind_overrides
+        from foldline.prompts.overrides.overrides import bind_overrides
 
         return bind_overrides(template, self.overrides, self.tag)

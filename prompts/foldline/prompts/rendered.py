@@ -7,21 +7,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
-from foldline.prompts.layout import assemble
-from foldline.prompts.messages import messages_of
+from foldline.prompts.layout.layout import assemble
+from foldline.prompts.layout.messages import messages_of
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.prompts.blocks import Block
-    from foldline.prompts.cache_plan import BlockStability, CachePlan, CacheRules
+    from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.descriptor import PromptDescriptor
-    from foldline.prompts.messages import PromptMessage
-    from foldline.prompts.overrides import OverrideIssue
-    from foldline.prompts.rendering import RenderPass
-    from foldline.prompts.structured_output import StructuredOutputConfig
+    from foldline.prompts.layout.blocks import Block
+    from foldline.prompts.layout.descriptor import PromptDescriptor
+    from foldline.prompts.layout.messages import PromptMessage
+    from foldline.prompts.layout.rendering import RenderPass
+    from foldline.prompts.output.structured_output import StructuredOutputConfig
+    from foldline.prompts.overrides.overrides import OverrideIssue
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
@@ -116,8 +116,8 @@ class RenderedPrompt(Generic[OutputT_co]):
             goes_on: Whether more requests will follow with the same beginning, as they do where a
                 model calls tools; by default whether there are tools.
         """
-        from foldline.prompts.cache_plan import cache_plan
-        from foldline.prompts.tokens import estimated_tokens
+        from foldline.prompts.cache.cache_plan import cache_plan
+        from foldline.prompts.cache.tokens import estimated_tokens
 
         return cache_plan(
             self,
@@ -130,7 +130,7 @@ class RenderedPrompt(Generic[OutputT_co]):
 
     def stability_of(self, block: Block) -> BlockStability:
         """Return how often one of `blocks` changes between requests, as far as types tell."""
-        from foldline.prompts.cache_plan import block_stability
+        from foldline.prompts.cache.cache_plan import block_stability
 
         source = self._source
         return block_stability(

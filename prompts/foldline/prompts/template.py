@@ -7,14 +7,14 @@ import typing
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
-from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.headings import HeadingFormatter, dotted_heading
+from foldline.prompts.layout.headings import HeadingFormatter, dotted_heading
+from foldline.prompts.layout.tree import build_plan, replan
+from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
-from foldline.prompts.section import Section, checked_sections, with_role
+from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.section import Section, checked_sections, with_role
 from foldline.prompts.specialise import Specialised
-from foldline.prompts.structured_output import declared_output
-from foldline.prompts.tree import build_plan, replan
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.errors import ErrorHandler
-    from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.overrides import OverrideIssue, OverrideSource
+    from foldline.prompts.layout.descriptor import PromptDescriptor
+    from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
     # By default, a template has no structured output.
@@ -118,7 +118,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
     def descriptor(self) -> PromptDescriptor:
         """The prompt as declared; after an expansion, too, it has all chapters."""
         if self._descriptor is None:
-            from foldline.prompts.descriptor import describe
+            from foldline.prompts.layout.descriptor import describe
 
             # At worst, two threads compute the same.
             self._descriptor = describe(self)
@@ -185,9 +185,9 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
                 `chapter_params` one without parameters.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
-        from foldline.prompts.binding import Bindings
-        from foldline.prompts.expansion import expand
-        from foldline.prompts.intent import term_overlap
+        from foldline.prompts.forms.binding import Bindings
+        from foldline.prompts.sections.expansion import expand
+        from foldline.prompts.sections.intent import term_overlap
 
         return expand(
             self,

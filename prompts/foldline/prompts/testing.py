@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from foldline.prompts.blocks import Block
+    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = ["Snapshot", "assert_snapshot", "assert_within", "differences", "sizes", "snapshot_of"]

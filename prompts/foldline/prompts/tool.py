@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cas
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.fields import declared_fields
+from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.specialise import Specialised, dataclass_of, type_name
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ToolValidationError
+    from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.runtime.events import EventBus
-    from foldline.prompts.schema import JsonSchema
 
 __all__ = [
     "NAME_PATTERN",
@@ -210,7 +210,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         Raises:
             PromptValidationError: A value can never work, or the tool has no use for a keyword.
         """
-        from foldline.prompts.cloning import clone_tool
+        from foldline.prompts.sections.cloning import clone_tool
 
         return clone_tool(self, kwargs)
 
@@ -260,7 +260,7 @@ def _check_schema(argument: object, name: str) -> None:
     """Check once per parameter type that it has a JSON schema."""
     if argument in _CHECKED:
         return
-    from foldline.prompts.schema import schema_of
+    from foldline.prompts.output.schema import schema_of
 
     try:
         schema_of(argument)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import ToolValidationError
-from foldline.prompts.schema import JsonSchema, schema_of
+from foldline.prompts.forms.values import Mismatch, convert
+from foldline.prompts.output.schema import JsonSchema, schema_of
 from foldline.prompts.specialise import is_model
-from foldline.prompts.values import Mismatch, convert
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:

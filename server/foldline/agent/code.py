@@ -109,8 +109,8 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
+    from foldline.backends.base.waiting import run
     from foldline.backends.errors import PathError
-    from foldline.backends.waiting import run
     from foldline.ide.operations.reading import read_arguments
     from foldline.ide.settings import Settings
     from foldline.ide.workspace import AccessOptions, Workspace
@@ -179,7 +179,7 @@ def _data(
     operation: Operation[Any, Any], access: SmartFileAccess, arguments: object, result: object
 ) -> object:
     """Return a result as JSON; one that a conversation may shorten says how."""
-    from foldline.backends.waiting import run
+    from foldline.backends.base.waiting import run
     from foldline.ide.operations.operation import shortening
     from foldline.ide.operations.receipts import State, receipted
     from foldline.ide.structuring import unstructure

@@ -65,7 +65,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from functools import partial
 
     from foldline.backends import LocalFileBackend
-    from foldline.backends.languages import language_of
+    from foldline.backends.base.languages import language_of
     from foldline.backends.lsp import LSPBackend, server_version
 
     root = root.resolve()
@@ -111,7 +111,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
 def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
     """Return the interpreter of previews, the reason for it, and its foldline."""
     from foldline.agent.scan import root_of
-    from foldline.backends.untrusted import (
+    from foldline.backends.base.untrusted import (
         empty_folder,
         is_in_project,
         outside_environment,

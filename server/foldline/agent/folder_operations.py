@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
+from foldline.backends.base.waiting import run_async
 from foldline.backends.formatting.budget import CUT, cut_to_budget
-from foldline.backends.waiting import run_async
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
@@ -62,7 +62,7 @@ async def run_in_folders(
 ) -> Answer:
     """Run an operation in the folders that its arguments name.
 
-    It awaits only `foldline.backends.waiting`; errors are those of `call_operation`.
+    It awaits only `foldline.backends.base.waiting`; errors are those of `call_operation`.
     """
     if operation.run_across is not None and len(folders.folders) > 1:
         result = await operation.run_across(FoldersReader(folders), arguments)

@@ -20,11 +20,11 @@ from foldline.agent.pipeline_prompts import (
     Outlines,
     Question,
 )
+from foldline.backends.base.waiting import run
 from foldline.backends.errors import cut
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
-from foldline.backends.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
 from foldline.ide.question import (

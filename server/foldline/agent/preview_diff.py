@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide import cost_texts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
-from foldline.backends.extras import extra_of, needs
+from foldline.backends.base.extras import extra_of, needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

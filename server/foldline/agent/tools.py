@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folder_operations import run_in_folders
 from foldline.agent.folders import NoFolderError, open_folders
-from foldline.backends.waiting import run
+from foldline.backends.base.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.advice import message_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.operations.operation import Operation
     from foldline.ide.workspace import Workspace
-    from foldline.prompts.schema import JsonSchema
+    from foldline.prompts.output.schema import JsonSchema
 
 
 CONTEXT_POLICY = ContextPolicy(budget=12_000)

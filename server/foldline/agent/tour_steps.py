@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import run_async
+from foldline.backends.base.waiting import run_async
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import Shared
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.visible import visible
-from foldline.backends.waiting import Shared
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import read_options, read_project_options

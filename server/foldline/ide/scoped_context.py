@@ -51,7 +51,7 @@ _LONGEST = 100
 
 
 class Reader(Protocol):
-    """Reads code for `gather`; its coroutines await only `foldline.backends.waiting`."""
+    """Reads code for `gather`; its coroutines await only `foldline.backends.base.waiting`."""
 
     async def search(self, query: str) -> SearchResults: ...
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.errors import MissingPathError, NotAFileError
-from foldline.backends.languages import UNKNOWN, language_of
 from foldline.ide.errors import AmbiguousName, NothingDefined
 from foldline.ide.operations.operation import run_query
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.symbols import Located
+    from foldline.backends.outlines.symbols import Located
 
 _PLACE = re.compile(r"(.+?)(?::(\d{1,9}))?(?::(\d{1,9}))?\Z", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w$-]*(?:[.#][\w$-]+)*(?:\[\d+\])?\Z")
@@ -153,7 +153,7 @@ async def definition_at(access: SmartFileAccess, place: Subject, seconds: float)
                 why = found.reason or "it is defined outside the workspace"
                 raise NothingDefined(f"{position.name!r} can't be shown: {why}")
             path, line = inside[0].path, inside[0].line
-    from foldline.backends.symbols import distinct
+    from foldline.backends.outlines.symbols import distinct
 
     around = [
         name
@@ -184,7 +184,7 @@ async def _definitions_in(
     access: SmartFileAccess, name: str, paths: Iterable[str]
 ) -> list[_Definition]:
     from foldline.backends.errors import BackendError
-    from foldline.backends.symbols import distinct
+    from foldline.backends.outlines.symbols import distinct
 
     found: list[_Definition] = []
     ending = f".{name}"
@@ -201,13 +201,13 @@ async def _definitions_in(
 
 
 async def _flattened(access: SmartFileAccess, path: str) -> list[Located]:
-    from foldline.backends.symbols import flatten
+    from foldline.backends.outlines.symbols import flatten
 
     return list(flatten((await run_query(access.get_outline, path)).symbols))
 
 
 def _unknown(access: SmartFileAccess, name: str) -> NothingDefined:
-    from foldline.backends.near_names import near_names
+    from foldline.backends.base.near_names import near_names
 
     near = near_names(name, access.index.last_defined()) if access.index is not None else []
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

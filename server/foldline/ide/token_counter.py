@@ -61,7 +61,7 @@ def _counter(encoding: str, exact: bool) -> TokenCounter:
         count = load(encoding)
         if count is not None:
             return TokenCounter(encoding, exact=True, _count=count)
-    from foldline.prompts import tokens
+    from foldline.prompts.cache import tokens
 
     return TokenCounter(encoding, exact=False, _count=tokens.estimated_tokens)
 

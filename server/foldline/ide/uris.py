@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from foldline.backends.base.uris import path_of_uri, uri_of_path
 from foldline.backends.formatting.visible import visible
-from foldline.backends.uris import path_of_uri, uri_of_path
 from foldline.ide.errors import PathRefused
 
 

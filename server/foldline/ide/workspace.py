@@ -11,9 +11,9 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.backends.extras import require_code_packages
+from foldline.backends.base.extras import require_code_packages
+from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
-from foldline.backends.waiting import PROMPTS, STATUS, in_thread
 from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.focus import Focus
 from foldline.ide.settings import Settings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
     from foldline.backends.lsp import ServerStatus
-    from foldline.backends.parsing_pool import PoolParsing
+    from foldline.backends.outlines.parsing_pool import PoolParsing
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.folder import Folder
     from foldline.ide.render.render import Location
@@ -212,7 +212,7 @@ class Workspace:
 
     def _shared_parsing(self) -> PoolParsing:
         """The workers of all folders, loaded with the first question that parses."""
-        from foldline.backends.parsing_pool import PoolParsing
+        from foldline.backends.outlines.parsing_pool import PoolParsing
 
         with self._lock:
             if self._parsing is None:

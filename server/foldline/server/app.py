@@ -7,7 +7,7 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.structuring import structure, unstructure

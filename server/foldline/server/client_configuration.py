@@ -17,7 +17,7 @@ from lsprotocol.types import (
     ShowMessageParams,
 )
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from foldline.backends.headers import LONGEST_LINE, Header
+from foldline.backends.base.headers import LONGEST_LINE, Header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

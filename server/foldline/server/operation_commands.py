@@ -76,7 +76,7 @@ class OperationCommand:
             IdeError, BackendError: The arguments are wrong, or the operation failed.
         """
         # Loaded with the first question, not with the server.
-        from foldline.backends.waiting import in_thread, run_async
+        from foldline.backends.base.waiting import in_thread, run_async
 
         if not isinstance(value, Mapping):
             raise ArgumentsError({self.name: "expected one JSON object"})

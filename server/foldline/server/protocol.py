@@ -44,7 +44,7 @@ from pygls.protocol.json_rpc import (
     MsgId,
 )
 
-from foldline.backends.uris import uri_of_path
+from foldline.backends.base.uris import uri_of_path
 from foldline.ide.uris import local_path
 from foldline.server.documents import Documents
 from foldline.server.handshake import Greeting

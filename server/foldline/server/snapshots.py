@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
-from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.render import render
 from foldline.ide.snapshot import OpenDocument, Snapshot
 from foldline.ide.uris import uri_of_file

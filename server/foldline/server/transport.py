@@ -8,7 +8,7 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, cast
 
-from foldline.backends.headers import Header
+from foldline.backends.base.headers import Header
 from foldline.ide.lifecycle import end_process, exit_with_parent
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 from foldline.server.handshake import LONGEST_MESSAGE, greet, read_message

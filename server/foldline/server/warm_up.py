@@ -14,8 +14,8 @@ def warm_up() -> None:
         import_module(module.name)
     for name in (
         "backends.async_access",
-        "backends.definitions",
-        "backends.name_fallback",
+        "backends.references.definitions",
+        "backends.references.name_fallback",
         "ide.folder",
         "server.quick_fixes",
     ):

@@ -11,11 +11,11 @@ from tests.backends.lsp.faulty import LIMITS, MATCHES, PATIENCE, Faulty
 
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.waiting import Waiting, question_of
 from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.lsp import LSPBackend
 from foldline.backends.lsp.backoff import Pause
 from foldline.backends.text import format_outline
-from foldline.backends.waiting import Waiting, question_of
 
 from .programs import spec_of
 

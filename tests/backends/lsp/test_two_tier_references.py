@@ -9,10 +9,10 @@ from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, SymbolNotFoundError
-from foldline.backends.locations import Position
 from foldline.backends.models import COMPLETE
+from foldline.backends.outlines.locations import Position
+from foldline.backends.references.two_tier_references import targets_of
 from foldline.backends.text import format_references
-from foldline.backends.two_tier_references import targets_of
 
 SOURCE = """class A:
     def go(self): ...

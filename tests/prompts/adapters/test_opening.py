@@ -17,7 +17,7 @@ from foldline.prompts import (
     SectionPath,
     SectionVisibility,
 )
-from foldline.prompts.disclosure import requested_expansion
+from foldline.prompts.disclosure.disclosure import requested_expansion
 from foldline.prompts.runtime import (
     PromptResponse,
     evaluate_with_disclosure,

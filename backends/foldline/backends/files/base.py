@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.extras import require_code_packages
 from foldline.backends.errors import (
     BinaryFileError,
     FileTooLargeError,
@@ -21,7 +22,6 @@ from foldline.backends.errors import (
     OutsideWorkspaceError,
     PathError,
 )
-from foldline.backends.extras import require_code_packages
 from foldline.backends.files.ignore import IGNORE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import Folder, in_order

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    from foldline.backends.bounded_regex import Lines
+    from foldline.backends.base.bounded_regex import Lines
 
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
@@ -125,7 +125,7 @@ class _Rules:
         text = "\n".join(
             f"{above}{name}/" if is_folder else above + name for name, is_folder in entries
         ).encode("utf-8", "replace")
-        from foldline.backends.bounded_regex import lines_with
+        from foldline.backends.base.bounded_regex import lines_with
 
         found: set[int] = set()
         for matcher in self.matchers:
@@ -346,7 +346,7 @@ def _compile_together(
 
     Engines have limits on what they compile at once: what is too much is halved.
     """
-    from foldline.backends.bounded_regex import compile_any_line, compile_ignore_patterns
+    from foldline.backends.base.bounded_regex import compile_any_line, compile_ignore_patterns
 
     if not patterns:
         return

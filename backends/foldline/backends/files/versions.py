@@ -6,8 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.files.listing import Listing
-from foldline.backends.languages import UNKNOWN, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,7 +12,7 @@ from foldline.backends.formatting.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations
+    from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations
 
 # The first line, the headings, and the line with the cursor.
 _ROOM = 160

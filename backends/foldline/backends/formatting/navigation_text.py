@@ -10,7 +10,7 @@ from foldline.backends.formatting.text import cut_line, remarks
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from foldline.backends.locations import (
+    from foldline.backends.outlines.locations import (
         Call,
         Calls,
         CodeDiagnostic,

@@ -25,7 +25,7 @@ from foldline.backends.formatting.signatures import brief_signature
 from foldline.backends.formatting.text import line_range, remarks, symbol_line
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import SymbolKind
-from foldline.backends.symbols import distinct, flatten
+from foldline.backends.outlines.symbols import distinct, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

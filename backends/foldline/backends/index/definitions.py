@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.languages import language_of
+from foldline.backends.base.languages import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

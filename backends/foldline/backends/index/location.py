@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from foldline.backends.caches import cache_folder
+from foldline.backends.base.caches import cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

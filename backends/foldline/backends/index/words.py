@@ -7,9 +7,9 @@ from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import terms_of
-from foldline.backends.languages import DOCUMENTS, has_grammar, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
@@ -17,7 +18,6 @@ from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
-from foldline.backends.waiting import result_of, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

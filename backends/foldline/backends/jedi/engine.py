@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.untrusted import empty_folder, outside_environment
+from foldline.backends.base.waiting import STATUS, in_thread
 from foldline.backends.errors import (
     LSPDiedError,
     LSPProtocolError,
@@ -19,17 +21,15 @@ from foldline.backends.errors import (
     LSPUnavailableError,
     PathError,
 )
-from foldline.backends.untrusted import empty_folder, outside_environment
-from foldline.backends.waiting import STATUS, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.locations import Position
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.process import ServerProcess
+    from foldline.backends.outlines.locations import Position
 
 NAME = "jedi"
 WORKER = Path(__file__).with_name("worker.py")

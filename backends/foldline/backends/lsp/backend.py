@@ -7,10 +7,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import language_of
+from foldline.backends.base.waiting import question_of, result_of, waits
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
-from foldline.backends.languages import language_of
-from foldline.backends.locations import Position
 from foldline.backends.lsp import results
 from foldline.backends.lsp.document_symbols import ServerSymbols
 from foldline.backends.lsp.lifecycle import tree_memory
@@ -21,9 +21,9 @@ from foldline.backends.lsp.references import ServerReferences
 from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, FileOutline
-from foldline.backends.symbol_source import detail_of
-from foldline.backends.symbols import locate
-from foldline.backends.waiting import question_of, result_of, waits
+from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.symbol_source import detail_of
+from foldline.backends.outlines.symbols import locate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

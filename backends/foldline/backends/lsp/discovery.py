@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.lsp.configuration import read_configuration
-from foldline.backends.lsp.servers import Pinned
-from foldline.backends.untrusted import (
+from foldline.backends.base.untrusted import (
     empty_folder,
     find_in,
     find_on_path,
     is_in_project,
     outside_environment,
 )
+from foldline.backends.lsp.configuration import read_configuration
+from foldline.backends.lsp.servers import Pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

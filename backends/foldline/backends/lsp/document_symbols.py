@@ -11,13 +11,13 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import DocumentSymbols, SymbolsQuery
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.configuration import BY_SYNTAX
 from foldline.backends.lsp.outline import is_sound, symbols_from
 from foldline.backends.lsp.requests import ServerRequests
-from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -7,9 +7,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.headers import Header
+from foldline.backends.base.waiting import in_thread
 from foldline.backends.errors import LSPProtocolError
-from foldline.backends.headers import Header
-from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

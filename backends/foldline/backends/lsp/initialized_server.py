@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.untrusted import empty_folder, outside_environment
 from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
 from foldline.backends.lsp.symbol_requests import SymbolRequests
-from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.uris import path_of_uri
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.contexts import cut_context
-from foldline.backends.locations import Location
 from foldline.backends.lsp.positions import from_units
 from foldline.backends.lsp.results import read_locations
-from foldline.backends.uris import path_of_uri
+from foldline.backends.outlines.locations import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

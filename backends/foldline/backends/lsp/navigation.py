@@ -6,7 +6,12 @@ import asyncio
 import contextlib
 
 from foldline.backends.files.source import split_lines
-from foldline.backends.locations import (
+from foldline.backends.lsp import results
+from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.requests import ServerRequests, coverage_of
+from foldline.backends.lsp.servers import Answer
+from foldline.backends.outlines.locations import (
     Call,
     Calls,
     CodeDiagnostic,
@@ -15,11 +20,6 @@ from foldline.backends.locations import (
     Locations,
     Position,
 )
-from foldline.backends.lsp import results
-from foldline.backends.lsp.locations import LocationCollector
-from foldline.backends.lsp.pool import Answered, Question
-from foldline.backends.lsp.requests import ServerRequests, coverage_of
-from foldline.backends.lsp.servers import Answer
 
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolInfo, SymbolKind
-from foldline.backends.outline_merge import has_word, is_word
+from foldline.backends.outlines.outline_merge import has_word, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,13 +9,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.waiting import Shared
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.exchange import MAX_CANDIDATES, Exchange
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.lsp.session import ServerSession
-from foldline.backends.waiting import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.files.versions import FileVersions
-    from foldline.backends.locations import Position
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.initialized_server import InitializedServer
     from foldline.backends.lsp.lifecycle import Limits, ServerStatus
     from foldline.backends.lsp.servers import ServerSpec
     from foldline.backends.lsp.symbol_requests import Answered as AnsweredSymbols
+    from foldline.backends.outlines.locations import Position
 
 MAX_SERVERS = 6
 # Projects beside the one that defines a name whose servers are asked for its uses, too.

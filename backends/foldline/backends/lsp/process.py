@@ -13,8 +13,8 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.processes import started
 from foldline.backends.errors import LSPStartError
-from foldline.backends.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

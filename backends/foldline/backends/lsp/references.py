@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediPlaces
@@ -17,17 +18,16 @@ from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, Reference
-from foldline.backends.references import is_test_path
-from foldline.backends.waiting import result_of
+from foldline.backends.references.references import is_test_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.locations import Location, Position
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.session import ServerSession
+    from foldline.backends.outlines.locations import Location, Position
 
 # More definitions of one name are not asked for: names like `get` have hundreds.
 MAX_TARGETS = 24

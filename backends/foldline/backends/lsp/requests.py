@@ -7,6 +7,7 @@ import time
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Engine
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import JediEngine
@@ -15,7 +16,6 @@ from foldline.backends.lsp.lifecycle import Limits
 from foldline.backends.lsp.loop import background_loop
 from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.models import COMPLETE
-from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable

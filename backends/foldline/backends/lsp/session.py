@@ -10,6 +10,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.waiting import STATUS, in_thread
 from foldline.backends.errors import (
     LSPDiedError,
     LSPError,
@@ -20,7 +21,6 @@ from foldline.backends.errors import (
 from foldline.backends.lsp.backoff import Backoff
 from foldline.backends.lsp.initialized_server import start_server
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE, Change, ServerState, ServerStatus
-from foldline.backends.waiting import STATUS, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine

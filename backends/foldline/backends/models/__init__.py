@@ -71,6 +71,6 @@ _LATER = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        from foldline.backends.exports import load
+        from foldline.backends.references.exports import load
 
         return load(__name__, _LATER, name)

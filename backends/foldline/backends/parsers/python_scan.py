@@ -12,9 +12,9 @@ import re
 from typing import NamedTuple
 
 from foldline.backends.models import SymbolInfo, SymbolKind
+from foldline.backends.outlines.symbols import flatten
 from foldline.backends.parsers.outline_builder import OutlineBuilder
 from foldline.backends.parsers.strings import one_line
-from foldline.backends.symbols import flatten
 
 _DEFINITION = re.compile(rb"([ \t\f]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d][^\s(:\[]*)")
 _SKIPPED = re.compile(

@@ -6,7 +6,7 @@ import re
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
-from foldline.backends.languages import language_of
+from foldline.backends.base.languages import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.index.terms import terms_of
 from foldline.backends.models import SymbolKind
+from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.backends.ranking.weights import HAND_SET
-from foldline.backends.symbols import distinct, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.backends.models import FileOutline
+    from foldline.backends.outlines.symbols import Located
     from foldline.backends.ranking.question import Question
-    from foldline.backends.symbols import Located
 
 _WORD = re.compile(r"\w+")
 # Set on the reports of `bench_context.py` and `bench_reach.py` in `tests/benchmarks`, which print

@@ -27,7 +27,7 @@ from foldline.prompts.adapters.transcript import (
     ScriptedTurn,
     Transcript,
 )
-from foldline.prompts.opening import Appending
+from foldline.prompts.disclosure.opening import Appending
 
 __all__ = [
     "Appending",

@@ -27,9 +27,9 @@ from foldline.prompts.adapters.sdk import (
     cache_miss,
     last_message_id,
 )
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
-from foldline.prompts.layout import OPEN_SECTIONS
-from foldline.prompts.opening import Appending
+from foldline.prompts.layout.layout import OPEN_SECTIONS
 from foldline.prompts.runtime.conversation import AssistantTurn
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage

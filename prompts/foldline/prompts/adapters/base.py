@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.run import Run
-from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
-from foldline.prompts.expansion import ChaptersExpansionPolicy
+from foldline.prompts.layout.blocks import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.options import EvaluationOptions
+from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.opening import Appending
-    from foldline.prompts.overrides import OverrideSource
+    from foldline.prompts.disclosure.opening import Appending
+    from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.options import Opener
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.runtime.session import Session
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath, SectionVisibility
     from foldline.prompts.wording import Wording
 

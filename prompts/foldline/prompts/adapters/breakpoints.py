@@ -6,13 +6,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.cache_plan import TOOLS, CacheRules
+from foldline.prompts.cache.cache_plan import TOOLS, CacheRules
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.messages import PromptMessage
+    from foldline.prompts.layout.messages import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = ["Cuts", "anthropic_rules", "gpt_generation", "keep_prefix", "openai_rules"]

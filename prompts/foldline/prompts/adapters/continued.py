@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import label_of
 from foldline.prompts.context import READ_RESULT
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.opening import (
+from foldline.prompts.disclosure.opening import (
     Opened,
     definitions,
     offering,
@@ -18,6 +17,7 @@ from foldline.prompts.opening import (
     sent_sections,
     stable,
 )
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -32,7 +32,7 @@ from foldline.prompts.visibility import SectionVisibility
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from foldline.prompts.opening import Appending
+    from foldline.prompts.disclosure.opening import Appending
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.visibility import SectionPath

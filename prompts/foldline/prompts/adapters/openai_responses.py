@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import ModelTurn
     from foldline.prompts.adapters.sdk import Request, SdkExchange
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, File, Turn
     from foldline.prompts.runtime.dispatch import ToolOutcome
-    from foldline.prompts.schema import JsonSchema
 
 __all__ = ["OpenAIResponsesAdapter"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, output_schema
 from foldline.prompts.adapters.sdk import SdkAdapter, SdkErrors
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure
-from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 

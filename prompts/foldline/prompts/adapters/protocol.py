@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from foldline.prompts.expansion import ChaptersExpansionPolicy
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.overrides import OverrideSource
+    from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
     from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.runtime.session import Session
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath, SectionVisibility
     from foldline.prompts.wording import Wording
 

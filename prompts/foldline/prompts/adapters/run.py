@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.continued import Beginning, brings, shown
 from foldline.prompts.context import Priority
+from foldline.prompts.disclosure.opening import called_by_proxy, dispatched, opened_since, result_of
 from foldline.prompts.errors import (
     EvaluationFailure,
     PromptConfigurationError,
     PromptEvaluationError,
 )
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.opening import called_by_proxy, dispatched, opened_since, result_of
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.bounded import check_bounds
 from foldline.prompts.runtime.conversation import (
@@ -352,7 +352,7 @@ class Run(Generic[OutputT]):
         output = None
         repairs: tuple[str, ...] = ()
         if self._options.parse_output and self._rendered.structured_output is not None:
-            from foldline.prompts import parsing
+            from foldline.prompts.output import parsing
 
             parsed = parsing.parse_output(text, self._rendered)
             output, repairs = parsed.value, parsed.repairs

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.prompts.adapters.tool_search import Namespace, ToolSearch
+    from foldline.prompts.output.schema import JsonSchema, StrictSchema
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.schema import JsonSchema, StrictSchema
     from foldline.prompts.tool import Tool
 
 __all__ = [

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.opening import Appending
+    from foldline.prompts.disclosure.opening import Appending
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
 

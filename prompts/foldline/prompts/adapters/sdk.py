@@ -19,6 +19,7 @@ from foldline.prompts.adapters.base import (
 )
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.protocol import ModelExchange
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import (
     EvaluationFailure,
     EvaluationTimeoutError,
@@ -27,7 +28,6 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
-from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 from foldline.prompts.runtime.conversation import AssistantTurn, Conversation
 

@@ -11,8 +11,8 @@ from foldline.prompts.errors import PromptConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.tree import Node
 
 __all__ = ["ToolSearch"]
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.disclosure.opening import Appending  # noqa: TC001 - JSON is converted to its fields.
 from foldline.prompts.files import read_text_file
-from foldline.prompts.opening import Appending  # noqa: TC001 - JSON is converted to its fields.
+from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import to_json
-from foldline.prompts.values import Mismatch, convert
 
 if TYPE_CHECKING:
     import os

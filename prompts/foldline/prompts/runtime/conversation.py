@@ -14,9 +14,9 @@ from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
 from foldline.prompts.files import read_bytes_file
+from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.roles import Role
 from foldline.prompts.tool_calls import json_text, to_json
-from foldline.prompts.values import Mismatch, convert
 from foldline.prompts.visibility import SectionPath  # noqa: TC001 - JSON is converted to it.
 from foldline.prompts.wording import ENGLISH
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Self
 
-    from foldline.prompts.examples import Example
-    from foldline.prompts.messages import PromptMessage
+    from foldline.prompts.layout.messages import PromptMessage
+    from foldline.prompts.sections.examples import Example
 
 __all__ = [
     "AssistantTurn",

@@ -6,19 +6,19 @@ import copy
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
+from foldline.prompts.cache.tokens import estimated_tokens
+from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.errors import (
     ExpansionLimitError,
     PromptConfigurationError,
     VisibilityExpansionRequired,
 )
-from foldline.prompts.expansion import ChaptersExpansionPolicy
 from foldline.prompts.prompt import Prompt
-from foldline.prompts.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
+from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
-from foldline.prompts.tokens import estimated_tokens
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import ProviderAdapter
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.overrides import OverrideSource
+    from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session, SessionSnapshot
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 

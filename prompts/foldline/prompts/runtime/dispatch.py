@@ -16,7 +16,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
     near_names,
 )
-from foldline.prompts.field_forms import warn_author
+from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.runtime.bounded import bounded, check_bounds
 from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.opening import Opened
+    from foldline.prompts.disclosure.opening import Opened
     from foldline.prompts.runtime.bounded import Cancellation, CancelScope
     from foldline.prompts.tool import Tool
 

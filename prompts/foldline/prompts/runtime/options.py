@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.prompts.errors import PromptConfigurationError
-from foldline.prompts.expansion import ChaptersExpansionPolicy
+from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import VisibilityExpansionRequired
-    from foldline.prompts.intent import IntentClassifier
-    from foldline.prompts.overrides import OverrideSource
+    from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
+    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 

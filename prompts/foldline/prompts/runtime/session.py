@@ -283,7 +283,7 @@ def _decode(value: object, kind: type) -> object:
     own = getattr(kind, "from_json", None)
     if callable(own):
         return own(value)
-    from foldline.prompts.values import Mismatch, convert
+    from foldline.prompts.forms.values import Mismatch, convert
 
     try:
         return convert(value, kind, allow_extra_keys=False)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.disclosure.disclosure import OpenSectionsParams, ReadSectionParams
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.runtime.events import (
     ContextCleared,
     ContextReplaced,

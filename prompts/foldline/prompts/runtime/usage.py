@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.prices import CACHE_PRICES, CachePrices
 
 __all__ = ["NOTHING_USED", "TokenUsage"]
 

@@ -20,7 +20,7 @@ from foldline.ide.analysis.values import (
     PromptValue,
 )
 from foldline.ide.features.keys import sections_with_paths
-from foldline.prompts import composition
+from foldline.prompts.sections import composition
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -31,7 +31,7 @@ class Needs:
         """The names of the tools for them."""
         if not (self.folded or self.tools):
             return ()
-        from foldline.prompts import layout
+        from foldline.prompts.layout import layout
 
         folded = (layout.OPEN_SECTIONS, layout.READ_SECTION) if self.folded else ()
         return (*folded, CALL_TOOL) if self.tools else folded

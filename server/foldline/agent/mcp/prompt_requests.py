@@ -12,13 +12,13 @@ import mcp_types as types
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
-from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.render.execution import execute
 from foldline.ide.render.jobs import Circumstances
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.resolve import PromptTarget
-from foldline.prompts import layout
+from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

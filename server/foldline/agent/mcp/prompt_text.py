@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from foldline.agent.mcp.prompt_needs import CALL_TOOL
-from foldline.prompts import layout
+from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

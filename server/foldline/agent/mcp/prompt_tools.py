@@ -24,13 +24,13 @@ from foldline.agent.mcp.prompt_text import (
     static_text,
 )
 from foldline.agent.mcp.prompts import REMEDY
-from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import fields_schema, read_fields
 from foldline.ide.render import jobs
 from foldline.ide.render.static_disclosure import open_statically, read_statically
-from foldline.prompts import layout
+from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping

@@ -21,7 +21,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
 from foldline.ide.render.jobs import RENDER, open_sections
 from foldline.ide.render.render import chapters_shown
-from foldline.prompts import layout
+from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from foldline.agent.folders import Folders, NoFolderError, open_folders, working_folder
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

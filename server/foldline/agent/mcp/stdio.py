@@ -82,8 +82,8 @@ def _list_tools(opening: Opening, options: Options, workspace: Workspace) -> Non
         return
     from foldline.agent.folders import NoFolderError, open_folders, working_folder
     from foldline.agent.mcp.prompt_needs import all_needs, find_needs
+    from foldline.backends.base.waiting import PROMPTS
     from foldline.backends.errors import BackendError
-    from foldline.backends.waiting import PROMPTS
 
     try:
         folders = open_folders(workspace, options.roots or (working_folder(),))

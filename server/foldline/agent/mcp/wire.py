@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from foldline.agent.mcp.handshake import END_BYTES, MAX_LINE_BYTES, Line
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

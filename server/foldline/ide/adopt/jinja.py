@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.backends.extras import needs
+from foldline.backends.base.extras import needs
 from foldline.ide.adopt.model import (
     AdoptError,
     For,

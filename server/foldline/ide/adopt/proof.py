@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.load import Loaded
     from foldline.ide.adopt.model import JinjaOptions
     from foldline.ide.adopt.plan import Plan
-    from foldline.prompts.blocks import Block
+    from foldline.prompts.layout.blocks import Block
 
 SECONDS = 30.0
 """The deadline of the process that renders Jinja templates."""

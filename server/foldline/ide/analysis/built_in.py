@@ -9,7 +9,7 @@ from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import Argument, Text
 from foldline.prompts import ENGLISH, ExamplesSection, Task, TaskSection
-from foldline.prompts.listing import SEPARATOR
+from foldline.prompts.sections.listing import SEPARATOR
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Call

@@ -31,11 +31,11 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts import forms
-from foldline.prompts.composition import compose
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.field_forms import Unresolved
-from foldline.prompts.task import Task
+from foldline.prompts.forms import forms
+from foldline.prompts.forms.field_forms import Unresolved
+from foldline.prompts.sections.composition import compose
+from foldline.prompts.sections.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -40,10 +40,10 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts import forms
-from foldline.prompts.chapter import Chapter
-from foldline.prompts.each import EachSection
-from foldline.prompts.markdown import MarkdownSection
+from foldline.prompts.forms import forms
+from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.each import EachSection
+from foldline.prompts.sections.markdown import MarkdownSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts import forms
+from foldline.prompts.forms import forms
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Call, Constant, Expression, Operation, String

@@ -43,7 +43,7 @@ from foldline.ide.analysis.values import (
     Value,
 )
 from foldline.prompts import Example, Task
-from foldline.prompts.composition import compose, hint_text
+from foldline.prompts.sections.composition import compose, hint_text
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator

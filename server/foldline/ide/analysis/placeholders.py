@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.source_map import MappedText
 from foldline.prompts import EachSection, ExamplesSection
-from foldline.prompts.listing import LEFT_OUT, TOTAL
-from foldline.prompts.task import TASK_BLOCKS
-from foldline.prompts.templating import line_indent
+from foldline.prompts.forms.templating import line_indent
+from foldline.prompts.sections.listing import LEFT_OUT, TOTAL
+from foldline.prompts.sections.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     kept,
 )
-from foldline.prompts import layout
+from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
 from foldline.prompts import Stability
-from foldline.prompts.cache_plan import (
+from foldline.prompts.cache.cache_plan import (
     BlockStability,
     CachePlan,
     CacheRules,

@@ -21,8 +21,8 @@ from foldline.ide.analysis.values import (
     Value,
 )
 from foldline.prompts import Segment, SegmentKind
-from foldline.prompts.examples import REASONING, guarded, reasoning_block
-from foldline.prompts.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
+from foldline.prompts.sections.examples import REASONING, guarded, reasoning_block
+from foldline.prompts.sections.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
 from foldline.prompts.tool_calls import json_text, to_json
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from foldline.ide.analysis.values import (
     kept,
 )
 from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
-from foldline.prompts.layout import Place, arrange, assemble, piece
+from foldline.prompts.layout.layout import Place, arrange, assemble, piece
 from foldline.prompts.roles import Role
-from foldline.prompts.task import TASK_BLOCKS, without_absent_end
+from foldline.prompts.sections.task import TASK_BLOCKS, without_absent_end
 from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.values import Item
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts import Block, HeadingFormatter
-    from foldline.prompts.layout import Piece
+    from foldline.prompts.layout.layout import Piece
 
 
 _DEPTH = 32

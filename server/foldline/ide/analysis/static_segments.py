@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.ide.analysis.placeholders import Placeholder, shown
 from foldline.ide.analysis.values import kept
 from foldline.prompts import Segment, SegmentKind
-from foldline.prompts.forms import indented
+from foldline.prompts.forms.forms import indented
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.source_map import MappedText

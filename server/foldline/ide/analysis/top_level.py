@@ -16,9 +16,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, cast
 
-from foldline.backends import syntax
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES, PROMPT_MODULE_NODES
-from foldline.backends.syntax import ParseRefusedError
+from foldline.backends.outlines import syntax
+from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.lowering.expressions import narrow
 from foldline.ide.analysis.lowering.statements import Reader
 from foldline.ide.analysis.pieces import Code, KnownPieces, around_edit, edited

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
+from foldline.prompts.cache.stability import Stability
 from foldline.prompts.roles import SECTION_ROLES, Role
-from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Node,
     )
     from foldline.prompts import Form
-    from foldline.prompts.composition import FieldForm, PlainRepr
+    from foldline.prompts.sections.composition import FieldForm, PlainRepr
 
 T = TypeVar("T")
 Keeps = TypeVar("Keeps", bound="SectionValue | TemplateValue | PromptValue")

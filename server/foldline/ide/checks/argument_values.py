@@ -33,7 +33,7 @@ from foldline.ide.checks.diagnostic import (
 from foldline.prompts import refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.roles import SECTION_ROLES, Role
-from foldline.prompts.section import KEY_RULE
+from foldline.prompts.sections.section import KEY_RULE
 from foldline.prompts.visibility import selector_refused
 
 if TYPE_CHECKING:

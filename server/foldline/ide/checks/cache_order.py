@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
     from foldline.ide.analysis.values import Items
     from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.cache_plan import CachePlan, MisplacedValue
+    from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 
 # Nothing else may stand between sections that change places, such as a comment.
 _COMMA = re.compile(r"\s*,\s*")

@@ -12,7 +12,7 @@ from foldline.ide.analysis.values import External, Items, Nothing, SectionValue,
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 from foldline.ide.checks.sections import check_summary_size
 from foldline.prompts import SegmentKind
-from foldline.prompts.tokens import estimated_tokens
+from foldline.prompts.cache.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,8 @@ from foldline.ide.analysis.placeholders import ITEMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import TEXT_KINDS, Dataclass
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node, at_placeholder
-from foldline.prompts import composition, field_forms
+from foldline.prompts.forms import field_forms
+from foldline.prompts.sections import composition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

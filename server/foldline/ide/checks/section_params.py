@@ -16,7 +16,7 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.features.keys import sections_with_paths
-from foldline.prompts import binding
+from foldline.prompts.forms import binding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -36,15 +36,15 @@ from foldline.ide.checks.diagnostic import (
 from foldline.ide.checks.unreachable import check_unreachable
 from foldline.prompts import OverridesStore, refusals
 from foldline.prompts.errors import PromptValidationError, near_names
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.section import (
+from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.sections.section import (
     KEY_PATTERN,
     KEY_RULE,
     is_title,
     repaired_key,
 )
-from foldline.prompts.task import TASK_BLOCKS, Task
-from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
+from foldline.prompts.sections.task import TASK_BLOCKS, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

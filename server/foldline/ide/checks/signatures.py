@@ -41,8 +41,8 @@ from foldline.prompts import (
     TaskSection,
     Tool,
 )
-from foldline.prompts.cloning import RUNTIME
 from foldline.prompts.errors import near_names
+from foldline.prompts.sections.cloning import RUNTIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.values import External
-from foldline.prompts import Form, forms
+from foldline.prompts import Form
+from foldline.prompts.forms import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

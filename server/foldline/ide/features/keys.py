@@ -11,7 +11,7 @@ from foldline.ide.analysis.binding import SECTION_PARAMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import ROOTS, PromptValue, SectionValue, TemplateValue, Text
-from foldline.prompts import section as library
+from foldline.prompts.sections import section as library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.values import Dataclass, Nothing, Text
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.fields import files_about, occurrences, target_at
-from foldline.prompts import task
+from foldline.prompts.sections import task
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis

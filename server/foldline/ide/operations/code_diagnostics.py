@@ -13,7 +13,7 @@ from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.locations import Diagnostics
+    from foldline.backends.outlines.locations import Diagnostics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

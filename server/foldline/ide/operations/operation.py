@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.base.waiting import Threads
     from foldline.backends.models import FileOutline
-    from foldline.backends.waiting import Threads
     from foldline.ide.scoped_context import Reader
 
     Outlining = Coroutine[Any, Any, FileOutline | None]
@@ -135,7 +135,7 @@ class Operation(Generic[ArgumentsT, Result]):
             `foldline.server.code.outline`.
         summary: One sentence for people: help texts and tables.
         arguments: A frozen dataclass whose fields are annotated with `Doc`, `Between` and `Role`.
-        run: Runs the operation in one folder. It awaits only `foldline.backends.waiting`.
+        run: Runs the operation in one folder. It awaits only `foldline.backends.base.waiting`.
         text: Formats a result compactly; never in more bytes than the arguments' `budget`.
         tool: Its name for models; empty if it isn't offered to them.
         description: One sentence for models, with the cost.
@@ -183,7 +183,7 @@ class Operation(Generic[ArgumentsT, Result]):
     @property
     def threads(self) -> Threads:
         """The thread pool that runs it."""
-        from foldline.backends.waiting import LONG, QUICK
+        from foldline.backends.base.waiting import LONG, QUICK
 
         return LONG if self.many else QUICK
 
@@ -253,6 +253,6 @@ async def shortening(
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
     """Call a method of `SmartFileAccess`; waiting for its result holds no thread."""
     # Imported late: a command line that only prints help doesn't need it.
-    from foldline.backends.waiting import question_of
+    from foldline.backends.base.waiting import question_of
 
     return await question_of(method)(*args, **kwargs)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.locations import Position
+    from foldline.backends.outlines.locations import Position
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import RenderError
 from foldline.ide.render import jobs
 from foldline.ide.render.interpreter import find_interpreter

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.caches import cache_folder
-from foldline.backends.processes import started
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.caches import cache_folder
+from foldline.backends.base.processes import started
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
 from foldline.ide.render.interpreter import used

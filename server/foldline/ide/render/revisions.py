@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from foldline.backends.untrusted import find_on_path
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.untrusted import find_on_path
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side

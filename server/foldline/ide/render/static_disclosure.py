@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
-    from foldline.prompts.layout import Place
+    from foldline.prompts.layout.layout import Place
 
     _Query = Callable[[PromptFacts], "StaticText"]
 
@@ -59,7 +59,7 @@ async def open_statically(
     """
 
     def query(prompt: PromptFacts) -> StaticText:
-        from foldline.prompts.disclosure import check_request
+        from foldline.prompts.disclosure.disclosure import check_request
 
         disclosure = _Disclosure(prompt, options)
         disclosure.expand(opened)
@@ -138,7 +138,7 @@ class _Disclosure:
             ToolValidationError: They can't.
             Untrusted: Only running the code tells.
         """
-        from foldline.prompts.disclosure import Refusals, already_shown
+        from foldline.prompts.disclosure.disclosure import Refusals, already_shown
 
         refusals = Refusals()
         for key in keys:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.render.render import Block, Location, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.cache_plan import CachePlan
+    from foldline.prompts.cache.cache_plan import CachePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _common(one: str, other: str) -> int:
 def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
     """What providers can keep of the render between requests."""
     from foldline.prompts import Stability
-    from foldline.prompts.cache_plan import (
+    from foldline.prompts.cache.cache_plan import (
         TOOLS,
         BlockStability,
         CacheRules,

@@ -21,7 +21,7 @@ from lsprotocol.types import (
     WorkspaceEdit,
 )
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import IdeError
 from foldline.ide.resolve import find_document
 from foldline.ide.uris import uri_of

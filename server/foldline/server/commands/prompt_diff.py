@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.render.diff import compare
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.revisions import parse_range, revision_side

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.resolve import find_document, range_in
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of_file

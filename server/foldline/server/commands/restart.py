@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.backends.waiting import LONG, in_thread
+from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.errors import NoServer
 from foldline.ide.structuring import unstructure
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
 from foldline.ide.render import execution

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import INITIALIZED, MessageType, ShowMessageParams
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.server import virtual_documents as virtual
 from foldline.server.client_configuration import configure, watch_files
 from foldline.server.indexing import index_progress

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
-from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.uris import uri_of_file
 from foldline.server.features.document_symbol import kind_of
 from foldline.server.snapshots import query_snapshot

@@ -22,7 +22,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from foldline.backends.waiting import in_thread
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.render.jobs import read_section
 from foldline.ide.render.render import Location, Position, Range

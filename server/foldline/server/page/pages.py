@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from foldline.backends.extras import needs
+from foldline.backends.base.extras import needs
 from foldline.ide.errors import MissingExtra
 
 if TYPE_CHECKING:

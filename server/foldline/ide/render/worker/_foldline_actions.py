@@ -23,15 +23,15 @@ from foldline.prompts import (
     Task,
     ToolContext,
 )
-from foldline.prompts.cache_plan import BlockStability
-from foldline.prompts.disclosure import requested_expansion
+from foldline.prompts.cache.cache_plan import BlockStability
+from foldline.prompts.disclosure.disclosure import requested_expansion
 from foldline.prompts.errors import (
     PromptError,
     PromptValidationError,
     ToolValidationError,
     VisibilityExpansionRequired,
 )
-from foldline.prompts.fields import declared_fields
+from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
 from foldline.prompts.tool_calls import described, parameters_schema
 

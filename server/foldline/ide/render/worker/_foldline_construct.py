@@ -9,10 +9,10 @@ from types import NoneType, UnionType
 from typing import Any
 
 from _foldline_failures import RequestError
-from foldline.prompts.fields import declared_fields, fields_of, plain
-from foldline.prompts.schema import FORMATS
+from foldline.prompts.forms.fields import declared_fields, fields_of, plain
+from foldline.prompts.forms.values import Mismatch, abbreviated, convert
+from foldline.prompts.output.schema import FORMATS
 from foldline.prompts.specialise import dataclass_of, type_name
-from foldline.prompts.values import Mismatch, abbreviated, convert
 
 _ABSTRACT = (
     collections.abc.Sequence,

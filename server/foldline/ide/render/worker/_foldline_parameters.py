@@ -11,7 +11,7 @@ from typing import Any
 from _foldline_construct import init_values
 from _foldline_slots import Slot
 from _foldline_values import Values
-from foldline.prompts.fields import declared_fields, fields_of, is_required, plain
+from foldline.prompts.forms.fields import declared_fields, fields_of, is_required, plain
 from foldline.prompts.specialise import dataclass_of
 
 MAX_SHOWN = 200

@@ -17,7 +17,7 @@ from _foldline_failures import RequestError
 from _foldline_fixtures import Origin
 from _foldline_slots import Slot, Slots, walk
 from foldline.prompts import Prompt
-from foldline.prompts.fields import declared_fields, is_required
+from foldline.prompts.forms.fields import declared_fields, is_required
 
 
 @dataclass

@@ -1,0 +1,116 @@
+"""The analysis behind `SmartFileAccess`: it always answers, whichever backend stands behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.waiting import question_of
+from foldline.backends.models import ReferenceKind
+from foldline.backends.outlines.own_backend import OwnBackend
+from foldline.backends.outlines.symbols import flatten
+
+if TYPE_CHECKING:
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import FileOutline, References, SymbolDetail
+    from foldline.backends.parsers.outline_builder import Outline
+    from foldline.backends.protocol import MinimalBackend
+
+
+# Files whose outlines tell definitions from other uses.
+_MOST_OUTLINES = 50
+
+
+class Analysis(Protocol):
+    """The methods that `SmartFileAccess` needs of its analysis."""
+
+    @property
+    def name(self) -> str: ...
+
+    def get_outline(self, file_path: str) -> FileOutline: ...
+
+    def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None: ...
+
+    def find_references(
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        since: float | None = None,
+        most: int | None = None,
+    ) -> References: ...
+
+    def outline_text(self, path: str) -> Outline: ...
+
+    def files_defining(self, name: str) -> list[str]: ...
+
+
+class OwnAnalysis(OwnBackend):
+    """A user's own backend as the analysis; searches parse the files themselves."""
+
+    def __init__(
+        self, backend: MinimalBackend, files: BaseFileBackend, index: WorkspaceIndex | None
+    ) -> None:
+        super().__init__(backend, files, "custom")
+        self._syntax = ASTFileAnalysisBackend(files, index)
+
+    def find_references(
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        since: float | None = None,
+        most: int | None = None,
+    ) -> References:
+        del since, most
+        found = self.with_columns(super().find_references(symbol_name, scope))
+        return self._with_definitions(found)
+
+    def outline_text(self, path: str) -> Outline:
+        return self._syntax.outline_text(path)
+
+    def files_defining(self, name: str) -> list[str]:
+        return self._syntax.files_defining(name)
+
+    def _with_definitions(self, found: References) -> References:
+        """The references; those that the backend's own outlines define are definitions."""
+        paths = dict.fromkeys(use.path for use in found if not use.kind)
+        name = found.name.rpartition(".")[2].strip()
+        defined = {
+            (path, symbol.name_line)
+            for path in list(paths)[:_MOST_OUTLINES]
+            for symbol, _, _ in flatten(self.get_outline(path))
+            if symbol.name == name
+        }
+        references = tuple(
+            replace(use, kind=ReferenceKind.DEFINITION)
+            if not use.kind and (use.path, use.line) in defined
+            else use
+            for use in found
+        )
+        return replace(found, references=references)
+
+
+def analysis_of(
+    backend: MinimalBackend, files: BaseFileBackend, index: WorkspaceIndex | None
+) -> Analysis:
+    """The backend with every method of an analysis."""
+    if isinstance(backend, ASTFileAnalysisBackend):
+        return backend
+    return OwnAnalysis(backend, files, index)
+
+
+async def uses_of(
+    analysis: Analysis,
+    name: str,
+    scope: str | None = None,
+    since: float | None = None,
+    most: int | None = None,
+) -> References:
+    """The identifiers that the analysis finds, for a question asked at `since`.
+
+    With `most`, it may stop when it has as many.
+    """
+    return await question_of(analysis.find_references)(name, scope, since=since, most=most)

@@ -1,0 +1,103 @@
+"""The outline of a source in any language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.languages import DOCUMENTS, UNKNOWN
+from foldline.backends.outlines.syntax import (
+    ParseCostlyError,
+    ParseRefusedError,
+    ParseStoppedError,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    from foldline.backends.models import SymbolInfo
+    from foldline.backends.parsers.outline_builder import Outline
+
+
+_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+
+PARSED_WITH_ERRORS = "parsed with errors: something may be missing"
+
+
+def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outline:
+    """The outline of `data`, UTF-8 with newlines only, in that language.
+
+    Raises:
+        ParseCostlyError: It has so many errors that a `guarded` parse is given up.
+    """
+    if language == UNKNOWN:
+        from foldline.backends.parsers.indentation import outline_by_indentation
+
+        return outline_by_indentation(data)
+    try:
+        root = parse(language, data, guarded=guarded).root_node
+    except ParseCostlyError:
+        raise
+    except ParseRefusedError as refused:
+        stopped = isinstance(refused, ParseStoppedError)
+        return outline_unparsed(data, str(refused), provisional=stopped)
+    return outline_of_tree(language, data, root, guarded=guarded)
+
+
+def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Outline:
+    """The outline by indentation of a file that isn't parsed, and why."""
+    from foldline.backends.parsers.indentation import outline_by_indentation
+
+    found = outline_by_indentation(data)
+    found.reason = f"{why}; shown are the lines with indented lines below them"
+    found.provisional = provisional
+    return found
+
+
+def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
+    """The outline of a parsed source; `guarded` applies to the parses of its parts."""
+    found = _parser_of(language)(data, root)
+    if root.has_error:
+        if language in _SCRIPTS:
+            found.symbols = _mended(language, data, found, guarded=guarded)
+        found.reason = PARSED_WITH_ERRORS
+    elif not found.symbols:
+        found.reason = "defines nothing"
+    return found
+
+
+def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tuple[SymbolInfo, ...]:
+    from foldline.backends.parsers.ts_mend import mend_outline
+
+    outline = _parser_of(language)
+
+    def outline_piece(piece: bytes) -> tuple[SymbolInfo, ...]:
+        try:
+            return outline(piece, parse(language, piece, guarded=guarded).root_node).symbols
+        except ParseCostlyError:
+            raise
+        except ParseRefusedError:
+            return ()
+
+    return mend_outline(data, found.symbols, outline_piece)
+
+
+def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
+    """The function that reads a tree of the language, its module imported when first needed."""
+    if language == "python":
+        from foldline.backends.parsers.python_parser import outline_python
+
+        return outline_python
+    if language in _SCRIPTS:
+        from foldline.backends.parsers.ts_parser import outline_typescript
+
+        return outline_typescript
+    if language in DOCUMENTS:
+        from foldline.backends.parsers.documents import DOCUMENT_PARSERS
+
+        return DOCUMENT_PARSERS[language]
+    from foldline.backends.parsers.table_parser import table_parser
+
+    return table_parser(language)

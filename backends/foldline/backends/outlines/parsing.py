@@ -1,0 +1,86 @@
+"""Parses sources in this process; `parsing_pool` does it in others."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
+from foldline.backends.references.references import references_in_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.backends.models import Reference
+    from foldline.backends.parsers.outline_builder import Outline
+
+
+class Parsed(NamedTuple):
+    """A source that is ready to be parsed."""
+
+    path: str
+    language: str
+    data: bytes
+
+    def digest(self) -> bytes:
+        """A digest of all that the parse depends on."""
+        digest = hashlib.blake2b(self.data, digest_size=16)
+        digest.update(self.language.encode())
+        return digest.digest()
+
+
+class Refused(NamedTuple):
+    """A source that wasn't parsed, and why."""
+
+    path: str
+    reason: str
+
+
+if TYPE_CHECKING:
+    Found = Reference | Refused | Parsed
+
+
+def find_guarded(source: Parsed, name: str) -> list[Found]:
+    """The uses of the name; the source itself where only a process that may die can parse it."""
+    try:
+        return [*references_in_source(*source, name, guarded=True)]
+    except ParseCostlyError:
+        return [source]
+    except ParseRefusedError as refused:
+        return [Refused(source.path, str(refused))]
+
+
+class Parsing(Protocol):
+    """Makes outlines and finds references in sources."""
+
+    def outline(self, source: Parsed) -> Outline:
+        """What the source defines."""
+        ...
+
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
+        ...
+
+    def close(self) -> None:
+        """End whatever was started."""
+        ...
+
+
+class InProcessParsing:
+    """Parses where it is called."""
+
+    def outline(self, source: Parsed) -> Outline:
+        """What the source defines."""
+        return outline_source(source.language, source.data)
+
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
+        for source in sources:
+            try:
+                yield from references_in_source(*source, name)
+            except ParseRefusedError as refused:
+                yield Refused(source.path, str(refused))
+
+    def close(self) -> None:
+        """Nothing was started."""

@@ -1,0 +1,159 @@
+"""Parsing in worker processes, so that an event loop stays free and no source takes all memory.
+
+A parse holds the interpreter's lock as long as it takes. That is below a tick for most files; a
+server that must answer meanwhile hands larger ones, and many at once, to workers. So are sources
+with so many errors that their parse may take gigabytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from concurrent.futures import BrokenExecutor
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from foldline.backends.outlines.outlines import outline_source, outline_unparsed
+from foldline.backends.outlines.parsing import Parsed, Refused, find_guarded
+from foldline.backends.outlines.syntax import ParseCostlyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from concurrent.futures import ProcessPoolExecutor
+    from types import ModuleType
+
+    from foldline.backends.models import Reference
+    from foldline.backends.outlines.parsing import Found
+    from foldline.backends.parsers.outline_builder import Outline
+
+# Below this a parse takes less than sending the source to a worker and reading its answer.
+_WORTH_SENDING = 100_000
+_BATCH_BYTES = 500_000
+# To start the workers takes about as long as to parse this much.
+_WORTH_STARTING = 2_000_000
+# A worker may also die of something else: of another source, or for want of memory.
+_ATTEMPTS = 2
+_DIED = "not parsed: the parser crashed on it, or took too long"
+_MOST_DEADLY = 1_000
+
+logger = logging.getLogger(__name__)
+
+
+class PoolParsing:
+    """Parses in worker processes, which start with the first source that is worth it.
+
+    Workers have limits of time and memory, and die of them. For a `patient` caller, who has
+    nothing else to do meanwhile, they don't start to find references in a few sources.
+
+    When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
+    again isn't parsed: least of all in this process, and not when it is asked for again.
+    """
+
+    def __init__(self, workers: int = 2, *, patient: bool = False) -> None:
+        self._workers = workers
+        self._worth_starting = _WORTH_STARTING if patient else _WORTH_SENDING
+        self._deadly: dict[bytes, None] = {}
+        self._pool: ProcessPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def outline(self, source: Parsed) -> Outline:
+        """What the source defines."""
+        if len(source.data) < _WORTH_SENDING:
+            with contextlib.suppress(ParseCostlyError):
+                return outline_source(source.language, source.data, guarded=True)
+        key = source.digest()
+        for _ in range(0 if key in self._deadly else _ATTEMPTS):
+            try:
+                outline: Outline = self._started().submit(_workers().outline, source).result()
+            except BrokenExecutor:
+                self._forget()
+            else:
+                return outline
+        self._remember(key)
+        return outline_unparsed(source.data, _DIED, provisional=True)
+
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
+        batches = list(_batches(sources))
+        for found in self._searched(batches, name):
+            if isinstance(found, Parsed):
+                yield from self._alone(found, name)
+            else:
+                yield found
+
+    def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
+        """Yield the uses in the batches, and the sources that must be parsed alone."""
+        worth_sending = self._worth_starting if self._pool is None else _WORTH_SENDING
+        if sum(len(source.data) for batch in batches for source in batch) < worth_sending:
+            for source in chain.from_iterable(batches):
+                yield from find_guarded(source, name)
+            return
+        done = 0
+        try:
+            pool = self._started()
+            waiting = [pool.submit(_workers().references_in_all, batch, name) for batch in batches]
+            for found in waiting:
+                yield from found.result()
+                done += 1
+        except BrokenExecutor:
+            self._forget()
+            for batch in batches[done:]:
+                yield from batch
+
+    def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
+        key = source.digest()
+        if key not in self._deadly:
+            found: list[Reference | Refused]
+            try:
+                found = self._started().submit(_workers().references, source, name).result()
+            except BrokenExecutor:
+                self._forget()
+                self._remember(key)
+            else:
+                return found
+        return [Refused(source.path, _DIED)]
+
+    def close(self) -> None:
+        """End the workers, whatever they do."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            _workers().kill(pool)
+
+    def _remember(self, key: bytes) -> None:
+        with self._lock:
+            self._deadly[key] = None
+            if len(self._deadly) > _MOST_DEADLY:
+                del self._deadly[next(iter(self._deadly))]
+
+    def _started(self) -> ProcessPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = _workers().start(self._workers)
+            return self._pool
+
+    def _forget(self) -> None:
+        logger.info("a parsing worker died; parsing goes on in a new one")
+        with self._lock:
+            self._pool = None
+
+
+def _workers() -> ModuleType:
+    """The module of the workers, imported when first needed: most programs start none."""
+    from foldline.backends.outlines import parsing_workers
+
+    return parsing_workers
+
+
+def _batches(sources: Iterable[Parsed]) -> Iterator[list[Parsed]]:
+    batch: list[Parsed] = []
+    size = 0
+    for source in sources:
+        batch.append(source)
+        size += len(source.data)
+        if size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

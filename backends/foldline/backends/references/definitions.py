@@ -1,0 +1,146 @@
+"""Outlines and definitions: an engine is asked first, and the syntax tree always."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.engine import NO_ENGINE
+from foldline.backends.errors import SymbolNotFoundError
+from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
+from foldline.backends.models import ReferenceKind
+from foldline.backends.outlines.analysis import OwnAnalysis
+from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.outline_merge import merge_outline
+from foldline.backends.outlines.symbol_source import detail_of
+from foldline.backends.outlines.symbols import flatten, locate
+
+if TYPE_CHECKING:
+    from foldline.backends.engine import Engine, SymbolsQuery
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.outlines.locations import Location
+
+
+async def get_outline(
+    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str
+) -> FileOutline:
+    """The outline of the engine and of the syntax tree together, or that of the tree alone."""
+    preferred = await attempt(engine.preferred_outline(file), nothing)
+    if preferred is not None:
+        return preferred
+    # The engine answers while we parse.
+    query = await attempt(_begun(engine, file), nothing)
+    outline = analysis.get_outline(file)
+    return outline if query is None else await _merged(files, outline, query)
+
+
+async def read_symbol(
+    files: BaseFileBackend,
+    analysis: Analysis,
+    engine: Engine,
+    file: str,
+    name: str,
+    *,
+    seconds: float = DEFAULT_SECONDS,
+) -> SymbolDetail:
+    """The definition of `name` in `file`; where the file only imports it, from where it stands.
+
+    The engine gets `seconds` to say where that is; with 0 it is not asked.
+
+    Raises:
+        SymbolNotFoundError: with the nearest names.
+        AmbiguousSymbolError: with the candidates' names.
+    """
+    if seconds <= 0:
+        engine = NO_ENGINE
+    preferred = await attempt(engine.preferred_symbol(file, name), nothing)
+    if preferred is not None:
+        return preferred
+    try:
+        detail = await _read_defined(files, analysis, engine, file, name)
+        if detail is not None:
+            return detail
+        # Its error has near names.
+        outline = analysis.get_outline(file)
+        locate(outline.path, outline.symbols, name)
+        missing = SymbolNotFoundError(file, name)
+    except SymbolNotFoundError as error:
+        missing = error
+    if engine is not NO_ENGINE:
+        imported = await attempt(_read_imported(analysis, engine, file, name, seconds), nothing)
+        if imported is not None:
+            return imported
+    raise missing
+
+
+async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:
+    return engine.begin_symbols(file)
+
+
+async def _merged(files: BaseFileBackend, outline: FileOutline, query: SymbolsQuery) -> FileOutline:
+    """The outline with what the engine knows of the same text; itself where that is nothing."""
+    found = await attempt(query.answer(), nothing)
+    if found is None or found.text != files.read_source(outline.path).text:
+        return outline
+    return merge_outline(outline, found)
+
+
+async def _read_defined(
+    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str, name: str
+) -> SymbolDetail | None:
+    """The definition in the file itself: the engine locates it, too, and the tree describes it."""
+    if isinstance(analysis, OwnAnalysis):
+        # What a user's own backend says of a definition only it can say.
+        return analysis.read_symbol(file, name)
+    query = await attempt(_begun(engine, file), nothing)
+    if query is not None:
+        outline = analysis.get_outline(file)
+        merged = await _merged(files, outline, query)
+        if merged is not outline:
+            located = locate(merged.path, merged.symbols, name)
+            return detail_of(located, files.read_source(merged.path), merged.backend)
+    return analysis.read_symbol(file, name)
+
+
+async def _read_imported(
+    analysis: Analysis, engine: Engine, file: str, name: str, seconds: float
+) -> SymbolDetail | None:
+    """The definition of a name that the file does not define itself; None where it is unknown."""
+    first, _, rest = name.strip().partition(".")
+    if not first.isidentifier():
+        return None
+    uses = tuple(analysis.find_references(first, file))
+    imports = [use for use in uses if use.kind == ReferenceKind.IMPORT] or list(uses)
+    if not imports:
+        return None
+    # The last of `import a as b` and `from a import b` is the name that the file uses.
+    use = imports[0]
+    target = Position(use.path, use.line, use.column, first)
+    found = await engine.goto_definition(target, seconds=seconds)
+    for location in found.locations:
+        if location.outside:
+            continue
+        detail = _symbol_at(analysis, location, rest)
+        if detail is not None:
+            note = f"defined in {detail.path}, shown from there"
+            return replace(
+                detail,
+                notes=(note, *detail.notes),
+                backend=f"{found.backend}+{detail.backend}",
+                coverage=found.coverage,
+            )
+    return None
+
+
+def _symbol_at(analysis: Analysis, location: Location, rest: str) -> SymbolDetail | None:
+    """The symbol defined at `location`, or what is called `rest` inside it."""
+    for symbol, qualified_name, _ in flatten(analysis.get_outline(location.path)):
+        if location.line in {symbol.name_line, symbol.line}:
+            name = f"{qualified_name}.{rest}" if rest else qualified_name
+            return analysis.read_symbol(location.path, name)
+    if location.line == 1 and rest:
+        # The name is that of a module.
+        return analysis.read_symbol(location.path, rest)
+    return None

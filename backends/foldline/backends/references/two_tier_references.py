@@ -1,0 +1,264 @@
+"""References in two tiers: those that an engine confirms, and those that only have the same name.
+
+Identifier matches lose no dynamic call, and a semantic engine takes no namesake for the real thing;
+neither alone does both. If the engine fails, the matches are the answer.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
+from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
+from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
+from foldline.backends.outlines.analysis import uses_of
+from foldline.backends.outlines.locations import Position
+from foldline.backends.references.confirmed_imports import coverage_of_imports
+from foldline.backends.references.scopes import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from foldline.backends.engine import Engine
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.references.references_cache import ReferencesCache
+
+CONFIRMED = "confirmed"
+# Where a name is only used, an engine is asked about this many of its uses.
+_MOST_USES = 3
+_MOST_PROBED = 24
+# Confirmed references come first, wherever they are: up to so many matches are looked for.
+_MOST_TO_CONFIRM = 5_000
+# The time of an engine that is asked too late: its answer may be there already.
+_LEAST_SECONDS = 0.02
+
+
+class ReferencesQuery:
+    """One question about the uses of a name.
+
+    The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
+    With `most`, the caller needs no more references than that: those of very common names are not
+    looked for in all files.
+    """
+
+    def __init__(
+        self,
+        files: BaseFileBackend,
+        analysis: Analysis,
+        engine: Engine,
+        cache: ReferencesCache,
+        *,
+        name: str,
+        scope: str | None,
+        seconds: float = DEFAULT_SECONDS,
+        most: int | None = None,
+    ) -> None:
+        self._files = files
+        self._analysis = analysis
+        self._engine = engine if seconds > 0 else NO_ENGINE
+        self._cache = cache
+        self._name = name
+        self._scope = scope
+        self._seconds = seconds
+        self._most = most
+        if most is not None and self._engine is not NO_ENGINE:
+            self._most = max(most, _MOST_TO_CONFIRM)
+        self._since = time.monotonic()
+
+    async def run(self) -> References:
+        """The uses of the name: the confirmed ones first, then those that may be namesakes."""
+        query = await attempt(self._begin(), _FailedQuery)
+        cached = await attempt(
+            self._cache.get(query, self._name, self._scope, self._seconds), nothing
+        )
+        if cached is not None:
+            return cached
+        await attempt(self._prefetch(query), nothing)
+        matches = await self._matches(self._scope)
+        confirmation = self._within_scope(await self._confirm(query, matches))
+        if confirmation == Confirmation():
+            return matches
+        if CUT_SHORT in matches.coverage:
+            matched = {match.path for match in matches}
+            if any(use.path not in matched for use in confirmation.references):
+                self._most = None
+                matches = await self._matches(self._scope)
+        merged = replace(merge(matches, confirmation), name=self._name, scope=self._scope)
+        await attempt(self._cache.keep(query, merged, self._name), nothing)
+        return merged
+
+    async def _begin(self) -> EngineQuery:
+        return self._engine.begin(self._name, self._scope, self._since)
+
+    async def _prefetch(self, query: EngineQuery) -> None:
+        """Let the engine begin with the definitions in the index, while all files are parsed."""
+        if not query.needs_targets:
+            return
+        word = self._name.strip().rpartition(".")[2]
+        definitions = [
+            use
+            for path in self._analysis.files_defining(word)[:_MOST_PROBED]
+            for use in self._analysis.find_references(word, path)
+            if use.kind == ReferenceKind.DEFINITION
+        ]
+        if definitions:
+            query.prefetch(targets_of(definitions, self._name))
+
+    async def _matches(self, scope: str | None) -> References:
+        return await uses_of(self._analysis, self._name, scope, self._since, self._most)
+
+    async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
+        """The engine's answer at the deadline; if it failed, the coverage says so."""
+        targets: list[Position] = []
+        if query.needs_targets:
+            matches = await self._with_definitions(matches)
+            targets = targets_of(matches, self._name)
+            if not targets:
+                return Confirmation()
+        candidates = tuple(dict.fromkeys(match.path for match in matches))
+        left = max(self._since + self._seconds - time.monotonic(), _LEAST_SECONDS)
+        found = await attempt(query.confirm(targets, candidates, left), _failed)
+        if found.coverage != COMPLETE or not found.engine:
+            return found
+        coverage = coverage_of_imports(found.engine, targets, matches, found.references)
+        return replace(found, coverage=coverage)
+
+    async def _with_definitions(self, matches: References) -> References:
+        """The matches, or those of the whole workspace where the scope only uses the name."""
+        defines = any(match.kind == ReferenceKind.DEFINITION for match in matches)
+        return matches if self._scope is None or defines else await self._matches(None)
+
+    def _within_scope(self, found: Confirmation) -> Confirmation:
+        if self._scope is None:
+            return found
+        scope = Scope(self._files, self._scope)
+        inside = tuple(use for use in found.references if scope.holds(use.path))
+        return replace(found, references=inside)
+
+
+class _FailedQuery(EngineQuery):
+    """The question to an engine that failed to begin it."""
+
+    needs_targets = True
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def confirm(
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
+    ) -> Confirmation:
+        del targets, candidates, seconds
+        return _failed(self._error)
+
+
+def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
+    """The definitions that `name`, dotted or not, may mean; without any, some of its uses."""
+    matches = list(matches)
+    owner, _, _ = name.strip().rpartition(".")
+    owned = [match for match in matches if _is_in(match, owner)]
+    found = [match for match in owned if match.kind == ReferenceKind.DEFINITION]
+    found = found or first_writes(owned)
+    if not found:
+        imports = [match for match in matches if match.kind == ReferenceKind.IMPORT]
+        found = list({match.path: match for match in imports or matches}.values())[:_MOST_USES]
+    # Code before its tests: a cap then leaves out what matters least.
+    found.sort(key=lambda match: match.test)
+    return [Position(match.path, match.line, match.column) for match in found]
+
+
+def first_writes(matches: Iterable[Reference]) -> list[Reference]:
+    """The first assignment in each scope, of a name that is never declared."""
+    firsts: dict[tuple[str, str], Reference] = {}
+    for match in matches:
+        if match.kind == ReferenceKind.WRITE:
+            firsts.setdefault((match.path, match.enclosing), match)
+    return list(firsts.values())
+
+
+def _is_in(match: Reference, owner: str) -> bool:
+    if not owner:
+        return True
+    # The owner may be a class, or a module, which no enclosing symbol names.
+    inside = match.enclosing
+    module = match.path.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
+    whole = f"{module}.{inside}" if inside else module
+    return whole == owner or whole.endswith(f".{owner}")
+
+
+def merge(matches: References, found: Confirmation) -> References:
+    """Every match and every confirmed use once, confirmed ones first."""
+    confirmed, possible, extra = _tiers(matches, found.references)
+    if extra:
+        confirmed.extend(extra)
+        order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
+        confirmed.sort(
+            key=lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
+        )
+    references = (*confirmed, *possible)
+    remarks = [matches.reason if not references else "", *found.notes]
+    if found.outside:
+        remarks.append(f"{found.outside} more in files that the workspace does not show")
+    coverage = [part for part in (found.coverage, matches.coverage) if part != COMPLETE]
+    return replace(
+        matches,
+        references=references,
+        total=len(references),
+        files=len({use.path for use in references}),
+        reason="; ".join(filter(None, remarks)),
+        backend=f"{found.engine}+{matches.backend}" if found.engine else matches.backend,
+        coverage="; ".join(coverage) or COMPLETE,
+        confirmed=len(confirmed) if found.engine else 0,
+        possible=len(possible) if found.engine else 0,
+    )
+
+
+def _tiers(
+    matches: Iterable[Reference], confirmed: Iterable[Reference]
+) -> tuple[list[Reference], list[Reference], list[Reference]]:
+    """The matches that are confirmed, those that aren't, and confirmed uses without a match."""
+    by_line: dict[tuple[str, int], list[Reference]] = {}
+    for use in confirmed:
+        by_line.setdefault((use.path, use.line), []).append(use)
+    matched: list[Reference] = []
+    possible: list[Reference] = []
+    whole_lines: set[tuple[str, int]] = set()
+    for match in matches:
+        here = by_line.get((match.path, match.line), [])
+        holders = [use for use in here if _holds(use, match)]
+        if not holders:
+            possible.append(match)
+            continue
+        matched.append(replace(match, tier=CONFIRMED))
+        for use in holders:
+            if use.column:
+                here.remove(use)
+            else:
+                whole_lines.add((use.path, use.line))
+    extra = [
+        _extra(use)
+        for line, uses in by_line.items()
+        for use in uses
+        if use.column or line not in whole_lines
+    ]
+    return matched, possible, extra
+
+
+def _holds(use: Reference, match: Reference) -> bool:
+    """Return whether the use covers the match: `module.Name` may be confirmed as a whole."""
+    if not use.column:
+        return True
+    return use.column <= match.column and match.column_end <= use.column_end
+
+
+def _extra(use: Reference) -> Reference:
+    """A use under another name: an alias, or a name within a string."""
+    imported = use.context.lstrip().startswith(("import ", "from ", "export "))
+    kind = use.kind or (ReferenceKind.IMPORT if imported else ReferenceKind.READ)
+    return replace(use, kind=kind, tier=CONFIRMED)
+
+
+def _failed(error: Exception) -> Confirmation:
+    return Confirmation(coverage=f"partial: {str(error) or type(error).__name__}")

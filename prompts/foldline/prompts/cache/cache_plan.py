@@ -1,0 +1,507 @@
+"""What of a rendered prompt a provider can keep in its cache, and where to mark it.
+
+Providers keep prefixes of requests: tools first, then the text. So a value that changes with each
+request makes everything behind it new. The plan says how often each stretch changes, in the order
+of the wire, and after which of them a breakpoint pays.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from foldline.prompts.cache.stability import Stability, of_fields, of_type
+from foldline.prompts.layout.blocks import SegmentKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from foldline.prompts.layout.blocks import Block, Segment
+    from foldline.prompts.layout.tree import Node
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = [
+    "Breakpoint",
+    "CachePlan",
+    "CacheRules",
+    "CacheSpan",
+    "CacheStage",
+    "MisplacedValue",
+    "cache_plan",
+]
+
+TOOLS = "tools"
+
+_FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
+_COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
+_DECLARED_CHANGES = (Stability.SESSION, Stability.REQUEST)
+WORTH_MOVING = 128
+"""The fewest tokens behind a value that make it worth a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRules:
+    """What a provider's cache keeps.
+
+    Args:
+        breakpoints: The most breakpoints in one request; 0 where the provider takes none.
+        minimum_tokens: A shorter prefix is never kept.
+    """
+
+    breakpoints: int = 4
+    minimum_tokens: int = 1_024
+
+
+class Stretch(NamedTuple):
+    """A stretch of a request before its tokens are counted; see `CacheSpan`."""
+
+    part: str
+    path: SectionPath | None
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    stability: Stability
+
+
+class CacheSpan(NamedTuple):
+    """A stretch of the request that changes as a whole.
+
+    Args:
+        part: `tools`, or the role of the message.
+        path: The section; None for tools.
+        fields: The fields whose values are in it.
+        start: Where it begins in `RenderedPrompt.text`; 0 for tools.
+        end: Where it ends.
+        tokens: How many tokens it has.
+        stability: How often it changes by itself.
+        prefix: How often it changes together with what is in front of it.
+    """
+
+    part: str
+    path: SectionPath | None
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    tokens: int
+    stability: Stability
+    prefix: Stability
+
+    @property
+    def dotted_key(self) -> str:
+        """The section's path joined with dots, or the part."""
+        return ".".join(self.path) if self.path else self.part
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A place after which a provider is asked to keep the prefix.
+
+    Args:
+        after: The index of the last span in front of it.
+        part: Where it is: `tools`, or the role of the message.
+        offset: The place in `RenderedPrompt.text`; 0 for tools.
+        tokens: The tokens in front of it.
+        stability: How often the prefix changes.
+        kept: False if the prefix is too short to be kept, so that no breakpoint is set.
+    """
+
+    after: int
+    part: str
+    offset: int
+    tokens: int
+    stability: Stability
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MisplacedValue:
+    """A value that changes more often than `tokens` tokens behind it, which are new each time."""
+
+    path: SectionPath
+    fields: tuple[str, ...]
+    stability: Stability
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStage:
+    """A stretch of the request that begins where something changes more often than all before.
+
+    Args:
+        first: The dotted key of the section that it begins in, or `tools`.
+        last: The one that it ends in.
+        tokens: How many tokens it has.
+        stability: How often it changes together with what is in front of it.
+        cause: The section and the fields that change so often; None if nothing of it changes.
+        change: The tokens that are new when it changes: its own and all behind it.
+        breakpoint: What the plan says of a breakpoint behind it; None if none belongs there.
+    """
+
+    first: str
+    last: str
+    tokens: int
+    stability: Stability
+    cause: str | None
+    change: int
+    breakpoint: str | None
+
+    @property
+    def why(self) -> str:
+        """How often it changes, and because of what."""
+        words = _WORDS[self.stability]
+        return words if self.cause is None else f"{words}: {self.cause}"
+
+
+@dataclass(frozen=True, slots=True)
+class CachePlan:
+    """The stretches of a request in the order of the wire, and its breakpoints."""
+
+    spans: tuple[CacheSpan, ...]
+    breakpoints: tuple[Breakpoint, ...]
+    rules: CacheRules
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the request."""
+        return sum(span.tokens for span in self.spans)
+
+    @property
+    def sentence(self) -> str:
+        """The plan in a few words; empty where nothing could be kept."""
+        minimum = self.rules.minimum_tokens
+        longest = max((mark.tokens for mark in self.breakpoints), default=0)
+        said = f"too short to be cached: {longest:,} tokens of at least {minimum:,}; "
+        if kept := [mark for mark in self.breakpoints if mark.kept]:
+            parts = (f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept)
+            said = f"cacheable: {', '.join(parts)}; "
+        unknown = (n for n, span in enumerate(self.spans) if span.stability is Stability.UNKNOWN)
+        first = next(unknown, len(self.spans))
+        behind = sum(span.tokens for span in self.spans[first + 1 :])
+        if behind < minimum:
+            return said.removesuffix("; ") if longest else ""
+        name = _name(self.spans[first : first + 1])
+        hint = f"{behind:,} tokens behind {name}, which doesn't declare how often it changes"
+        return said + hint if longest else hint
+
+    def misplaced(self) -> Iterator[MisplacedValue]:
+        """Yield the first declared value of each kind in front of what changes less often.
+
+        Only where moving it pays: at least 128 tokens behind it, which make a prefix that is long
+        enough to be kept together with those in front of it.
+        """
+        before = Stability.CONSTANT
+        for index, span in enumerate(self.spans):
+            is_first, before = span.stability > before, span.prefix
+            if not is_first or span.path is None or span.stability not in _DECLARED_CHANGES:
+                continue
+            lost = sum(
+                behind.tokens
+                for behind in self.spans[index + 1 :]
+                if behind.stability < span.stability and behind.stability != Stability.UNKNOWN
+            )
+            kept = lost + sum(ahead.tokens for ahead in self.spans[:index])
+            if lost >= WORTH_MOVING and kept >= self.rules.minimum_tokens:
+                yield MisplacedValue(span.path, span.fields, span.stability, lost)
+
+    def __str__(self) -> str:
+        """A table: the spans with their breakpoints, and what a change of each would cost."""
+        behind = self.tokens
+        marks = {mark.after: mark for mark in self.breakpoints}
+        numbered = list(enumerate(self.spans))
+        rows = [
+            [*group]
+            for _, group in groupby(numbered, lambda item: (item[1].dotted_key, item[1].prefix))
+        ]
+        names = [_name([span for _, span in row]) for row in rows]
+        width = max(map(len, names), default=0)
+        lines = []
+        for name, row in zip(names, rows, strict=True):
+            tokens = sum(span.tokens for _, span in row)
+            stability = max(span.stability for _, span in row)
+            lines.append(
+                f"{name:{width}}  {tokens:>7,} tokens  {_WORDS[stability]}"
+                f"; if it changes, {behind:,} aren't cached"
+            )
+            behind -= tokens
+            if mark := marks.get(row[-1][0]):
+                lines.append(f"── {self._said(mark)}")
+        return "\n".join(lines)
+
+    def _said(self, mark: Breakpoint) -> str:
+        if mark.kept:
+            prefix = _PREFIXES[mark.stability]
+            return f"breakpoint after {mark.tokens:,} tokens, the same {prefix}"
+        return (
+            f"no breakpoint: {mark.tokens:,} tokens are too short to be cached "
+            f"(at least {self.rules.minimum_tokens:,})"
+        )
+
+    def stages(self) -> Iterator[CacheStage]:
+        """Yield the request in at most five stretches, each of which changes more often."""
+        behind = self.tokens
+        marks = {mark.after: mark for mark in self.breakpoints}
+        for prefix, group in groupby(enumerate(self.spans), lambda item: item[1].prefix):
+            indices, spans = zip(*group, strict=True)
+            tokens = sum(span.tokens for span in spans)
+            mark = marks.get(indices[-1])
+            said = None if mark is None else self._said(mark)
+            cause = _name(spans[:1]) if prefix is not Stability.CONSTANT else None
+            yield CacheStage(
+                spans[0].dotted_key, spans[-1].dotted_key, tokens, prefix, cause, behind, said
+            )
+            behind -= tokens
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stages, the breakpoints, the misplaced values and the sentence as JSON."""
+        return {
+            "sentence": self.sentence,
+            "minimumTokens": self.rules.minimum_tokens,
+            "stages": [
+                {
+                    "first": stage.first,
+                    "last": stage.last,
+                    "tokens": stage.tokens,
+                    "stability": stage.stability.name.lower(),
+                    "why": stage.why,
+                    "change": stage.change,
+                    "breakpoint": stage.breakpoint,
+                }
+                for stage in self.stages()
+            ],
+            "breakpoints": [
+                {
+                    "part": mark.part,
+                    "offset": mark.offset,
+                    "tokens": mark.tokens,
+                    "stability": mark.stability.name.lower(),
+                    "kept": mark.kept,
+                }
+                for mark in self.breakpoints
+            ],
+            "misplaced": [
+                {
+                    "section": ".".join(value.path),
+                    "fields": list(value.fields),
+                    "stability": value.stability.name.lower(),
+                    "tokens": value.tokens,
+                }
+                for value in self.misplaced()
+            ],
+        }
+
+
+_WORDS = {
+    Stability.CONSTANT: "constant",
+    Stability.DEPLOYMENT: "stable",
+    Stability.SESSION: "per session",
+    Stability.UNKNOWN: "not declared",
+    Stability.REQUEST: "per request",
+}
+_PREFIXES = {
+    Stability.CONSTANT: "in every request",
+    Stability.DEPLOYMENT: "in every request of a deployment",
+    Stability.SESSION: "in every request of a session",
+    Stability.UNKNOWN: "while this conversation goes on",
+    Stability.REQUEST: "while this conversation goes on",
+}
+
+
+def cache_plan(
+    rendered: RenderedPrompt[Any],
+    sections: Mapping[SectionPath, Node],
+    *,
+    rules: CacheRules | None,
+    count_tokens: Callable[[str], int],
+    tools: Sequence[Mapping[str, object]],
+    goes_on: bool | None,
+) -> CachePlan:
+    """Return the plan for a rendered prompt; see `RenderedPrompt.cache_plan` for the arguments.
+
+    `sections` has the prompt's sections; nothing is known of others.
+    """
+    return planned(
+        [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)],
+        rules=rules or CacheRules(),
+        count_tokens=count_tokens,
+        goes_on=bool(rendered.tools) if goes_on is None else goes_on,
+    )
+
+
+def planned(
+    stretches: Sequence[Stretch],
+    *,
+    rules: CacheRules,
+    count_tokens: Callable[[str], int],
+    goes_on: bool,
+) -> CachePlan:
+    """Return the plan of a request's stretches, in the order of the wire."""
+    prefixes = accumulate((stretch.stability for stretch in stretches), max)
+    spans = tuple(
+        CacheSpan(
+            *stretch[:5],
+            count_tokens(stretch.text),
+            stretch.stability,
+            prefix,
+        )
+        for stretch, prefix in zip(stretches, prefixes, strict=True)
+    )
+    return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=goes_on)), rules)
+
+
+def _breakpoints(
+    spans: Sequence[CacheSpan], rules: CacheRules, *, goes_on: bool
+) -> Iterator[Breakpoint]:
+    """Yield the ends of the stable part, of the part of a session, and of all if it is resent."""
+    ends: dict[int, Stability] = {}
+    for most in (Stability.DEPLOYMENT, Stability.SESSION):
+        last = max((i for i, span in enumerate(spans) if span.prefix <= most), default=-1)
+        if last >= 0:
+            ends.setdefault(last, spans[last].prefix)
+    if goes_on and spans:
+        ends.setdefault(len(spans) - 1, spans[-1].prefix)
+    total = [*accumulate(span.tokens for span in spans)]
+    left = rules.breakpoints
+    for after, stability in ends.items():
+        kept = total[after] >= rules.minimum_tokens and left > 0
+        left -= kept
+        span = spans[after]
+        yield Breakpoint(after, span.part, span.end, total[after], stability, kept)
+
+
+def _tool_spans(
+    rendered: RenderedPrompt[Any],
+    sections: Mapping[SectionPath, Node],
+    tools: Sequence[Mapping[str, object]],
+) -> Iterator[Stretch]:
+    if tools:
+        text = json.dumps(list(tools), ensure_ascii=False)
+        presence = (
+            block_stability(block, node).presence
+            for block in rendered.blocks
+            if (node := sections.get(block.path)) is not None and node.section.tools
+        )
+        yield Stretch(TOOLS, None, (), 0, 0, text, max(presence, default=Stability.CONSTANT))
+
+
+def _text_spans(
+    rendered: RenderedPrompt[Any], sections: Mapping[SectionPath, Node]
+) -> Iterator[Stretch]:
+    for block in rendered.blocks:
+        found = block_stability(block, sections.get(block.path))
+        yield from stretches_of(
+            block.role.value, block.path, block.span.start, block.segments, found
+        )
+
+
+class BlockStability(NamedTuple):
+    """How often a block changes.
+
+    Args:
+        presence: How often the section appears, disappears, or is opened and closed.
+        segments: How often each of its segments changes while it is there.
+    """
+
+    presence: Stability
+    segments: tuple[Stability, ...]
+
+
+class SegmentLike(Protocol):
+    """What a plan needs of a segment, rendered or sent."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+
+    @property
+    def field(self) -> str | None:
+        """The field whose value it is, if any."""
+
+
+def block_stability(block: Block, node: Node | None) -> BlockStability:
+    """Return how often a rendered block changes; nothing is known without its section."""
+    kind = None if node is None else node.params_type
+    fields, computed = of_fields(kind), of_type(kind)
+    presence = (
+        Stability.CONSTANT
+        if node is not None and not node.gated and node.declared is not None
+        else computed
+    )
+    names = None if node is None else node.section.computed_from
+    derived = (
+        computed
+        if names is None
+        else stability_of_all(fields.get(name, Stability.UNKNOWN) for name in names)
+    )
+    segments = stability_of_segments(
+        block.segments, lambda name: fields.get(name, computed), derived
+    )
+    return BlockStability(presence, segments)
+
+
+def stability_of_segments(
+    segments: Iterable[Segment], of_field: Callable[[str], Stability], derived: Stability
+) -> tuple[Stability, ...]:
+    """Return how often each segment changes while its section is there.
+
+    Args:
+        segments: The segments.
+        of_field: How often a field changes, by its name.
+        derived: How often changes what the section computes.
+    """
+
+    def own(segment: Segment) -> Stability:
+        if segment.kind in _FROM_FIELDS:
+            return of_field(base_field(segment.field))
+        return derived if segment.kind in _COMPUTED else Stability.CONSTANT
+
+    return tuple(map(own, segments))
+
+
+def stability_of_all(found: Iterable[Stability]) -> Stability:
+    """Return the stability of what depends on all of these; constant without any."""
+    return max(found, default=Stability.CONSTANT)
+
+
+def base_field(field: str | None) -> str:
+    """Return the field of the parameters that a segment shows: `turns` of `turns[0].text`."""
+    return (field or "").partition("[")[0]
+
+
+def stretches_of(
+    part: str,
+    path: SectionPath,
+    start: int,
+    segments: Sequence[SegmentLike],
+    found: BlockStability,
+) -> Iterator[Stretch]:
+    """Yield the stretches of a block that begins at `start` in the text."""
+    if not segments and found.presence is not Stability.CONSTANT:
+        # Text that may be there in the next request.
+        yield Stretch(part, path, (), start, start, "", found.presence)
+    presence = found.presence
+    levels = [own if own > presence else presence for own in found.segments]
+    first = 0
+    for end, level in enumerate(levels, 1):
+        if end < len(levels) and levels[end] is level:
+            continue
+        alike = segments[first:end]
+        first = end
+        text = "".join([segment.text for segment in alike])
+        fields: tuple[str, ...] = ()
+        if level is not Stability.CONSTANT:
+            # What a section computes has a name with an underscore; it isn't a field.
+            shown = [segment.field for segment in alike if segment.field]
+            names = [base_field(field) for field in shown if not field.startswith("_")]
+            fields = tuple(dict.fromkeys(names))
+        yield Stretch(part, path, fields, start, start + len(text), text, level)
+        start += len(text)
+
+
+def _name(spans: Sequence[CacheSpan]) -> str:
+    fields = dict.fromkeys(field for span in spans for field in span.fields)
+    name = spans[0].dotted_key
+    return f"{name} ({', '.join(fields)})" if fields else name

@@ -1,0 +1,69 @@
+"""How often the values in a prompt change between requests, as far as their types say it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
+
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.forms.fields import fields_of
+from foldline.prompts.specialise import field_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["PerRequest", "PerSession", "Stability", "Stable", "of_fields", "of_type"]
+
+
+class Stability(IntEnum):
+    """How often a text changes; what is smaller changes less often.
+
+    A field declares it in its type, `Annotated[str, PerRequest]`, and a dataclass for all its other
+    fields by `__stability__ = PerSession` in its body.
+    """
+
+    CONSTANT = 0
+    """Never: the template's own text."""
+    DEPLOYMENT = 1
+    """With a new version or configuration of the program."""
+    SESSION = 2
+    """With each conversation or user."""
+    UNKNOWN = 3
+    """Nobody declared it."""
+    REQUEST = 4
+    """With each request."""
+
+
+Stable = Stability.DEPLOYMENT
+PerSession = Stability.SESSION
+PerRequest = Stability.REQUEST
+
+
+@lru_cache(maxsize=256)
+def of_fields(kind: type | None) -> Mapping[str, Stability]:
+    """Return the stability of each field of a parameter type; no fields for None."""
+    if kind is None:
+        return {}
+    others = getattr(kind, "__stability__", Stability.UNKNOWN)
+    try:
+        return {field.name: _declared(field.hint, others) for field in fields_of(kind)}
+    except PromptValidationError:
+        # Annotations that can't be resolved are somebody else's to report.
+        return dict.fromkeys(field_names(kind), others)
+
+
+def of_type(kind: type | None) -> Stability:
+    """Return the stability of what is computed from an instance: that of its least stable field.
+
+    Without fields it is unknown, since code that needs no parameters may read a clock.
+    """
+    return max(of_fields(kind).values(), default=Stability.UNKNOWN)
+
+
+def _declared(hint: object, otherwise: Stability) -> Stability:
+    if get_origin(hint) is Annotated:
+        for marker in get_args(hint)[1:]:
+            if isinstance(marker, Stability):
+                return marker
+    return otherwise

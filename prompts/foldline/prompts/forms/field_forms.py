@@ -1,0 +1,210 @@
+"""The forms of a dataclass's fields, and the warning about fields that need one."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+import typing
+import warnings
+from collections import ChainMap
+from dataclasses import InitVar
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.forms import forms
+from foldline.prompts.forms.fields import declared_fields, plain
+from foldline.prompts.specialise import field_names, type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from foldline.prompts.sections.composition import FieldForm, PlainRepr
+
+__all__ = ["declared_hint", "forms_for", "repr_message", "warn_author", "warn_of_none"]
+
+_FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
+_TEXTS = (str, int, float, bool)
+NO_VALUE = "or_else('unknown')"
+_known: WeakKeyDictionary[type, dict[str, FieldForm | None]] = WeakKeyDictionary()
+
+
+def forms_for(
+    kind: type, placeholders: Iterable[str], *, key: str, what: str, gated: bool = False
+) -> Mapping[str, FieldForm]:
+    """Return the forms of the fields that a text shows, by field.
+
+    Warns about a field whose values the text would show as Python writes them.
+
+    Args:
+        kind: The dataclass.
+        placeholders: The names in the text; those that aren't fields are ignored.
+        key: The section, for errors and warnings.
+        what: The text: `template` or `summary`.
+        gated: True if `enabled` may keep values away that are None.
+
+    Raises:
+        PromptValidationError: The forms of a field make no sense.
+    """
+    known = _known.setdefault(kind, {})
+    found: dict[str, FieldForm] = {}
+    for name in placeholders:
+        if name not in known:
+            if name not in field_names(kind):
+                continue
+            try:
+                known[name] = _composed(declared_hint(kind, name))
+            except PromptValidationError as error:
+                raise PromptValidationError(
+                    f"Section {key!r}: the field {name!r} of {type_name(kind)} can't be shown: "
+                    f"{str(error).rstrip('.')}.",
+                    section_path=(key,),
+                    placeholder=name,
+                    dataclass_type=kind,
+                ) from None
+        form = known[name]
+        if form is not None:
+            if form.shows is not None and not (gated and form.shows.kind == "none"):
+                shown = repr_message(form.shows, name)
+                message = f"Section {key!r}: `${{{name}}}` of `{what}` {shown}."
+                warn_author(message, forms.ReprPlaceholderWarning)
+            if form.forms:
+                found[name] = form
+    return found
+
+
+def _composed(hint: object) -> FieldForm | None:
+    if hint in _TEXTS:
+        return None
+    from foldline.prompts.sections.composition import compose
+
+    return compose(hint)
+
+
+def repr_message(shows: PlainRepr, name: str) -> str:
+    """Return what a model reads of a field that shows as Python writes it, and what to do."""
+    from foldline.prompts.sections.composition import Repr, hint_text
+
+    hint = hint_text(shows.hint)
+
+    def declare(before: str = "", after: str = "") -> str:
+        forms = (before, *map(str, shows.forms), after)
+        hinted = f"Annotated[{', '.join([hint, *filter(None, forms)])}]"
+        return f"`{hinted}` for the items" if shows.of_item else f"`{name}: {hinted}`"
+
+    written = f"shows {hint} as Python writes it"
+    match shows.kind:
+        case Repr.NONE:
+            return f"shows `None` where there is no value: write {declare(after=NO_VALUE)}"
+        case Repr.COLLECTION:
+            form = "joined(', ')" if shows.of_item else "bullets"
+            return f"{written}, such as `('a', 'b')`: write {declare(before=form)}"
+        case Repr.DATACLASS:
+            return f"{written}, with its name and fields: write {declare(before='as_json')}"
+        case Repr.ENUM:
+            return f"shows a member's name, such as `{hint}.NAME`: make {hint} a StrEnum"
+        case Repr.BYTES:
+            return f"{written}, such as `b'a'`: decode it, and make the field a str"
+        case Repr.OBJECT:
+            return f"{written}, with its address: give its class `__str__`"
+
+
+def warn_of_none(kind: type, name: str, *, key: str, what: str) -> None:
+    """Warn of None in a field that is declared as text or a number."""
+    if name in field_names(kind) and plain(declared_hint(kind, name)) in _TEXTS:
+        shown = f"`${{{name}}}` of `{what}` shows `None`, which isn't of its type"
+        cure = f"bind a value, or write `{name}: Annotated[… | None, {NO_VALUE}]`"
+        warn_author(f"Section {key!r}: {shown}: {cure}.", forms.ReprPlaceholderWarning)
+
+
+def warn_author(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of the library that led here."""
+    level, frame = 1, sys._getframe(0)  # noqa: SLF001 - What `skip_file_prefixes` does in 3.12.
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module == "abc" or f"{module}.".startswith("foldline.prompts.")
+
+
+# Annotations
+
+
+class Unresolved:
+    """A type that isn't known here, such as one imported only `if TYPE_CHECKING`."""
+
+
+class _Names(type):
+    """Lets a name that means nothing be used as types, modules and functions are."""
+
+    def __getattr__(cls, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _LENIENT[name]
+
+    def __getitem__(cls, _: object) -> object:
+        return cls
+
+    def __call__(cls, *_: object, **__: object) -> object:
+        return cls
+
+
+class _Lenient(dict[str, object]):
+    """The library's own names, and an unknown type for any other name."""
+
+    def __missing__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise KeyError(name)
+        return _Names(name, (Unresolved,), {})
+
+
+# Linters move imports that only annotations use below `if TYPE_CHECKING`.
+_LENIENT = _Lenient(
+    {
+        **{name: getattr(typing, name) for name in ("Annotated", "ClassVar", "Optional", "Union")},
+        **{name: getattr(forms, name) for name in forms.NAMES},
+    }
+)
+
+
+def declared_hint(kind: type, name: str) -> object:
+    """Return the type of a field; of names that mean nothing at run time, an unknown type.
+
+    Raises:
+        PromptValidationError: A form in it was given something that it can't be made of.
+    """
+    known = getattr(kind, "__dataclass_fields__", None)
+    field = (known or {one.name: one for one in declared_fields(kind)})[name]
+    hint: object = field.type
+    if isinstance(hint, typing.ForwardRef):
+        hint = hint.__forward_arg__
+    if isinstance(hint, str):
+        owner = _owner(kind, field)
+        module = sys.modules.get(owner.__module__)
+        own = {**vars(owner), owner.__name__: owner}
+        # As `typing.get_type_hints` has it: a field may have the name of its type.
+        names = ChainMap({} if module is None else vars(module), own, vars(builtins), _LENIENT)
+        try:
+            hint = eval(hint, {}, names)
+        except PromptValidationError:
+            raise
+        except Exception as error:
+            if re.search(_FORMS, str(hint)) is None:
+                return Unresolved
+            raise PromptValidationError(
+                f"its type `{hint}` raises {type(error).__name__}: {error}"
+            ) from error
+    return hint.type if isinstance(hint, InitVar) else hint
+
+
+def _owner(kind: type, field: object) -> type:
+    """Return the class that declares a field."""
+    owners = [
+        base
+        for base in kind.__mro__
+        if field in base.__dict__.get("__dataclass_fields__", {}).values()
+    ]
+    return owners[-1] if owners else kind

@@ -1,0 +1,265 @@
+"""The render pipeline: enabled → visibility → substitution → pieces.
+
+`layout.assemble` joins the pieces, so that text and blocks can't disagree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.prompts import refusals
+from foldline.prompts.errors import (
+    PromptError,
+    PromptRenderError,
+    PromptValidationError,
+    did_you_mean,
+    near_names,
+)
+from foldline.prompts.forms.fields import declared_fields, is_required
+from foldline.prompts.layout.blocks import Segment, SegmentKind
+from foldline.prompts.layout.layout import Piece, piece
+from foldline.prompts.sections.section import as_segments
+from foldline.prompts.specialise import type_name
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from foldline.prompts.errors import ErrorHandler
+    from foldline.prompts.forms.binding import Bindings
+    from foldline.prompts.layout.tree import Node, Plan
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = ["RenderPass"]
+
+
+class RenderPass:
+    """One render of a plan, with its parameters, overrides and session.
+
+    The result keeps it, to show a section later as it would be if opened.
+    """
+
+    __slots__ = ("_built", "_session_overrides", "bindings", "overrides", "plan", "session")
+
+    def __init__(
+        self,
+        plan: Plan,
+        bindings: Bindings,
+        *,
+        overrides: Mapping[SectionPath, SectionVisibility],
+        session: object | None,
+        session_overrides: Mapping[SectionPath, SectionVisibility],
+    ) -> None:
+        self.plan = plan
+        self.bindings = bindings
+        self.overrides = overrides
+        self.session = session
+        self._session_overrides = session_overrides
+        self._built: dict[type, object] = {}
+
+    def pieces(
+        self,
+        nodes: Iterable[Node],
+        *,
+        opened: Node | None = None,
+        on_error: ErrorHandler | None = None,
+    ) -> list[Piece[Node]]:
+        """Return the pieces of these sections and those below them, parents first.
+
+        Args:
+            nodes: The sections to visit.
+            opened: A section to show in full regardless of its visibility.
+            on_error: Returns the text for a section that can't be rendered; by default that raises.
+        """
+        pieces: list[Piece[Node]] = []
+        for node in nodes:
+            self._visit(node, pieces, opened, on_error)
+        return pieces
+
+    def _visit(
+        self,
+        node: Node,
+        pieces: list[Piece[Node]],
+        opened: Node | None,
+        on_error: ErrorHandler | None,
+    ) -> None:
+        try:
+            made = self._piece(node, opened)
+        except PromptError as error:
+            if on_error is None:
+                raise
+            made = self._failed(node, on_error(node.path, error))
+        pieces.append(made)
+        if made.enabled and made.visibility is SectionVisibility.FULL:
+            for child in node.children:
+                self._visit(child, pieces, opened, on_error)
+
+    def _piece(self, node: Node, opened: Node | None) -> Piece[Node]:
+        """Return the piece of the section itself.
+
+        Raises:
+            PromptError: It can't be rendered.
+        """
+        section = node.section
+        try:
+            params, bound = self.params(node)
+            if node.gated and not section.is_enabled(params, session=self.session):
+                return Piece(node, False, node.declared or SectionVisibility.FULL, [])
+            visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
+            if visibility is SectionVisibility.FULL:
+                body, note = as_segments(section.render_body(params)), None
+            else:
+                body = self._summary(node, params)
+                keys = [child.section.key for child in node.children if self.is_shown(child)]
+                note = node.note(self.plan.wording, keys)
+            return piece(node, visibility, body if bound else _as_defaults(body), note)
+        except PromptError as error:
+            raise located(error, node) from error.__cause__
+        except Exception as error:
+            raise PromptRenderError(
+                f"Section {node.dotted!r} could not be rendered: {type(error).__name__}: {error}",
+                section_path=node.path,
+                dataclass_type=node.params_type,
+            ) from error
+
+    def _failed(self, node: Node, text: str) -> Piece[Node]:
+        """Return a piece with `text` for a body, for a section that failed."""
+        visibility = self._wanted(node) or SectionVisibility.FULL
+        return piece(node, visibility, [Segment(SegmentKind.ERROR, text)])
+
+    def params(self, node: Node) -> tuple[object, bool]:
+        """Return the parameters of a section, and True if they are bound.
+
+        Raises:
+            PromptRenderError: There are none, and their type needs arguments.
+        """
+        kind = node.params_type
+        if kind is None:
+            return None, True
+        bindings = self.bindings
+        if bindings.by_section and node.dotted in bindings.by_section:
+            return bindings.by_section[node.dotted], True
+        if kind in bindings.by_type:
+            return bindings.by_type[kind], True
+        default = node.section.default_params
+        if default is None:
+            default = self.plan.defaults.get(kind)
+        if default is None:
+            default = self._built.get(kind)
+        if default is None:
+            default = self._built[kind] = without_arguments(
+                kind, f"Section {node.dotted!r}", node.path
+            )
+        return default, False
+
+    def visibility(self, node: Node, params: object) -> SectionVisibility:
+        """Return the explicit override, else the session's, else the declared visibility."""
+        return self._wanted(node) or node.section.visibility_for(params, session=self.session)
+
+    def _wanted(self, node: Node) -> SectionVisibility | None:
+        """Return the overridden visibility, if any."""
+        return (
+            (self.overrides and self.overrides.get(node.path))
+            or (self._session_overrides and self._session_overrides.get(node.path))
+            or node.declared
+        )
+
+    def is_shown(self, node: Node) -> bool:
+        """Return True if a hidden section would probably exist if its parent were open."""
+        try:
+            params, _ = self.params(node)
+        except PromptRenderError:
+            return True
+        try:
+            return node.section.is_enabled(params, session=self.session)
+        except PromptError as error:
+            raise located(error, node) from error.__cause__
+
+    def would_be_summarized(self, node: Node) -> bool:
+        """Return True if a hidden section would be summarized if its parent were open."""
+        try:
+            params, _ = self.params(node)
+        except PromptRenderError:
+            return True
+        return self.visibility(node, params) is SectionVisibility.SUMMARY
+
+    def _summary(self, node: Node, params: object) -> Sequence[Segment]:
+        summary = node.section.render_summary(params)
+        if summary is None:
+            raise PromptValidationError(
+                refusals.no_summary(repr(node.dotted)), section_path=node.path
+            )
+        return as_segments(summary)
+
+
+def checked_overrides(
+    overrides: Mapping[SectionPath, SectionVisibility] | None, plan: Plan
+) -> Mapping[SectionPath, SectionVisibility]:
+    """Return a copy of the overrides.
+
+    Raises:
+        PromptValidationError: A path isn't that of a section, or a value isn't a visibility.
+    """
+    if not overrides:
+        return {}
+    for path, visibility in overrides.items():
+        if not isinstance(path, tuple):
+            node = plan.by_dotted.get(path)
+            keys = tuple(str(path).split(".")) if node is None else node.path
+            raise PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
+        if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
+            near = near_names(".".join(map(str, path)), plan.by_dotted)
+            raise PromptValidationError(
+                f"The visibility override for {path!r} matches no section"
+                + did_you_mean(near, "."),
+                section_path=path,
+                near=near,
+            )
+        if not isinstance(visibility, SectionVisibility):
+            raise PromptValidationError(
+                refusals.override_needs_visibility(repr(path), repr(visibility)),
+                section_path=path,
+            )
+    return dict(overrides)
+
+
+def located(error: PromptError, node: Node) -> PromptError:
+    """Add the section's full path to an error; the section itself knows only its key."""
+    if error.section_path in ((), (node.section.key,)):
+        error.section_path = node.path
+    return error
+
+
+def _as_defaults(body: Iterable[Segment]) -> list[Segment]:
+    return [
+        Segment(SegmentKind.DEFAULT, segment.text, segment.field)
+        if segment.kind is SegmentKind.PARAM
+        else segment
+        for segment in body
+    ]
+
+
+def without_arguments(kind: type, who: str, path: SectionPath) -> object:
+    """Return an instance of the dataclass from its defaults.
+
+    Raises:
+        PromptRenderError: It has fields without a default, or refuses its defaults.
+    """
+    missing = [field.name for field in declared_fields(kind) if is_required(field)]
+    if missing:
+        raise PromptRenderError(
+            f"{who} needs parameters: bind an instance of {type_name(kind)} "
+            f"(no default for {', '.join(missing)}).",
+            section_path=path,
+            placeholder=missing[0],
+            dataclass_type=kind,
+        )
+    try:
+        return kind()
+    except Exception as error:
+        raise PromptRenderError(
+            f"{who} needs parameters: {type_name(kind)}() raised "
+            f"{type(error).__name__}: {error}; bind an instance.",
+            section_path=path,
+            dataclass_type=kind,
+        ) from error

@@ -1,0 +1,153 @@
+"""Copies of sections and tools that share no mutable state with the original."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from types import MethodType
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
+from foldline.prompts.sections.section import Section, checked_sections, checked_tools
+from foldline.prompts.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
+
+    Node: TypeAlias = Section[object] | Tool[object, object]
+
+__all__ = ["clone_section", "clone_tool"]
+
+SectionT = TypeVar("SectionT", bound="Section[object]")
+ToolT = TypeVar("ToolT", bound="Tool[object, object]")
+
+RUNTIME = ("session", "bus")
+"""Runtime objects that every section and tool accepts, if it has a use for them or not."""
+
+_CONTAINERS = (list, dict, set, bytearray)
+
+
+def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT:
+    """Return a copy of `section` whose children and tools are clones.
+
+    Constructor arguments among the keywords replace those of the section; the others are runtime
+    objects for it and everything in it. An attribute with the name of a runtime object, such as
+    `session`, gets its value, also one that only the class has. Handlers and selectors that are
+    methods of the section become methods of the copy. Finally, the copy's `bind_runtime` is called
+    with the runtime objects.
+
+    Raises:
+        PromptValidationError: A value can never work, or nothing has a use for a keyword.
+    """
+    changes, runtime = _split(section, keywords)
+    twin = copy.copy(section)
+    own = vars(twin)
+    for name, value in section.__dict__.items():
+        if isinstance(value, _CONTAINERS):
+            own[name] = copy.deepcopy(value)
+    own.update({name: value for name, value in runtime.items() if _has(section, name)})
+    children = checked_sections(
+        changes.pop("children", changes.pop("sections", section.children)), section.key
+    )
+    tools = checked_tools(changes.pop("tools", section.tools), section.key)
+    twins = tuple(tool.clone(**_used(tool, runtime)) for tool in tools)
+    for tool in twins:
+        vars(tool)["handler"] = _moved(tool.handler, section, twin)
+    copied: dict[str, object] = {
+        "children": tuple(child.clone(**_used(child, runtime)) for child in children),
+        "tools": twins,
+        "default_params": copy.deepcopy(changes.pop("default_params", section.default_params)),
+        "enabled": section.enabled,
+        "visibility": section.visibility,
+        **changes,
+    }
+    for name in ("enabled", "visibility"):
+        copied[name] = _moved(copied[name], section, twin)
+    twin.set_arguments(copied)
+    twin.bind_runtime(**runtime)
+    return twin
+
+
+def clone_tool(tool: ToolT, keywords: Mapping[str, object]) -> ToolT:
+    """Return a copy of `tool` with other constructor arguments and runtime objects.
+
+    Raises:
+        PromptValidationError: A value can never work, or the tool has no use for a keyword.
+    """
+    changes, runtime = _split(tool, keywords)
+    twin = copy.copy(tool)
+    vars(twin).update({name: value for name, value in runtime.items() if _has(tool, name)})
+    twin.set_arguments(changes)
+    return twin
+
+
+def _split(
+    node: Node, keywords: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the constructor arguments, and the runtime objects."""
+    own = node.constructor_arguments
+    changes = {name: value for name, value in keywords.items() if name in own}
+    runtime = {name: value for name, value in keywords.items() if name not in own}
+    for name in runtime:
+        if not _uses(node, name):
+            what = f"Section {node.key!r}" if isinstance(node, Section) else f"Tool {node.name!r}"
+            near = near_names(name, (*own, *RUNTIME))
+            instead = did_you_mean(near, f"; it takes {', '.join((*own, *RUNTIME))}.")
+            raise PromptValidationError(
+                f"{what}: `clone` has no use for {name!r}{instead}",
+                section_path=(node.key,) if isinstance(node, Section) else (),
+                near=near,
+            )
+    return changes, runtime
+
+
+def _used(node: Node, runtime: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in runtime.items() if _uses(node, name)}
+
+
+def _uses(node: Node, name: str) -> bool:
+    """Return True if a clone of the section or tool, or of one inside it, uses the keyword."""
+    return (
+        name in RUNTIME
+        or _has(node, name)
+        or _declares(type(node), name)
+        or any(_uses(inner, name) for inner in _inside(node))
+    )
+
+
+def _has(node: Node, name: str) -> bool:
+    """Return True if the author gave the section or tool, or its class, an attribute `name`."""
+    base: type[Node] = Section if isinstance(node, Section) else Tool
+    if hasattr(base, name) or name in (*base.constructor_arguments, *node.constructor_arguments):
+        return False
+    # Methods and properties aren't values that could be replaced.
+    of_class = inspect.getattr_static(type(node), name, property)
+    return name in vars(node) or not hasattr(of_class, "__get__")
+
+
+def _inside(node: Node) -> Iterable[Node]:
+    return (*node.children, *node.tools) if isinstance(node, Section) else ()
+
+
+def _declares(kind: type[Node], name: str) -> bool:
+    """Return True if the author's own `clone` or `bind_runtime` accepts the keyword."""
+    base: type = Section if issubclass(kind, Section) else Tool
+    for method in ("clone", "bind_runtime"):
+        function = getattr(kind, method, None)
+        if function is None or function is getattr(base, method, None):
+            continue
+        parameters = inspect.signature(function).parameters.values()
+        if any(one.name == name or one.kind is one.VAR_KEYWORD for one in parameters):
+            return True
+    return False
+
+
+FunctionT = TypeVar("FunctionT")
+
+
+def _moved(function: FunctionT, old: object, new: object) -> FunctionT:
+    """Rebind a method of `old` to `new`; anything else stays the same."""
+    if isinstance(function, MethodType) and function.__self__ is old:
+        return MethodType(function.__func__, new)  # type: ignore[return-value]  # The same method.
+    return function

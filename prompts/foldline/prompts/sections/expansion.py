@@ -1,0 +1,275 @@
+"""Opens chapters: policies, the intent classifier, and the expanded template."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.prompts import refusals
+from foldline.prompts.errors import (
+    PromptConfigurationError,
+    PromptValidationError,
+    did_you_mean,
+    near_names,
+)
+from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.layout.rendering import RenderPass, without_arguments
+from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.intent import IntentQuery
+from foldline.prompts.sections.section import with_role
+from foldline.prompts.specialise import type_name
+from foldline.prompts.thread import Thread, ThreadSource
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from foldline.prompts.forms.binding import Bindings
+    from foldline.prompts.layout.tree import Node
+    from foldline.prompts.sections.intent import IntentClassifier
+    from foldline.prompts.sections.section import Section
+    from foldline.prompts.template import PromptTemplate
+
+__all__ = [
+    "ChapterDecision",
+    "ChaptersExpansionPolicy",
+    "expand",
+]
+
+OutputT = TypeVar("OutputT")
+
+
+class ChaptersExpansionPolicy(StrEnum):
+    """The way an evaluation opens chapters."""
+
+    ALL_INCLUDED = "all_included"
+    """Opens every chapter, unless its `enabled` forbids it."""
+    INTENT_CLASSIFIER = "intent_classifier"
+    """Opens the chapters that a classifier finds relevant to the goal section."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterDecision:
+    """The decision to open a chapter or not, with reasons."""
+
+    key: str
+    opened: bool
+    reasons: tuple[str, ...]
+
+
+def expand(
+    template: PromptTemplate[OutputT],
+    policy: ChaptersExpansionPolicy | str,
+    *,
+    bindings: Bindings,
+    chapter_params: Mapping[str, object] | None,
+    goal_section_key: str | None,
+    classifier: IntentClassifier,
+    only: Collection[str] | None,
+    session: object | None,
+    said: Sequence[str],
+) -> PromptTemplate[OutputT]:
+    """Return a template with open chapters replaced by their sections, and closed ones removed."""
+    chapters = _chapters(template.sections)
+    given = dict(chapter_params or {})
+    for what, key in (*(("chapter_params", k) for k in given), *(("only", k) for k in only or ())):
+        if key not in chapters:
+            near = near_names(key, chapters)
+            raise PromptValidationError(
+                f"{template.ns}/{template.key} has no chapter {key!r} for `{what}`"
+                + did_you_mean(near, "."),
+                near=near,
+            )
+    for key in given:
+        if chapters[key].params_type is None:
+            raise PromptValidationError(
+                f"Chapter {key!r} has no parameters: leave it out of `chapter_params`.",
+                section_path=(key,),
+            )
+    gate = _Gate(
+        template,
+        _policy(policy),
+        bindings=bindings,
+        chapter_params=given,
+        goal_section_key=goal_section_key,
+        classifier=classifier,
+        only=only,
+        session=session,
+        said=said,
+    )
+    fresh = template.with_sections(gate.dissolved(template.sections))
+    fresh.chapter_decisions = tuple(gate.decisions)
+    return fresh
+
+
+class _Gate:
+    """Decides about each chapter, in declaration order."""
+
+    def __init__(
+        self,
+        template: PromptTemplate[object],
+        policy: ChaptersExpansionPolicy,
+        *,
+        bindings: Bindings,
+        chapter_params: Mapping[str, object],
+        goal_section_key: str | None,
+        classifier: IntentClassifier,
+        only: Collection[str] | None,
+        session: object | None,
+        said: Sequence[str],
+    ) -> None:
+        self.decisions: list[ChapterDecision] = []
+        self._template = template
+        self._classify = policy is ChaptersExpansionPolicy.INTENT_CLASSIFIER
+        self._bindings = bindings
+        self._chapter_params = chapter_params
+        self._classifier = classifier
+        self._only = only
+        self._session = session
+        self._said = tuple(said)
+        self._thread = session.thread() if isinstance(session, ThreadSource) else Thread()
+        self._goal = self._goal_text(goal_section_key)
+
+    def dissolved(self, sections: Sequence[Section[object]]) -> tuple[Section[object], ...]:
+        result: list[Section[object]] = []
+        for section in sections:
+            if not isinstance(section, Chapter):
+                result.append(self._inside(section))
+                continue
+            opens, reasons = self._decide(section)
+            self.decisions.append(ChapterDecision(section.key, opens, reasons))
+            if opens:
+                inside = section.sections
+                if section.role is not None:
+                    inside = tuple(with_role(one, section.role) for one in inside)
+                result.extend(self.dissolved(inside))
+            else:
+                self._close_all(section)
+        return tuple(result)
+
+    def _inside(self, section: Section[object]) -> Section[object]:
+        children = self.dissolved(section.children)
+        if children == section.children:
+            return section
+        twin = copy.copy(section)
+        vars(twin)["children"] = children
+        return twin
+
+    def _close_all(self, outer: Chapter[object]) -> None:
+        for key in _chapters(outer.sections):
+            self.decisions.append(
+                ChapterDecision(key, False, (f"the chapter {outer.key!r} around it is closed",))
+            )
+
+    def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
+        if self._only is not None and chapter.key not in self._only:
+            return False, ("it isn't among the requested chapters",)
+        # Without `enabled` and a classifier, the parameters aren't needed.
+        params = self._params(chapter) if chapter.enabled is not None or self._classify else None
+        if not chapter.is_enabled(params, session=self._session):
+            return False, ("its `enabled` forbids it",)
+        if not self._classify:
+            return True, ("all chapters are included",)
+        if not self._goal and not self._said:
+            return False, ("the goal section has no text",)
+        answer = self._classifier(
+            IntentQuery(self._goal, chapter, params, self._session, self._thread, self._said)
+        )
+        if isinstance(answer, bool):
+            return answer, ("the classifier said so",)
+        return answer.opens, answer.reasons
+
+    def _params(self, chapter: Chapter[object]) -> object:
+        kind = chapter.params_type
+        if kind is None:
+            return None
+        if kind in self._bindings.by_type:
+            return self._bindings.by_type[kind]
+        given = self._chapter_params.get(chapter.key, chapter.default_params)
+        if given is None:
+            given = self._template.plan.defaults.get(kind)
+        if given is None:
+            if chapter.enabled is None:
+                return None
+            return without_arguments(kind, f"Chapter {chapter.key!r}", (chapter.key,))
+        if type(given) is not kind:
+            raise PromptValidationError(
+                f"Chapter {chapter.key!r} takes {type_name(kind)}, not {type_name(type(given))}.",
+                section_path=(chapter.key,),
+                dataclass_type=kind,
+            )
+        return given
+
+    def _goal_text(self, key: str | None) -> str:
+        """Return the body of the goal section without headings; empty if it isn't needed."""
+        node = None if key is None else self._goal_node(key)
+        if not self._classify or not _chapters(self._template.sections):
+            return ""
+        if node is None:
+            raise PromptConfigurationError(
+                "The policy INTENT_CLASSIFIER needs `goal_section_key`, the key of the section "
+                + (
+                    "that says what the user wants."
+                    if key is None
+                    else f"that says what the user wants; {key!r} is itself inside a chapter."
+                ),
+                section_path=() if key is None else (key,),
+            )
+        source = RenderPass(
+            self._template.plan,
+            self._bindings,
+            overrides={},
+            session=self._session,
+            session_overrides={},
+        )
+        skipped = (SegmentKind.HEADING, SegmentKind.SUFFIX)
+        return "".join(
+            segment.text
+            for piece in source.pieces([node], opened=node)
+            for segment in piece.segments
+            if segment.kind not in skipped
+        ).strip()
+
+    def _goal_node(self, key: str) -> Node | None:
+        """Return the section with that key; None if it is inside a chapter."""
+        plan = self._template.plan
+        paths = [p for p in (*plan.by_path, *sorted(plan.inert_paths)) if p[-1] == key]
+        if not paths and key in plan.by_dotted:
+            paths = [plan.by_dotted[key].path]
+        if not paths:
+            near = near_names(key, [*plan.by_dotted, *(p[-1] for p in plan.by_path)])
+            raise PromptConfigurationError(
+                f"{self._template.ns}/{self._template.key} has no section {key!r} for "
+                "`goal_section_key`" + did_you_mean(near, "."),
+                near=near,
+            )
+        if len(paths) > 1:
+            listed = ", ".join(repr(".".join(path)) for path in paths)
+            raise PromptConfigurationError(
+                f"`goal_section_key` {key!r} could mean {listed}; give the dotted key of a nested "
+                "section, or rename one of them.",
+                near=[".".join(path) for path in paths],
+            )
+        return plan.by_path.get(paths[0])
+
+
+def _policy(policy: str) -> ChaptersExpansionPolicy:
+    try:
+        return ChaptersExpansionPolicy(policy)
+    except ValueError:
+        names = tuple(ChaptersExpansionPolicy)
+        near = near_names(str(policy), names)
+        raise PromptConfigurationError(
+            refusals.no_policy(repr(policy), [name.value for name in names]), near=near
+        ) from None
+
+
+def _chapters(sections: Sequence[Section[object]]) -> dict[str, Chapter[object]]:
+    """Return all chapters by key, in declaration order."""
+    found: dict[str, Chapter[object]] = {}
+    for section in sections:
+        if isinstance(section, Chapter):
+            found[section.key] = section
+        found.update(_chapters(section.children))
+    return found

@@ -1,0 +1,184 @@
+"""Markdown sections, of which most prompts consist."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, ClassVar
+
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.forms.templating import CompiledTemplate
+from foldline.prompts.sections.section import ParamsT_co, Section
+from foldline.prompts.specialise import field_names
+from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    from foldline.prompts.layout.blocks import Segment
+    from foldline.prompts.roles import Role
+    from foldline.prompts.tool import Tool
+
+__all__ = ["MarkdownSection"]
+
+
+class MarkdownSection(Section[ParamsT_co]):
+    """A section whose text is a Markdown template.
+
+    The template and the summary are dedented and stripped; `${field}` stands for a field of the
+    parameters and `$$` for a dollar sign. There is no other syntax. Values are inserted verbatim,
+    and never parsed as templates.
+
+    >>> from foldline.prompts.dataclasses import FrozenDataclass
+    >>> @FrozenDataclass()
+    ... class Tone:
+    ...     tone: str
+    >>> section = MarkdownSection[Tone](title="Tone", key="tone", template="Be ${tone}.")
+    >>> section.render(Tone(tone="brief"))
+    'Be brief.'
+
+    Args:
+        title: The heading, one line of literal text.
+        key: The name within the parent.
+        template: The full text.
+        summary: The text while the section is summarized; required for that.
+        children: The child sections, in order.
+        tools: The tools that the model has while the section is shown in full.
+        enabled: Decides from the parameters if a render includes the section.
+        default_params: Used if no parameters of the type are bound.
+        accepts_overrides: Let stored overrides replace the text.
+        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
+            optionally `session`.
+        role: The role of the message that shows the section: `system`, `developer` or `user`.
+            Only top-level sections have one of their own; those below are in the same message.
+
+    Raises:
+        PromptValidationError: A placeholder isn't a field, a `$` doesn't start a placeholder, the
+            visibility is SUMMARY without a summary, or another argument can never work.
+    """
+
+    constructor_arguments: ClassVar[tuple[str, ...]] = (
+        *Section.constructor_arguments,
+        "template",
+        "summary",
+    )
+
+    template: str
+    summary: str | None
+    _template: CompiledTemplate
+    _summary: CompiledTemplate | None
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        key: str,
+        template: str,
+        summary: str | None = None,
+        children: Sequence[Section[object]] = (),
+        tools: Sequence[Tool[object, object]] = (),
+        enabled: Callable[[ParamsT_co], bool] | None = None,
+        default_params: ParamsT_co | None = None,
+        accepts_overrides: bool = True,
+        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
+    ) -> None:
+        super().__init__(
+            title=title,
+            key=key,
+            children=children,
+            tools=tools,
+            enabled=enabled,
+            default_params=default_params,
+            accepts_overrides=accepts_overrides,
+            visibility=visibility,
+            role=role,
+        )
+        self._set_texts({"template": template, "summary": summary})
+
+    @property
+    def has_summary(self) -> bool:
+        """True if the section has a summary text."""
+        return self._summary is not None and bool(self._summary.source)
+
+    @property
+    def source_text(self) -> str:
+        """The template, dedented and stripped, with its placeholders."""
+        return self._template.source
+
+    @property
+    def summary_text(self) -> str | None:
+        """The summary, dedented and stripped, with its placeholders."""
+        return None if self._summary is None else self._summary.source
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """Placeholders of the template and the summary, in order of appearance."""
+        summary = () if self._summary is None else self._summary.placeholders
+        return tuple(dict.fromkeys((*self._template.placeholders, *summary)))
+
+    def derive(self, params: ParamsT_co) -> Mapping[str, str]:  # type: ignore[misc]
+        """Return the texts of `derived_placeholders` for these parameters."""
+        return {}
+
+    def render_body(self, params: ParamsT_co) -> Sequence[Segment]:  # type: ignore[misc]  # The renderer passes the section's own type only.
+        """Return the template with the parameters filled in."""
+        return self._template.substitute(params, self.derive(params))
+
+    def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | None:  # type: ignore[misc]  # As above.
+        """Return the summary with the parameters filled in; None without a summary text."""
+        if self._summary is None or not self._summary.source:
+            return None
+        return self._summary.substitute(params, self.derive(params))
+
+    def with_texts(self, *, template: str | None = None, summary: str | None = None) -> Self:
+        """Return a copy with other texts, checked like those of a new section.
+
+        Raises:
+            PromptValidationError: A placeholder isn't a field, or a `$` doesn't start one.
+        """
+        twin = copy.copy(self)
+        texts = {"template": template, "summary": summary}
+        twin.set_arguments({name: text for name, text in texts.items() if text is not None})
+        return twin
+
+    def set_arguments(self, values: Mapping[str, object]) -> None:
+        """Set constructor arguments of a section under construction.
+
+        Raises:
+            PromptValidationError: A value can never work.
+        """
+        super().set_arguments(
+            {name: value for name, value in values.items() if name in Section.constructor_arguments}
+        )
+        texts = {name: values[name] for name in ("template", "summary") if name in values}
+        if "key" in values:
+            # The compiled texts name it in their errors.
+            texts = {"template": self.template, "summary": self.summary, **texts}
+        self._set_texts(texts)
+
+    def _set_texts(self, texts: Mapping[str, object]) -> None:
+        own = vars(self)
+        for name, text in texts.items():
+            absent = text is None and name == "summary"
+            own.update({name: text, f"_{name}": None if absent else self._compiled(text, name)})
+        if self.visibility is SectionVisibility.SUMMARY and not self.has_summary:
+            raise PromptValidationError(
+                f"Section {self.key!r} has the visibility SUMMARY but no `summary` text; give it "
+                "one.",
+                section_path=(self.key,),
+            )
+
+    def _compiled(self, text: object, what: str) -> CompiledTemplate:
+        compiled = CompiledTemplate(text, key=self.key, what=what)
+        if self.is_specialised:
+            names, kind = self._names_for(what)
+            gated = self.enabled is not None or type(self).is_enabled is not Section.is_enabled
+            # A section with its own parameters is left out; an item of a list isn't.
+            compiled.check(names, kind, gated=gated and kind is self.params_type)
+        return compiled
+
+    def _names_for(self, what: str) -> tuple[tuple[str, ...], type | None]:
+        """Return the placeholders that a text may have, and the dataclass whose fields they are."""
+        kind = self.params_type
+        return (*field_names(kind), *self.derived_placeholders), kind
