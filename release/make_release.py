@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-VERSION_FILE = Path("server/foldline/ide/version.py")
+VERSION_FILE = Path("prompts/foldline/version.py")
 EXTENSION = Path("editors/vscode")
 TEMPLATES = ("mason.yaml", "nvim-lspconfig/lsp/foldline.lua")
 

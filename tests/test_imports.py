@@ -2,8 +2,8 @@
 
 Python locks `a.b` before it imports `a`. If `a` itself imports `a.b`, a thread that starts with `a`
 and one that starts with `a.b` wait for each other; Python notices, and gives one of them a module
-that is half loaded. So no package imports its own modules when it is loaded. The prompt library
-does, for its users: whoever imports one of its modules here imports the package before.
+that is half loaded. So no package imports its own modules when it is loaded: `foldline.lazy` does
+when a name is used.
 """
 
 from __future__ import annotations
@@ -11,20 +11,25 @@ from __future__ import annotations
 import ast
 import json
 import random
+import runpy
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.version import VERSION
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).parent.parent
-LIBRARY = "foldline.prompts"
+_MAKER = runpy.run_path(str(ROOT / "prompts" / "make_stubs.py"))
+exported = _MAKER["exported"]
 
 # Where threads start: with a package, and with a module of it.
 STARTS = (
@@ -54,7 +59,14 @@ def load(names):
     start.wait()
     try:
         for name in names:
-            importlib.import_module(name)
+            try:
+                importlib.import_module(name)
+            except KeyError as error:
+                # Python takes a loaded module out of sys.modules and puts it back: a thread that
+                # looks for the package of its own module may look between the two.
+                if not name.startswith(error.args[0] + "."):
+                    raise
+                importlib.import_module(name)
     except BaseException as error:
         print(f"{names[0]}: {type(error).__name__}: {error}")
 
@@ -100,24 +112,26 @@ def test_threads_import_at_once(seed: int) -> None:
 
 
 def test_no_import_is_part_of_a_cycle(imports: Imports) -> None:
-    assert [package for package in imports.eager if not package.startswith(LIBRARY)] == []
+    assert imports.eager == []
     assert imports.cycle() == []
 
 
-def test_the_library_is_imported_before_its_modules(imports: Imports) -> None:
-    assert LIBRARY in imports.eager
-    assert imports.too_early() == []
+STUBS = {
+    str(path.parent.relative_to(ROOT)).partition("/")[2].replace("/", "."): (path, text)
+    for path, text in _MAKER["stubs"]()
+}
 
 
-PACKAGES = ("agent", "backends", "backends.index", "backends.lsp", "ide", "ide.checks")
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_exports_what_it_loads_later(package: str) -> None:
-    module = import_module(f"foldline.{package}")
-    exported = [name for names in module._LATER.values() for name in names]
-    assert sorted(exported) == sorted(module.__all__)
-    assert all(hasattr(module, name) for name in exported)
+@pytest.mark.parametrize("package", STUBS)
+def test_a_package_exports_what_its_stub_says(package: str) -> None:
+    path, text = STUBS[package]
+    assert path.read_text(encoding="utf-8") == text, "uv run poe generate"
+    module = import_module(package)
+    assert all(f'"{name}"' in text for name in module.__all__)
+    assert set(module.__all__) < set(dir(module))
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    assert module.__version__ == VERSION
     assert not hasattr(module, "no_such_name")
 
 
@@ -136,7 +150,7 @@ PACKAGE = {"a": "", "a.b": "", "a.c": "", "d": "", "e": ""}
             ["a.b", "a.c"],
         ),
         (
-            {"a": "_LATER = {'c': ('X',)}", "a.c": "import d", "d": "from a import X"},
+            {"a": "exports(__name__, {'c': ('X',)})", "a.c": "import d", "d": "from a import X"},
             [],
             ["a.c", "d"],
         ),
@@ -150,26 +164,6 @@ def test_a_cycle_is_found(changed: dict[str, str], eager: list[str], cycle: list
     assert (imports.eager, sorted(set(imports.cycle()))) == (eager, cycle)
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("from a.b import X", ["d: a.b"]),
-        ("from a.b import X\nfrom a import Y", ["d: a.b"]),
-        ("from a import Y\nfrom a.b import X", []),
-        ("import a\ndef load():\n    from a.b import X", []),
-        ("def load():\n    from a.b import X", ["d: a.b"]),
-        ("def first():\n    import a\ndef load():\n    import a.b", ["d: a.b"]),
-        ("from a import b", []),
-        ("if TYPE_CHECKING:\n    from a.b import X", []),
-        ("if TYPE_CHECKING:\n    from a import X\nfrom a.b import Y", ["d: a.b"]),
-    ],
-)
-def test_a_module_that_is_imported_before_its_package_is_found(
-    source: str, found: list[str]
-) -> None:
-    assert Imports({**PACKAGE, "a": "import a.b", "d": source}).too_early() == found
-
-
 class Imports:
     """Which modules import which.
 
@@ -180,10 +174,10 @@ class Imports:
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._trees = {name: ast.parse(source) for name, source in sources.items()}
         self._exports = {
-            f"{name}.{exported}": f"{name}.{module}"
+            f"{name}.{exported_name}": resolve_name(f".{module}", name)
             for name, tree in self._trees.items()
-            for module, names in _later(tree).items()
-            for exported in names
+            for module, names in exported(tree).items()
+            for exported_name in names
         }
         self._imported = {
             name: [target for statement in _imports(tree) for target in self._targets(statement)]
@@ -213,24 +207,6 @@ class Imports:
             return list(error.args[1])
         return []
 
-    def too_early(self) -> list[str]:
-        """Imports of an eager package's modules where the package may not be loaded."""
-        return [
-            f"{name}: {target}"
-            for name, tree in self._trees.items()
-            if not any(name == package or name.startswith(f"{package}.") for package in self.eager)
-            for target in self._early(tree, frozenset())
-        ]
-
-    def _early(self, scope: ast.AST, loaded: frozenset[str]) -> Iterator[str]:
-        for statement in _imports(scope):
-            for target in self._targets(statement):
-                if not loaded.issuperset(set(self._packages(target)) & set(self.eager)):
-                    yield target
-                loaded |= {target}
-        for function in _functions(scope):
-            yield from self._early(function, loaded)
-
     def _targets(self, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
         """The modules that a statement loads, in order."""
         names = [alias.name for alias in statement.names]
@@ -258,24 +234,7 @@ def _imports(scope: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _imports(node)
 
 
-def _functions(scope: ast.AST) -> Iterator[ast.AST]:
-    for node in _statements(scope):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-        else:
-            yield from _functions(node)
-
-
 def _statements(scope: ast.AST) -> Iterator[ast.AST]:
     for node in ast.iter_child_nodes(scope):
         if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield node
-
-
-def _later(tree: ast.Module) -> dict[str, tuple[str, ...]]:
-    """A package's names that are loaded when they are first used, by the module they are in."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_LATER":
-            later: dict[str, tuple[str, ...]] = ast.literal_eval(node.value)
-            return later
-    return {}

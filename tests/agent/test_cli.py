@@ -78,8 +78,8 @@ def test_the_version_is_shown_without_the_parser_or_a_verb() -> None:
     assert own(loaded) == {
         "foldline.agent",
         "foldline.agent.cli",
-        "foldline.ide",
-        "foldline.ide.version",
+        "foldline.lazy",
+        "foldline.version",
     }
     assert not loaded & {"argparse", "json", "logging", "pathlib"}
 

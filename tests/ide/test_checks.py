@@ -116,43 +116,43 @@ def test_a_placeholder_that_names_no_field_is_found_where_it_was_written(
 @pytest.mark.parametrize(
     "source",
     [
-        '''
+        """
 MarkdownSection[P](title="T", key="k", template="t", visibility=SectionVisibility.SUMMARY)
 #                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^ missing-summary A section with the visibility SUMMARY needs a `summary` text.
-''',
-        '''
+""",
+        """
 MarkdownSection[P](title="T", key="k", template="short", summary="A long summary.")
 #                                                                ^^^^^^^^^^^^^^^^^ long-summary The summary (15 characters) is longer than the section (5): folding it costs more than showing it.
-''',
-        '''
+""",
+        """
 MarkdownSection[P](title="T", key="Bad Key", template="t")
 #                                 ^^^^^^^^^ invalid-key The key 'Bad Key' must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit.
-''',
-        '''
+""",
+        """
 MarkdownSection[P](title=" ", key="k", template="t")
 #                        ^^^ invalid-title The title must be one line of text, not ' '.
-''',
-        '''
+""",
+        """
 MarkdownSection(title="T", key="k", template="t")
 ^^^^^^^^^^^^^^^ unspecialised-section The section doesn't declare its parameters: write `MarkdownSection[Params](…)`, or `MarkdownSection[None](…)` if it has none.
-''',
-        '''
+""",
+        """
 class Plain: name: str
 MarkdownSection[Plain](title="T", key="k", template="t")
 #               ^^^^^ params-not-dataclass `Plain` is not a dataclass; specialise the section with a dataclass or Pydantic model, or with None if it has no parameters.
 MarkdownSection[str](title="T", key="k", template="t")
 #               ^^^ params-not-dataclass `str` is not a dataclass; specialise the section with a dataclass or Pydantic model, or with None if it has no parameters.
-''',
-        '''
+""",
+        """
 MarkdownSection[P](title="T", key="k", template="${name} ${focus}", tools=[Tool[None, str](name="open_sections", description="d", handler=h)])
 #                                                                                               ^^^^^^^^^^^^^^^ tool-name The tool name `open_sections` is reserved by the library; rename yours.
-''',
-        '''
+""",
+        """
 MarkdownSection[P](title="T", key="k", template="t", enabled=lambda p: False)
 #                                                            ^^^^^^^^^^^^^^^ unreachable-section The section can never be shown: `enabled` is always false.
 Chapter[None](title="T", key="k", sections=[])
 #                            ^^^ chapter-never-opens The chapter holds no sections, so opening it shows nothing.
-''',
+""",
     ],
 )  # fmt: skip
 def test_a_section_that_can_not_be_as_it_is_written_is_found(
@@ -164,19 +164,19 @@ def test_a_section_that_can_not_be_as_it_is_written_is_found(
 @pytest.mark.parametrize(
     "source",
     [
-        '''
+        """
 X = PromptTemplate(ns="", key="b")
 #                     ^^ invalid-key A template needs a non-empty `ns`.
-''',
-        '''
+""",
+        """
 X = PromptTemplate[str](ns="a", key="b")
 #                  ^^^ output-not-dataclass `str` cannot be an output: the output must be a dataclass, a Pydantic model, or `list[…]` of one.
 Y = PromptTemplate[list[int]](ns="a", key="b")
 #                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: the output must be a dataclass, a Pydantic model, or `list[…]` of one.
 Z = PromptTemplate[list[P]](ns="a", key="b")
 V = PromptTemplate[P](ns="a", key="b")
-''',
-        '''
+""",
+        """
 def s(key, children=()):
     return MarkdownSection[None](title="T", key=key, template="t", children=children)
 X = PromptTemplate(ns="a", key="b", sections=[s("one"), s("two"), s("one")])
@@ -189,15 +189,15 @@ A = s("a")
 V = PromptTemplate(ns="a", key="b", sections=[A, A])
 #                                                ^ duplicate-key Two sections have the key `a`. Rename one of them.
 W = PromptTemplate(ns="a", key="b", sections=[s("c"), Chapter[None](title="T", key="c", sections=[s("b")])])
-''',
-        '''
+""",
+        """
 def t(name): return Tool[None, str](name=name, description="d", handler=h)
 X = PromptTemplate(ns="a", key="b", sections=[
     MarkdownSection[None](title="T", key="a", template="t", tools=[t("x"), t("y")]),
     MarkdownSection[None](title="T", key="b", template="t", tools=[t("x")]),
 #                                                                  ^^^^^^ tool-name Two tools have the name `x`, in the sections `a` and `b`; rename one.
 ])
-''',
+""",
     ],
 )  # fmt: skip
 def test_a_template_that_names_something_twice_is_found(
@@ -224,15 +224,15 @@ X = PromptTemplate(ns="a", key="b", sections=[
 @pytest.mark.parametrize(
     "source",
     [
-        '''
+        """
 Prompt(X).bind(P("a"), Q(), P("b")).render()
 #                           ^^^^^^ bound-twice `P` is bound twice in one call, and either could be meant: bind one instance, and those of single sections with `section_params`.
-''',
-        '''
+""",
+        """
 X.render(P("a"), R("b"))
 #                ^^^^^^ unknown-params No section takes `R`; the sections take `P`, `Q`.
-''',
-        '''
+""",
+        """
 Prompt(X).bind(Q()).render()
 #                   ^^^^^^ missing-params The section `one` needs `P`, which is not bound and has no default for `name`.
 X.render()
@@ -242,13 +242,13 @@ X.render(*everything)
 prompt = Prompt(X)
 prompt.bind(P("a"))
 prompt.render()
-''',
-        '''
+""",
+        """
 X.render(P("a"), visibility_overrides={("one", "tow"): a, ("one", "two"): b, ("three",): c, (k,): d})
 #                                      ^^^^^^^^^^^^^^ unknown-section No section has the path `one.tow`. Did you mean `one.two` or `one`?
 #                                                                            ^^^^^^^^^^ unknown-section No section has the path `three`.
-''',
-        '''
+""",
+        """
 X.bind(P("a"), section_params={"one.tow": Q(), "two": Q(), "zzz": Q(), "more": Q(), "one": P("b"), k: 1})
 #                              ^^^^^^^^^ unknown-section No section has the key `one.tow`. Did you mean `one.two` or `one`?
 #                                                     ^^^ unknown-params The section `two` takes no parameters.
@@ -260,8 +260,8 @@ X.render(section_params={"one": Q(), "one.two": P("b"), "two": Q()})
 #                                                              ^^^ unknown-params The section `two` takes no parameters.
 adapter.evaluate(X, P("a"), section_params={"oen": P("b")})
 #                                           ^^^^^ unknown-section No section has the key `oen`. Did you mean `one`?
-''',
-        '''
+""",
+        """
 X.render(section_params={"one": P("a")})
 X.render(section_params={"one.two": Q()})
 # ^^^^^^ missing-params The section `one` needs `P`, which is not bound and has no default for `name`.
@@ -270,15 +270,15 @@ X.render(section_params=given)
 X.render(**given)
 X.render(section_params={key: P("a")})
 X.bind(section_params={**given}).render()
-''',
-        '''
+""",
+        """
 adapter.evaluate(Prompt(X), goal_section_key="one")
 adapter.evaluate(Prompt(X), goal_section_key="tow")
 #                                            ^^^^^ goal-section No section has the key `tow`. Did you mean `two`?
 evaluate(X)
 adapter.evaluate(X, chapters_expansion_policy=ChaptersExpansionPolicy.INTENT_CLASSIFIER)
 #                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ goal-section INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.
-''',
+""",
     ],
 )  # fmt: skip
 def test_a_prompt_that_is_used_wrongly_is_found(check: Callable[[str], None], source: str) -> None:
@@ -338,7 +338,7 @@ class Base:
         'class Sec(Section[P]):\n    def render_body(self, params): return "x"\nSec(title="T", key="k", visibility=SectionVisibility.SUMMARY)',
         'X = PromptTemplate(ns=ns(), key="b", sections=[*load(), make()])\nX.render(P("a"), R())',
         'T = TypeVar("T")\nclass Gen(MarkdownSection[T]): pass\nGen[P](title="T", key="k", template="${name}")',
-        'for name in names:\n    MarkdownSection[P](title=name, key=name, template=name)',
+        "for name in names:\n    MarkdownSection[P](title=name, key=name, template=name)",
         'class Q(P):\n    pass\nMarkdownSection[Q](title="T", key="k", template="${name}")',
         'from typing import ClassVar\n@dataclass\nclass Q:\n    c: ClassVar[str] = "x"\nMarkdownSection[Q](title="T", key="k", template="${c}")',
     ],

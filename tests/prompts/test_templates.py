@@ -215,7 +215,7 @@ def test_pc_16_every_public_name_exists() -> None:
     for name in foldline.prompts.__all__:
         assert getattr(foldline.prompts, name) is not None
     with pytest.raises(AttributeError):
-        _ = foldline.prompts.no_such_name
+        _ = foldline.prompts.no_such_name  # type: ignore[attr-defined]
 
 
 def test_pb_01_pb_02_one_instance_per_type_is_bound_and_rebinding_replaces_it() -> None:

@@ -9,7 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import try_wheels
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 from make_release import ROOT, server_entry
 
 from ..editors.neovim_process import PLUGIN, Neovim, quoted

@@ -1,221 +1,94 @@
 """Typed prompts: sections with parameters, summaries that unfold, tools, structured output.
 
-The names that prompt modules need are imported at once. Names that only some programs need (chapter
-policies, parsing of answers, overrides, retry helpers) are imported at first use.
+Each name is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING
+from foldline.lazy import exports
 
-from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
-from foldline.prompts.deadline import Deadline
-from foldline.prompts.disclosure.disclosure import (
-    OpenSectionsParams,
-    ReadSectionParams,
-    build_expansion_instructions,
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "cache.cache_plan": ("CachePlan", "CacheRules"),
+        "cache.prices": ("CachePrices",),
+        "cache.stability": ("PerRequest", "PerSession", "Stability", "Stable"),
+        "context": ("ContextEditing", "ContextPolicy", "Priority"),
+        "dataclasses": ("FrozenDataclass",),
+        "deadline": ("Deadline",),
+        "disclosure.disclosure": (
+            "OpenSectionsParams",
+            "ReadSectionParams",
+            "build_expansion_instructions",
+        ),
+        "disclosure.retry": (
+            "ExpansionBudget",
+            "apply_expansion",
+            "evaluate_with_expansions",
+            "rebind_tasks",
+        ),
+        "errors": (
+            "EvaluationFailure",
+            "EvaluationTimeoutError",
+            "ExpansionLimitError",
+            "OutputParseError",
+            "PromptConfigurationError",
+            "PromptError",
+            "PromptEvaluationError",
+            "PromptRenderError",
+            "PromptValidationError",
+            "ToolValidationError",
+            "VisibilityExpansionRequired",
+        ),
+        "files": ("from_file", "verbatim"),
+        "forms.forms": (
+            "ForeignSyntaxWarning",
+            "Form",
+            "ReprPlaceholderWarning",
+            "as_json",
+            "bullets",
+            "fenced",
+            "joined",
+            "limit",
+            "numbered",
+            "or_else",
+            "xml",
+        ),
+        "forms.tags": ("fallback_tags",),
+        "layout.blocks": ("Block", "Segment", "SegmentKind", "Span"),
+        "layout.descriptor": (
+            "ChapterDescriptor",
+            "PromptDescriptor",
+            "SectionDescriptor",
+            "ToolDescriptor",
+        ),
+        "layout.headings": ("Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"),
+        "layout.messages": ("PromptMessage",),
+        "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
+        "output.structured_output": ("StructuredOutputConfig",),
+        "overrides.overrides": (
+            "OverrideIssue",
+            "OverrideSource",
+            "PromptOverride",
+            "SectionOverride",
+            "ToolOverride",
+            "apply_overrides",
+            "load_overrides",
+            "seed_override",
+        ),
+        "overrides.overrides_store": ("OverridesStore",),
+        "prompt": ("Prompt",),
+        "rendered": ("RenderedPrompt",),
+        "roles": ("Role",),
+        "sections.chapter": ("Chapter",),
+        "sections.each": ("EachSection",),
+        "sections.examples": ("Example", "ExamplesSection"),
+        "sections.expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
+        "sections.intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
+        "sections.markdown": ("MarkdownSection",),
+        "sections.section": ("Section",),
+        "sections.task": ("Task", "TaskSection"),
+        "template": ("PromptTemplate",),
+        "tool": ("Tool", "ToolContext", "ToolExample", "ToolResult", "ToolTelemetry"),
+        "visibility": ("SectionPath", "SectionVisibility"),
+        "wording": ("ENGLISH", "Wording"),
+    },
 )
-from foldline.prompts.forms.forms import (
-    ForeignSyntaxWarning,
-    Form,
-    ReprPlaceholderWarning,
-    as_json,
-    bullets,
-    fenced,
-    joined,
-    limit,
-    numbered,
-    or_else,
-    xml,
-)
-from foldline.prompts.forms.tags import fallback_tags
-from foldline.prompts.layout.blocks import Block, Segment, SegmentKind, Span
-from foldline.prompts.layout.headings import (
-    Heading,
-    HeadingFormatter,
-    dotted_heading,
-    undotted_heading,
-)
-from foldline.prompts.layout.messages import PromptMessage
-from foldline.prompts.output.structured_output import StructuredOutputConfig
-from foldline.prompts.prompt import Prompt
-from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.roles import Role
-from foldline.prompts.sections.chapter import Chapter
-from foldline.prompts.sections.each import EachSection
-from foldline.prompts.sections.examples import Example, ExamplesSection
-from foldline.prompts.sections.markdown import MarkdownSection
-from foldline.prompts.sections.section import Section
-from foldline.prompts.sections.task import Task, TaskSection
-from foldline.prompts.template import PromptTemplate
-from foldline.prompts.tool import Tool, ToolContext, ToolExample, ToolResult, ToolTelemetry
-from foldline.prompts.visibility import SectionPath, SectionVisibility
-from foldline.prompts.wording import ENGLISH, Wording
-
-if TYPE_CHECKING:
-    from foldline.prompts.cache.cache_plan import CachePlan, CacheRules
-    from foldline.prompts.cache.prices import CachePrices
-    from foldline.prompts.context import ContextEditing, ContextPolicy, Priority
-    from foldline.prompts.disclosure.retry import (
-        ExpansionBudget,
-        apply_expansion,
-        evaluate_with_expansions,
-        rebind_tasks,
-    )
-    from foldline.prompts.files import from_file, verbatim
-    from foldline.prompts.layout.descriptor import (
-        ChapterDescriptor,
-        PromptDescriptor,
-        SectionDescriptor,
-        ToolDescriptor,
-    )
-    from foldline.prompts.output.parsing import ParsedOutput, parse_output, parse_structured_output
-    from foldline.prompts.overrides.overrides import (
-        OverrideIssue,
-        OverrideSource,
-        PromptOverride,
-        SectionOverride,
-        ToolOverride,
-        apply_overrides,
-        load_overrides,
-        seed_override,
-    )
-    from foldline.prompts.overrides.overrides_store import OverridesStore
-    from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
-    from foldline.prompts.sections.intent import (
-        ChapterVerdict,
-        IntentClassifier,
-        IntentQuery,
-        term_overlap,
-    )
-
-__all__ = [
-    "ENGLISH",
-    "Block",
-    "CachePlan",
-    "CachePrices",
-    "CacheRules",
-    "Chapter",
-    "ChapterDecision",
-    "ChapterDescriptor",
-    "ChapterVerdict",
-    "ChaptersExpansionPolicy",
-    "ContextEditing",
-    "ContextPolicy",
-    "Deadline",
-    "EachSection",
-    "Example",
-    "ExamplesSection",
-    "ExpansionBudget",
-    "ForeignSyntaxWarning",
-    "Form",
-    "Heading",
-    "HeadingFormatter",
-    "IntentClassifier",
-    "IntentQuery",
-    "MarkdownSection",
-    "OpenSectionsParams",
-    "OverrideIssue",
-    "OverrideSource",
-    "OverridesStore",
-    "ParsedOutput",
-    "PerRequest",
-    "PerSession",
-    "Priority",
-    "Prompt",
-    "PromptDescriptor",
-    "PromptMessage",
-    "PromptOverride",
-    "PromptTemplate",
-    "ReadSectionParams",
-    "RenderedPrompt",
-    "ReprPlaceholderWarning",
-    "Role",
-    "Section",
-    "SectionDescriptor",
-    "SectionOverride",
-    "SectionPath",
-    "SectionVisibility",
-    "Segment",
-    "SegmentKind",
-    "Span",
-    "Stability",
-    "Stable",
-    "StructuredOutputConfig",
-    "Task",
-    "TaskSection",
-    "Tool",
-    "ToolContext",
-    "ToolDescriptor",
-    "ToolExample",
-    "ToolOverride",
-    "ToolResult",
-    "ToolTelemetry",
-    "Wording",
-    "apply_expansion",
-    "apply_overrides",
-    "as_json",
-    "build_expansion_instructions",
-    "bullets",
-    "dotted_heading",
-    "evaluate_with_expansions",
-    "fallback_tags",
-    "fenced",
-    "from_file",
-    "joined",
-    "limit",
-    "load_overrides",
-    "numbered",
-    "or_else",
-    "parse_output",
-    "parse_structured_output",
-    "rebind_tasks",
-    "seed_override",
-    "term_overlap",
-    "undotted_heading",
-    "verbatim",
-    "xml",
-]
-
-_LATER = {
-    "cache.cache_plan": ("CachePlan", "CacheRules"),
-    "context": ("ContextEditing", "ContextPolicy", "Priority"),
-    "layout.descriptor": (
-        "ChapterDescriptor",
-        "PromptDescriptor",
-        "SectionDescriptor",
-        "ToolDescriptor",
-    ),
-    "sections.expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
-    "files": ("from_file", "verbatim"),
-    "sections.intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
-    "overrides.overrides": (
-        "OverrideIssue",
-        "OverrideSource",
-        "PromptOverride",
-        "SectionOverride",
-        "ToolOverride",
-        "apply_overrides",
-        "load_overrides",
-        "seed_override",
-    ),
-    "overrides.overrides_store": ("OverridesStore",),
-    "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
-    "cache.prices": ("CachePrices",),
-    "disclosure.retry": (
-        "ExpansionBudget",
-        "apply_expansion",
-        "evaluate_with_expansions",
-        "rebind_tasks",
-    ),
-}
-_MODULES = {name: module for module, names in _LATER.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value

@@ -4,24 +4,13 @@
 use them, and a `Pipeline` answers a question in two calls of a model.
 """
 
-from typing import TYPE_CHECKING
+from foldline.lazy import exports
 
-if TYPE_CHECKING:
-    from foldline.agent.instructions import agent_prompt, agent_template
-    from foldline.agent.pipeline import Pipeline, PipelineResult
-    from foldline.agent.tools import code_tools
-
-__all__ = ["Pipeline", "PipelineResult", "agent_prompt", "agent_template", "code_tools"]
-
-_LATER = {
-    "instructions": ("agent_prompt", "agent_template"),
-    "pipeline": ("Pipeline", "PipelineResult"),
-    "tools": ("code_tools",),
-}
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        from foldline.backends.references.exports import load
-
-        return load(__name__, _LATER, name)
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "instructions": ("agent_prompt", "agent_template"),
+        "pipeline": ("Pipeline", "PipelineResult"),
+        "tools": ("code_tools",),
+    },
+)

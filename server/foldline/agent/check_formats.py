@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 from foldline.agent.terminal import json_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.checks import Code, Severity, default_severity
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from errno import EBADF
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, _SubParsersAction

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show, show_styled
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     import argparse

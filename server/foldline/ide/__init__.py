@@ -3,18 +3,6 @@
 A `Workspace` holds folders, open documents and their prompts.
 """
 
-from typing import TYPE_CHECKING
+from foldline.lazy import exports
 
-if TYPE_CHECKING:
-    from foldline.ide.workspace import AccessOptions, Workspace
-
-__all__ = ["AccessOptions", "Workspace"]
-
-_LATER = {"workspace": ("AccessOptions", "Workspace")}
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        from foldline.backends.references.exports import load
-
-        return load(__name__, _LATER, name)
+__all__, __getattr__, __dir__ = exports(__name__, {"workspace": ("AccessOptions", "Workspace")})

@@ -11,7 +11,6 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.structuring import structure, unstructure
-from foldline.ide.version import VERSION
 from foldline.server.commands import (
     preview_steps,
     prompt_adopt,
@@ -64,6 +63,7 @@ from foldline.server.features import (
 )
 from foldline.server.operation_commands import OperationCommand
 from foldline.server.server import FoldlineServer
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable

@@ -1,17 +1,7 @@
 """An index of the words in files, outside the repository; its answers are never stale."""
 
-from typing import TYPE_CHECKING
+from foldline.lazy import exports
 
-if TYPE_CHECKING:
-    from foldline.backends.index.workspace import DEFAULT_PATIENCE, Candidates, WorkspaceIndex
-
-__all__ = ["DEFAULT_PATIENCE", "Candidates", "WorkspaceIndex"]
-
-_LATER = {"workspace": ("DEFAULT_PATIENCE", "Candidates", "WorkspaceIndex")}
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        from foldline.backends.references.exports import load
-
-        return load(__name__, _LATER, name)
+__all__, __getattr__, __dir__ = exports(
+    __name__, {"workspace": ("DEFAULT_PATIENCE", "Candidates", "WorkspaceIndex")}
+)

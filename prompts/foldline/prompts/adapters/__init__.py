@@ -5,48 +5,17 @@
 `openai`; the names exported here need no extra.
 """
 
-from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
-from foldline.prompts.adapters.protocol import (
-    Evaluable,
-    ModelExchange,
-    ModelTurn,
-    ProviderAdapter,
-)
-from foldline.prompts.adapters.schemas import (
-    anthropic_tools,
-    openai_responses_tools,
-    openai_tools,
-    output_schema,
-)
-from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
-from foldline.prompts.adapters.tool_search import ToolSearch
-from foldline.prompts.adapters.transcript import (
-    Exchange,
-    PromptSeen,
-    ScriptedCall,
-    ScriptedTurn,
-    Transcript,
-)
-from foldline.prompts.disclosure.opening import Appending
+from foldline.lazy import exports
 
-__all__ = [
-    "Appending",
-    "BaseAdapter",
-    "Evaluable",
-    "Exchange",
-    "ModelExchange",
-    "ModelTurn",
-    "PromptSeen",
-    "ProviderAdapter",
-    "RecordingAdapter",
-    "ScriptedAdapter",
-    "ScriptedCall",
-    "ScriptedTurn",
-    "ToolSearch",
-    "Transcript",
-    "anthropic_tools",
-    "openai_responses_tools",
-    "openai_tools",
-    "output_schema",
-    "render_for_evaluation",
-]
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        ".disclosure.opening": ("Appending",),
+        "base": ("BaseAdapter", "render_for_evaluation"),
+        "protocol": ("Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"),
+        "schemas": ("anthropic_tools", "openai_responses_tools", "openai_tools", "output_schema"),
+        "scripted": ("RecordingAdapter", "ScriptedAdapter"),
+        "tool_search": ("ToolSearch",),
+        "transcript": ("Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"),
+    },
+)

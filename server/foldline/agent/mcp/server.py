@@ -20,7 +20,7 @@ from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.stdio import LIST_SECONDS
 from foldline.agent.mcp.wire import streams_of
 from foldline.backends.errors import BackendError
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,7 +17,7 @@ from foldline.ide.render.render import (
 from foldline.ide.render.renderer import Job
 from foldline.ide.render.values import find_sources
 from foldline.ide.settings import Network
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

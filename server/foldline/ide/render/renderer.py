@@ -23,7 +23,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
 from foldline.ide.render.interpreter import used
-from foldline.ide.version import VERSION
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,36 @@
+from foldline.backends.models.coverage import COMPLETE, CUT_SHORT
+from foldline.backends.models.files import FileText, FileTree, TreeEntry
+from foldline.backends.models.hits import (
+    GrepMatch,
+    GrepResults,
+    SearchHit,
+    SearchResults,
+    SymbolHit,
+    SymbolResults,
+)
+from foldline.backends.models.kinds import ReferenceKind, SymbolKind
+from foldline.backends.models.references import Reference, References
+from foldline.backends.models.symbols import FileOutline, SymbolDetail, SymbolDetails, SymbolInfo
+
+__all__ = [
+    "COMPLETE",
+    "CUT_SHORT",
+    "FileOutline",
+    "FileText",
+    "FileTree",
+    "GrepMatch",
+    "GrepResults",
+    "Reference",
+    "ReferenceKind",
+    "References",
+    "SearchHit",
+    "SearchResults",
+    "SymbolDetail",
+    "SymbolDetails",
+    "SymbolHit",
+    "SymbolInfo",
+    "SymbolKind",
+    "SymbolResults",
+    "TreeEntry",
+]
+__version__: str

@@ -1,0 +1,41 @@
+from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
+from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn, ProviderAdapter
+from foldline.prompts.adapters.schemas import (
+    anthropic_tools,
+    openai_responses_tools,
+    openai_tools,
+    output_schema,
+)
+from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
+from foldline.prompts.adapters.tool_search import ToolSearch
+from foldline.prompts.adapters.transcript import (
+    Exchange,
+    PromptSeen,
+    ScriptedCall,
+    ScriptedTurn,
+    Transcript,
+)
+from foldline.prompts.disclosure.opening import Appending
+
+__all__ = [
+    "Appending",
+    "BaseAdapter",
+    "Evaluable",
+    "Exchange",
+    "ModelExchange",
+    "ModelTurn",
+    "PromptSeen",
+    "ProviderAdapter",
+    "RecordingAdapter",
+    "ScriptedAdapter",
+    "ScriptedCall",
+    "ScriptedTurn",
+    "ToolSearch",
+    "Transcript",
+    "anthropic_tools",
+    "openai_responses_tools",
+    "openai_tools",
+    "output_schema",
+    "render_for_evaluation",
+]
+__version__: str

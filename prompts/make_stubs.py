@@ -1,0 +1,57 @@
+"""Writes `__init__.pyi` of each package that exports names lazily, from the table in its source."""
+
+from __future__ import annotations
+
+import ast
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+_LINE = 100
+
+
+def stubs() -> Iterator[tuple[Path, str]]:
+    """Every stub with its text."""
+    for root in ("prompts", "backends", "server"):
+        for source in sorted((ROOT / root / "foldline").rglob("__init__.py")):
+            text = source.read_text(encoding="utf-8")
+            if table := exported(ast.parse(text)):
+                package = ".".join(source.parent.relative_to(ROOT / root).parts)
+                yield source.with_suffix(".pyi"), stub(package, table)
+
+
+def exported(tree: ast.Module) -> dict[str, tuple[str, ...]]:
+    """The table that a package passes to `exports`; empty where it passes none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "exports":
+            table: dict[str, tuple[str, ...]] = ast.literal_eval(node.args[1])
+            return table
+    return {}
+
+
+def stub(package: str, table: dict[str, tuple[str, ...]]) -> str:
+    lines = []
+    sources = {resolve_name(f".{module}", package): names for module, names in table.items()}
+    for source, names in sorted(sources.items()):
+        line = f"from {source} import {', '.join(sorted(names, key=_order))}"
+        if len(line) > _LINE:
+            listed = "".join(f"    {name},\n" for name in sorted(names, key=_order))
+            line = f"from {source} import (\n{listed})"
+        lines.append(line)
+    named = sorted((name for names in table.values() for name in names), key=_order)
+    listed = "".join(f'    "{name}",\n' for name in named)
+    return "\n".join([*lines, "", f"__all__ = [\n{listed}]", "__version__: str", ""])
+
+
+def _order(name: str) -> tuple[bool, bool, str]:
+    """Constants, classes, functions: as ruff sorts imports."""
+    return not name.isupper(), not name[0].isupper(), name
+
+
+if __name__ == "__main__":
+    for path, text in stubs():
+        path.write_text(text, encoding="utf-8")

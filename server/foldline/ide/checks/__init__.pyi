@@ -1,0 +1,24 @@
+from foldline.ide.checks.diagnostic import (
+    Change,
+    Code,
+    Diagnostic,
+    Fix,
+    LazyDiagnostic,
+    Related,
+    Severity,
+    default_severity,
+)
+from foldline.ide.checks.run import diagnostics
+
+__all__ = [
+    "Change",
+    "Code",
+    "Diagnostic",
+    "Fix",
+    "LazyDiagnostic",
+    "Related",
+    "Severity",
+    "default_severity",
+    "diagnostics",
+]
+__version__: str
