@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import functools
+import os
 import shutil
 import signal
 import subprocess
@@ -12,10 +13,18 @@ from hypothesis import HealthCheck, settings
 
 from .locks import one_at_a_time
 
-# How long an example takes is nothing that a test holds.
-settings.register_profile(
-    "foldline", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
+# How long an example takes is nothing that a test holds. "costly" is for examples that start
+# something or take many steps.
+_MANY = bool(os.environ.get("FOLDLINE_EXHAUSTIVE"))
+for _name, _examples, _steps in (("foldline", 60, 50), ("costly", 20, 12)):
+    settings.register_profile(
+        _name,
+        max_examples=_examples * 10 if _MANY else _examples,
+        stateful_step_count=_steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+    )
 settings.load_profile("foldline")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -12,7 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.agent.mcp.handshake import FACTS, LONGEST, Opening
@@ -118,7 +118,6 @@ def of_type(kind: Any) -> st.SearchStrategy[Any]:
     return {"bool": st.booleans(), "int": st.integers(-9, 9), "str": TEXT}[kind]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_what_is_answered_at_once_is_nothing_that_the_sdk_refuses(data: st.DataObject) -> None:
     params = data.draw(of_type(RECORDED["initialize"]["params!"]))

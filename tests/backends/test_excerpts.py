@@ -5,7 +5,7 @@ import re
 import textwrap
 from unittest.mock import patch
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends.models import Reference
@@ -96,7 +96,6 @@ def of_whole(data: bytes, name: str) -> list[Reference]:
         return references.references_in_source("a.py", "python", data, name)
 
 
-@settings(max_examples=400)
 @given(statements(), st.sampled_from(["word", "f", "größe"]))
 def test_an_excerpt_has_the_same_names_with_the_same_labels(source: str, name: str) -> None:
     if not parse("python", source.encode()).root_node.has_error:

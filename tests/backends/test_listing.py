@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend
@@ -56,7 +56,6 @@ def seen(files: LocalFileBackend) -> tuple[list[object], list[str], list[str]]:
     return [(*stamp[:5], bool(stamp.overlay)) for stamp in stamps], sorted(hidden), problems
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(CHANGES, max_size=12))
 def test_a_list_that_is_mended_is_that_of_a_fresh_start(changes: list[tuple[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from cattrs import Converter
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.backends import (
@@ -39,7 +39,6 @@ def size(data: object) -> int:
     return len(json.dumps(Converter().unstructure(data), ensure_ascii=False).encode())
 
 
-@settings(deadline=None)
 @given(text=TEXTS, budget=BUDGETS)
 @example(text="a" * 10_000, budget=200)
 @example(text="\N{GRINNING FACE}" * 3, budget=4)
@@ -56,7 +55,6 @@ def test_pages_of_a_file_are_its_lines_and_none_is_over_the_budget(text: str, bu
     assert whole == "\n".join(split_lines(text))
 
 
-@settings(deadline=None)
 @given(lines=st.lists(st.text("ab é\N{GRINNING FACE}", max_size=200), max_size=8), budget=BUDGETS)
 def test_pages_of_a_symbol_are_its_source(lines: list[str], budget: int) -> None:
     source = "\n".join(["def f():", *(f"    {line!r}" for line in lines), "    return 1"])

@@ -4,7 +4,7 @@ import random
 import warnings
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.backends.files.source import decode
@@ -229,7 +229,6 @@ SAMPLES = [
 ]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(seed=0)
 @given(seed=st.integers(0, 2**32))
 def test_damage_never_hides_a_definition_above_it(seed: int) -> None:

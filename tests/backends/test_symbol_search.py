@@ -1,7 +1,7 @@
 """The definitions that a question is about, and the contexts that are packed of them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import InvalidArgumentError, SmartFileAccess
@@ -106,7 +106,6 @@ def test_a_context_has_bodies_neighbours_and_outlines(access: SmartFileAccess) -
     assert "shop/cart.py (python" in text
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["voucher", "price", "cart", "total", "round_down", "pay", "everything"]),

@@ -43,7 +43,7 @@ def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
         command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
-            output, _ = process.communicate(timeout=420)
+            output, _ = process.communicate(timeout=800)
         except subprocess.TimeoutExpired:
             # The tests end the editor that they started when they are asked to leave.
             process.terminate()

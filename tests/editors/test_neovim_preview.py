@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .neovim_process import Neovim, quoted
@@ -657,9 +657,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neovim]:
         yield nvim
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(settings.get_profile("costly"))
 @given(versions=st.lists(texts, min_size=2, max_size=3))
 def test_any_series_of_updates_ends_in_the_text_of_the_last(
     shared: Neovim, versions: list[list[str]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis import top_level
@@ -156,7 +156,6 @@ OPERATIONS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(OPERATIONS, st.integers(1, 3), st.integers(1, 3)), min_size=10, max_size=60)
 )

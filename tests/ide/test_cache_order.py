@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.agent.scan import scan
@@ -166,7 +166,6 @@ def sections(draw: st.DrawFn) -> str:
     )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(sections() | st.sampled_from(EACH), min_size=1, max_size=4), st.booleans())
 def test_the_source_tells_what_running_it_does(
     tmp_path: Path, rows: list[str], with_task: bool

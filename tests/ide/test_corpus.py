@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
@@ -152,7 +152,6 @@ def compare(
 
 
 @given(st.sampled_from(sorted(FILES)), st.floats(0, 1), st.booleans(), st.booleans())
-@settings(max_examples=250, deadline=None)
 def test_nothing_is_reported_while_a_module_that_works_is_typed(
     folder: Path, name: str, place: float, whole_before: bool, cut: bool
 ) -> None:

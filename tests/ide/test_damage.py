@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
@@ -53,7 +53,6 @@ def ask_everything(project: Project, analysis: ModuleAnalysis, offset: int) -> N
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
 def test_no_question_fails_on_any_damaged_text(data: st.DataObject) -> None:
     whole = KEYED + USES.replace("$0", "") + RENAMED
     at = data.draw(st.integers(0, len(whole) - 1))
@@ -95,7 +94,6 @@ WHOLE = told(TEXT)
 
 
 @given(st.integers(0, len(TEXT)), st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_any_prefix_of_the_example_has_all_that_ends_before_it(at: int, warm: bool) -> None:
     found = told(TEXT[:at], *[TEXT] * warm)
     for source, (_, end, sections) in WHOLE.items():
@@ -104,7 +102,6 @@ def test_any_prefix_of_the_example_has_all_that_ends_before_it(at: int, warm: bo
 
 
 @given(st.integers(FIRST, len(TEXT) - 1), st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_a_lost_character_costs_nothing_of_the_example_beyond_its_statement(
     at: int, warm: bool
 ) -> None:
@@ -132,7 +129,6 @@ PARTS = [
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(PARTS)), min_size=1, max_size=8))
-@settings(max_examples=80, deadline=None)
 def test_what_is_told_after_edits_is_what_a_fresh_start_tells(
     edits: list[tuple[int, str]],
 ) -> None:

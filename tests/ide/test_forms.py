@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
@@ -183,7 +183,6 @@ def executed(source: str) -> tuple[str | None, bool]:
     return text, any(issubclass(one.category, ReprPlaceholderWarning) for one in caught)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     fields(),
     st.lists(LINES, min_size=1, max_size=8),

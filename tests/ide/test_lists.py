@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis import static_lists
@@ -221,7 +221,6 @@ def bound(draw: st.DrawFn) -> str:
     ),
     bound(),
 )
-@settings(max_examples=150, deadline=None)
 def test_lists_are_shown_as_they_render_or_are_not_certain(
     sections: tuple[str, ...], values: str
 ) -> None:

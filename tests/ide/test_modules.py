@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis import top_level as statements
@@ -233,7 +233,6 @@ def test_any_prefix_is_read(length: int) -> None:
 
 
 @given(st.integers(0, len(EXAMPLE) - 1))
-@settings(max_examples=300, deadline=None)
 def test_a_lost_character_costs_no_section_outside_its_statement(at: int) -> None:
     document = Document("prompt.py", EXAMPLE)
     before = tree(read(document)).split("\n")
@@ -298,7 +297,6 @@ def test_an_unfinished_line_leaves_the_prompt_where_it_was() -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
 def test_reading_on_after_edits_is_reading_afresh(data: st.DataObject) -> None:
     document = Document("prompt.py", EXAMPLE)
     text = EXAMPLE

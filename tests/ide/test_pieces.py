@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis import top_level
@@ -118,7 +118,6 @@ def edits(draw: st.DrawFn) -> list[tuple[float, int, str]]:
     return draw(st.lists(st.tuples(place, deleted, typed), min_size=1, max_size=8))
 
 
-@settings(max_examples=80, deadline=None)
 @given(edits(), st.booleans())
 def test_after_any_edits_the_answers_are_those_of_a_fresh_start(
     changes: list[tuple[float, int, str]], back: bool

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import SmartFileAccess
@@ -110,7 +110,6 @@ def test_content_that_looks_like_a_receipt_stays_content() -> None:
     assert answer_for(text, None).shown(len(text)) == f"{text}\n(receipt {receipt_of(text)})"
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(

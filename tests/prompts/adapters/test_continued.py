@@ -865,7 +865,7 @@ def test_any_sequence_of_evaluations_shows_what_each_claims(pair: tuple[str, str
         ]
 
         @given(chapter_templates(), st.lists(STEPS, min_size=2, max_size=6))
-        @settings(max_examples=25, deadline=None)
+        @settings(settings.get_profile("costly"))
         def holds(template: PromptTemplate[None], steps: list[Step]) -> None:
             chat = Chat(talks, template)
             for step in steps:

@@ -228,7 +228,7 @@ def check(bench: Bench, template: PromptTemplate[None], picks: list[int]) -> Non
 
 def test_appending_shows_what_rendering_anew_shows_and_keeps_the_prefix(bench: Bench) -> None:
     @given(templates(), st.lists(st.integers(0, 400), max_size=4))
-    @settings(max_examples=40, deadline=None)
+    @settings(settings.get_profile("costly"))
     def holds(template: PromptTemplate[None], picks: list[int]) -> None:
         check(bench, template, picks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.prompts import MarkdownSection, Prompt, PromptTemplate, Task, TaskSection
@@ -345,7 +345,6 @@ def test_a_negative_number_of_tools_is_refused() -> None:
     st.integers(0, 8),
     st.sets(st.integers(0, 15)),
 )
-@settings(max_examples=50, deadline=None)
 def test_each_tool_is_sent_once_shown_or_deferred(
     sizes: list[int], beyond: int, kept: set[int]
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -392,7 +392,6 @@ turns = st.builds(
     max_expansions=st.integers(0, 4),
     budget=st.none() | st.integers(0, 400),
 )
-@settings(deadline=None)
 def test_the_loop_ends_for_every_model_and_never_shows_a_closed_chapter(
     script: list[ScriptedTurn],
     goal: str,
