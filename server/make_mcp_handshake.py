@@ -108,7 +108,7 @@ def _request(method: str, params: str, model: Any) -> dict[str, Any]:
 
 
 def _type(schema: Any, known: dict[str, Any]) -> Any:
-    """Return a JSON schema as `foldline.server.handshake.fits` reads it.
+    """Return a JSON schema as `foldline.agent.mcp.handshake.fits` reads it.
 
     Everything may be null that isn't required, so null is left out.
     """

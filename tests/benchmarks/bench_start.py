@@ -120,8 +120,7 @@ def rows(subject: Subject) -> list[Row]:
         Row(
             "foldline serve",
             _editor([*foldline, "serve"], subject.folder),
-            {"initialize": 150.0},
-            "pygls alone",
+            anchor="pygls alone",
         ),
         Row("mcp alone", _agent([*python, SDK], subject)),
         Row(

@@ -1,5 +1,6 @@
 """Bytes on the wire: every request is answered once, whatever comes in, and no more is sent."""
 
+import io
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from foldline.server.transport import LONGEST_MESSAGE, read_message
 
 from .conftest import EXAMPLE, SERVE
 
@@ -316,3 +319,67 @@ def wait_until(condition: Any, seconds: float = 20) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+BODY = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize"}).encode()
+LENGTH = b"Content-Length: %d\r\n" % len(BODY)
+
+BROKEN: dict[str, bytes] = {
+    "no header": b"garbage\r\n\r\n",
+    "another header alone": b"Content-Type: x\r\n\r\n" + frame(BODY),
+    "a name with a slip": frame(BODY).replace(b"Length", b"Lenght"),
+    "half a header": b"Content-Le",
+    "half a body": frame(BODY)[:-5],
+    "a length that is no number": b"Content-Length: five\r\n\r\n" + BODY,
+    "a length that no message has": b"Content-Length: %d\r\n\r\n" % (LONGEST_MESSAGE + 1) + BODY,
+    "a line that is too long": b"x" * 100_000,
+    "lines that are no headers": b"text\n" * 20_000 + frame(BODY),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_stream_whose_messages_cannot_be_told_apart_is_an_error(case: str) -> None:
+    with pytest.raises(ValueError, match=r"Content-Length|header|bytes"):
+        read_message(io.BytesIO(BROKEN[case]))
+
+
+HEADERS: dict[str, bytes] = {
+    "small letters": LENGTH.lower(),
+    "capital letters": LENGTH.upper(),
+    "no blank": LENGTH.replace(b": ", b":"),
+    "blanks and a tab": LENGTH.replace(b": ", b" : \t ").replace(b"\r", b"  \r"),
+    "another header": b"X-Y: z\r\n" + LENGTH + b"Content-Type: x\r\n",
+    "two lengths": LENGTH * 2,
+    "empty lines before": b"\r\n\r\n" + LENGTH,
+}
+
+
+@pytest.mark.parametrize("ending", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("case", HEADERS)
+def test_headers_are_read_as_those_of_http(case: str, ending: bytes) -> None:
+    head = (HEADERS[case] + b"\r\n").replace(b"\r\n", ending)
+    stream = io.BytesIO((head + BODY) * 2)
+    assert [read_message(stream) for _ in range(3)] == [BODY, BODY, None]
+
+
+def test_a_header_without_a_length_is_told_and_ends_the_server() -> None:
+    server = subprocess.Popen(
+        SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stderr is not None
+        server.stdin.write(initialize() + b"Content-Lenght: 2\r\n\r\n{}")
+        server.stdin.flush()
+        # Though its input has not ended.
+        assert server.wait(LONGEST) == 1
+        assert b"it begins with b'Content-Lenght: 2'" in server.stderr.read()
+
+
+def test_a_refused_beginning_is_answered_once_and_can_be_repeated() -> None:
+    params = {"processId": None, "rootUri": None, "capabilities": 3}
+    messages, done = talk(request(1, "initialize", params), initialize(), *EXIT)
+    assert [message["id"] for message in messages] == [1, 1, 99]
+    assert messages[0]["error"]["code"] == -32602
+    assert "result" in messages[1]
+    assert done.returncode == 0

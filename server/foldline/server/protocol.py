@@ -47,7 +47,6 @@ from pygls.protocol.json_rpc import (
 from foldline.backends.base.uris import uri_of_path
 from foldline.ide.uris import local_path
 from foldline.server.documents import Documents
-from foldline.server.handshake import Greeting
 
 log = logging.getLogger(__name__)
 
@@ -74,11 +73,6 @@ class FoldlineProtocol(LanguageServerProtocol):
         # Apart from the client's requests: both sides choose their ids as they like.
         self._asked: dict[MsgId, Future[Any]] = {}
         self._shutdown_id: MsgId | None = None
-        self._greeted: MsgId | None = None
-
-    def expect(self, greeting: Greeting) -> None:
-        """Handle the message of `greeting` next, which may have its answer already."""
-        self._greeted = greeting.answered
 
     # A method, because the base class looks at the value of every property when it is made.
     def get_documents(self) -> Documents:
@@ -312,17 +306,6 @@ class FoldlineProtocol(LanguageServerProtocol):
     def plain(self, result: object) -> object:
         """A handler's result as it goes into JSON."""
         return self._converter.unstructure(result)
-
-    def _send_response(
-        self, msg_id: MsgId, result: Any | None = None, error: ResponseError | None = None
-    ) -> None:
-        if self._greeted is not None and msg_id == self._greeted:
-            # The client may use the number again.
-            self._greeted = None
-            if error is not None:
-                log.error("`initialize` was answered before it failed: %s", error.message)
-            return
-        super()._send_response(msg_id, result, error)
 
     def _send_data(self, data: Any) -> None:
         """Send a message; an answer that isn't JSON becomes an error, so that the client gets one.

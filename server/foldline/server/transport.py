@@ -8,10 +8,9 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, cast
 
-from foldline.backends.base.headers import Header
+from foldline.backends.base.headers import LONGEST_LINE, Header
 from foldline.ide.lifecycle import end_process, exit_with_parent
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
-from foldline.server.handshake import LONGEST_MESSAGE, greet, read_message
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LONGEST_MESSAGE = 1 << 30
 _END_SECONDS = 3.0
 _LOST = "Where a message ends cannot be told any more: %s"
 
@@ -32,30 +32,21 @@ _LOST = "Where a message ends cannot be told any more: %s"
 def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     """Serve one client over standard input and output until it leaves.
 
-    Its `initialize` is answered before `create_server` is called, which may load what it needs. A
-    thread may still wait for input afterwards: the caller ends the process.
+    A thread may still wait for input afterwards: the caller ends the process.
 
     Returns:
         The exit status: 0 after `shutdown` and `exit`, 1 when the client left without them.
     """
     stdin, stdout = claim_standard_streams()
     exit_with_parent()
+    server = create_server()
+
+    import asyncio
+
+    from pygls.io_ import StdoutWriter
+
     with closing(QueuedWriter(stdout)) as writer:
-        try:
-            greeting = greet(stdin, writer)
-        except ValueError as error:
-            log.error(_LOST, error)
-            return 1
-        if greeting.message is None:
-            return 1
-        server = create_server()
-        server.protocol.expect(greeting)
-
-        import asyncio
-
-        from pygls.io_ import StdoutWriter
-
-        messages = _messages(greeting.message, stdin, server.thread_pool)
+        messages = _messages(stdin, server.thread_pool)
         try:
             asyncio.run(_serve(server, messages, StdoutWriter(cast("BinaryIO", writer)), end=True))
         except (KeyboardInterrupt, SystemExit):
@@ -67,16 +58,30 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     return _status(server)
 
 
-async def _messages(
-    message: bytes | None, stdin: BinaryIO, pool: ThreadPoolExecutor
-) -> AsyncIterator[bytes]:
-    """Yield the client's messages, after the first one; a thread waits for each."""
+def read_message(stream: BinaryIO) -> bytes | None:
+    """Wait for the next message, and return it as it came; None at the end of the stream.
+
+    Raises:
+        ValueError: Where the message begins and ends can't be told.
+    """
+    header = Header(LONGEST_MESSAGE, strict=True)
+    while line := stream.readline(LONGEST_LINE):
+        length = header.add(line)
+        if length is not None:
+            message = stream.read(length)
+            if len(message) < length:
+                raise ValueError(f"{length - len(message):,} bytes of a message are missing")
+            return message
+    return None
+
+
+async def _messages(stdin: BinaryIO, pool: ThreadPoolExecutor) -> AsyncIterator[bytes]:
+    """Yield the client's messages; a thread waits for each."""
     import asyncio
 
     loop = asyncio.get_running_loop()
-    while message is not None:
+    while (message := await loop.run_in_executor(pool, read_message, stdin)) is not None:
         yield message
-        message = await loop.run_in_executor(pool, read_message, stdin)
 
 
 async def _serve(

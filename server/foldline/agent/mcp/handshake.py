@@ -17,8 +17,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from foldline.server.handshake import MOST_NESTED, fits
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
@@ -29,6 +27,8 @@ MAX_LINE_BYTES = 1 << 23
 END_BYTES = 1 << 12
 # Longer requests are left to the SDK.
 LONGEST = 1 << 16
+# Of what is nested deeper, it depends on the caller's own depth if it can be read.
+MOST_NESTED = 600
 # Lines that wait for the SDK; a client that sends more waits, too.
 MOST_WAITING = 16
 
@@ -134,6 +134,33 @@ def read_line(stream: BinaryIO) -> Line | None:
     while not tail.endswith(b"\n") and (part := stream.readline(END_BYTES)):
         tail = (tail + part)[-END_BYTES:]
     return Line(text[:END_BYTES] + tail, cut=True)
+
+
+def fits(value: object, kind: Any) -> bool:
+    """Return True if a JSON value is of a type as `handshake.json` writes them.
+
+    A type is a name, or an object of the types of the members that are known; a name that ends in
+    `!` is required. `["list", type]` is an array, `["map", type]` an object of members with any
+    name, `["one", type, …]` one of several types, and `["of", value, …]` one of these values.
+    """
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(
+            fits(value.get(name.rstrip("!")), of)
+            for name, of in kind.items()
+            if name.endswith("!") or value.get(name) is not None
+        )
+    if isinstance(kind, list):
+        form, *kinds = kind
+        if form == "list":
+            return isinstance(value, list) and all(fits(item, kinds[0]) for item in value)
+        if form == "map":
+            return isinstance(value, dict) and all(fits(item, kinds[0]) for item in value.values())
+        if form == "one":
+            return any(fits(value, one) for one in kinds)
+        return type(value) is str and value in kinds
+    if kind == "int":
+        return type(value) is int and abs(value) < 1 << 31
+    return type(value) is {"bool": bool, "str": str}[kind]
 
 
 def _request(line: Line, kind: Any) -> dict[str, Any] | None:
