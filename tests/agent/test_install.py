@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from foldline.agent import cli
 from foldline.agent.install import files, jsonc, toml
 from foldline.agent.install.clients import CLIENTS
-from foldline.agent.install.errors import UnparsableError
+from foldline.agent.install.files import UnparsableError
 
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"codex"})
 USER_FILES = {
@@ -179,14 +179,14 @@ def test_line_ends_and_a_byte_order_mark_stay(client: str, home: Path) -> None:
 
 BROKEN = {
     '{"a": }': "line 1",
-    '{\n  "a": 1\n  "b": 2\n}': "line 2, column 3",
+    '{\n  "a": 1\n  "b": 2\n}': "line 3, column 3",
     '{"a": 1,,}': "line 1",
     "{'a': 1}": "line 1",
     '{"a": 1} {"b": 2}': "line 1, column 10",
     "[1]": "not what opencode expects",
     '{"mcp": 3}': "not what opencode expects",
     '{"mcp": [{"foldline": 1}]}': "not what opencode expects",
-    "[" * 5_000: "line 1",
+    "[" * 5_000: "nested too deep",
     '{"a": ' * 2_000 + "1" + "}" * 2_000: "nested too deep",
     '{"a": truthy}': "line 1",
     '{"a": 01}': "line 1",
@@ -490,7 +490,7 @@ def test_a_file_that_is_too_large_is_told_without_advice_for_code(
     assert error == f"foldline install: {file}: has 16,777,217 bytes, the limit is 16,777,216\n"
 
 
-@pytest.mark.parametrize("run", ['\\"', "/*", "/", '"\\'])
+@pytest.mark.parametrize("run", ['\\"', "/*", "/* ", "/", '"\\'])
 def test_a_configuration_of_one_long_run_is_refused(run: str) -> None:
     """In time that grows with its square, hours later."""
     with pytest.raises(UnparsableError):

@@ -1,4 +1,4 @@
-"""Changes one value in JSON with comments and trailing commas, and keeps every other byte."""
+"""Changes one member in JSON with comments and trailing commas, and keeps every other byte."""
 
 from __future__ import annotations
 
@@ -6,34 +6,100 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import tree_sitter_json
-from tree_sitter import Language, Parser
-
-from foldline.agent.install.errors import UnparsableError
+from foldline.agent.install.files import UnparsableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from tree_sitter import Node
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s"]', re.DOTALL)
+_BLANK = re.compile(r"\s*")
+# The end of a line, with a comment before it.
+_LINE_END = re.compile(r"[ \t]*(?://[^\n]*|/\*(?:[^*\n]|\*(?!/))*\*/[ \t]*)?(?=\n)")
+_INDENTED = re.compile(r"^([ \t]+)[^\s/*]", re.MULTILINE)
 
-_LANGUAGE = Language(tree_sitter_json.language())
-_DEEPEST = 200
-_INDENT = "  "
-_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s"/]|/', re.DOTALL)
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is not a number of JSON")
 
 
-class _Text(NamedTuple):
-    """A text that was parsed.
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
-    Attributes:
-        data: Its bytes.
-        root: The node of its value; None if it has none.
-        commas: Where commas follow the last member of an object or an array.
-    """
 
-    data: bytes
-    root: Node | None
-    commas: frozenset[int]
+class _Member(NamedTuple):
+    key: str
+    start: int
+    value: int
+    end: int
+
+
+class _Text:
+    """A text beside itself as strict JSON: of the same length, with blanks for the rest."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        before, comma = "", None
+        commented, strict = list(text), list(text)
+        for found in _TOKEN.finditer(text):
+            token, at = found[0], found.start()
+            if token.startswith("/*") and (len(token) < 4 or not token.endswith("*/")):
+                break  # It has no end: what isn't JSON stays.
+            if token.startswith(("//", "/*")):
+                blank = re.sub(r"[^\n]", " ", token)
+                commented[at : found.end()] = strict[at : found.end()] = blank
+                continue
+            if comma is not None and token in "}]":
+                strict[comma] = " "
+            comma = at if token == "," and before not in ("", "{", "[", ",", ":") else None
+            before = token
+        self.commented = "".join(commented)
+        """The text without its comments."""
+        self.strict = "".join(strict)
+        """The text without comments and trailing commas."""
+
+    def after_blank(self, at: int) -> int:
+        """Return where the next token begins."""
+        found = _BLANK.match(self.strict, at)
+        return found.end() if found else at
+
+    def members(self, at: int) -> list[_Member]:
+        """Return the members of the object that begins at an offset."""
+        if not self.strict.startswith("{", at):
+            line = self.text.count("\n", 0, at) + 1
+            raise UnparsableError("an object is expected", line, at - self.text.rfind("\n", 0, at))
+        found = []
+        at = self.after_blank(at + 1)
+        while self.strict[at] != "}":
+            key, end = _DECODER.raw_decode(self.strict, at)
+            value = self.after_blank(self.after_blank(end) + 1)
+            _, end = _DECODER.raw_decode(self.strict, value)
+            found.append(_Member(key, at, value, end))
+            at = self.after_blank(end)
+            at = self.after_blank(at + 1) if self.strict[at] == "," else at
+        return found
+
+    def member(self, at: int, key: str) -> _Member | None:
+        """Return the member of that name; of several, the last one counts."""
+        return next((one for one in reversed(self.members(at)) if one.key == key), None)
+
+    def indent(self, at: int) -> str:
+        """Return the white space at the beginning of a line."""
+        line = self.text[self.text.rfind("\n", 0, at) + 1 : at]
+        return line[: len(line) - len(line.lstrip())]
+
+    @property
+    def unit(self) -> str:
+        """The white space of the first line that is indented."""
+        return found[1] if (found := _INDENTED.search(self.text)) else "  "
+
+    def written(self, value: object, indent: str) -> str:
+        """Return the value as JSON, indented as the text is."""
+        text = json.dumps(value, ensure_ascii=False, indent=self.unit)
+        return text.replace("\n", f"\n{indent}")
+
+    def has_nothing_else(self, outer: _Member) -> bool:
+        """Return whether an object has one member only, and no comment."""
+        inside = slice(outer.value, outer.end)
+        return len(self.members(outer.value)) == 1 and self.text[inside] == self.commented[inside]
 
 
 def read(text: str) -> Any:
@@ -42,8 +108,15 @@ def read(text: str) -> Any:
     Raises:
         UnparsableError: It isn't JSON with comments.
     """
-    root = _parse(text).root
-    return {} if root is None else _value(root)
+    strict = _Text(text).strict
+    try:
+        return _DECODER.decode(strict) if strict.strip() else {}
+    except json.JSONDecodeError as error:
+        raise UnparsableError(error.msg, error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise UnparsableError("nested too deep") from error
+    except ValueError as error:
+        raise UnparsableError(str(error)) from error
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
@@ -52,20 +125,18 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
     Raises:
         UnparsableError: The text isn't JSON with comments, or has no object there.
     """
-    parsed = _parse(text)
-    data, node, _ = parsed
-    if node is None:
-        blank = text and not text.endswith("\n")
-        return text + "\n" * bool(blank) + _written(_nested(keys, value), "", _unit(data)) + "\n"
+    read(text)
+    parsed = _Text(text)
+    if not parsed.strict.strip():
+        newline = "\n" if text and not text.endswith("\n") else ""
+        return f"{text}{newline}{parsed.written(_nested(keys, value), '')}\n"
+    at = end = parsed.after_blank(0)
     for depth, key in enumerate(keys):
-        _check_object(node)
-        pair = _pair(node, key)
-        if pair is None:
-            return _inserted(parsed, node, key, _nested(keys[depth + 1 :], value)).decode()
-        node = _value_node(pair)
-    indent = _indent(data, node.start_byte)
-    new = _written(value, indent, _unit(data)).encode()
-    return (data[: node.start_byte] + new + data[node.end_byte :]).decode()
+        member = parsed.member(at, key)
+        if member is None:
+            return _inserted(parsed, at, key, _nested(keys[depth + 1 :], value))
+        at, end = member.value, member.end
+    return text[:at] + parsed.written(value, parsed.indent(at)) + text[end:]
 
 
 def without(text: str, keys: Sequence[str]) -> str:
@@ -76,221 +147,62 @@ def without(text: str, keys: Sequence[str]) -> str:
     Raises:
         UnparsableError: As `with_value`.
     """
-    parsed = _parse(text)
-    node = parsed.root
-    found: list[Node] = []
+    if not read(text):
+        return text
+    parsed = _Text(text)
+    found: list[_Member] = []
+    at = parsed.after_blank(0)
     for key in keys:
-        if node is None:
+        member = parsed.member(at, key)
+        if member is None:
             return text
-        _check_object(node)
-        pair = _pair(node, key)
-        if pair is None:
-            return text
-        found.append(pair)
-        node = _value_node(pair)
-    while len(found) > 1 and _is_all_of(found[-2], found[-1]):
+        found.append(member)
+        at = member.value
+    while len(found) > 1 and parsed.has_nothing_else(found[-2]):
         found.pop()
-    return _removed(parsed, found[-1]).decode()
+    return _removed(parsed, found[-1])
 
 
-def _parse(text: str) -> _Text:
-    data = text.encode()
-    commas = frozenset(_trailing_commas(data))
-    strict = bytearray(data)
-    for at in commas:
-        strict[at : at + 1] = b" "
-    document = Parser(_LANGUAGE).parse(bytes(strict)).root_node
-    for child in document.children:
-        _check(child, 0)
-    values = [child for child in document.children if child.type != "comment"]
-    if len(values) > 1:
-        raise UnparsableError("a second value begins", *_place(values[1]))
-    return _Text(data, values[0] if values else None, commas)
+def _inserted(parsed: _Text, at: int, key: str, value: object) -> str:
+    """Return the text with a new first member of the object at an offset."""
+    text, members = parsed.text, parsed.members(at)
+    if members and "\n" not in text[at : members[-1].end]:
+        member = json.dumps({key: value}, ensure_ascii=False)[1:-1]
+        return f"{text[: at + 1]}{member}, {text[at + 1 :].lstrip(' ')}"
+    own = parsed.indent(at)
+    indent = own + parsed.unit
+    if members and "\n" in text[at : members[0].start]:
+        indent = parsed.indent(members[0].start)
+    member = f"\n{indent}{json.dumps(key, ensure_ascii=False)}: {parsed.written(value, indent)}"
+    if members:
+        member += ","
+    line_end = _LINE_END.match(text, at + 1)
+    if line_end is not None:
+        return text[: line_end.end()] + member + text[line_end.end() :]
+    below = f"\n{indent if members else own}"
+    return text[: at + 1] + member + below + text[at + 1 :].lstrip(" \t")
 
 
-def _trailing_commas(data: bytes) -> Iterator[int]:
-    """Yield where commas stand between a value and the end of what it is in."""
-    before, comma = b"", None
-    for found in _TOKEN.finditer(data):
-        token = found[0]
-        if token.startswith((b"//", b"/*")):
-            continue
-        if comma is not None and token in b"}]":
-            yield comma
-        comma = (
-            found.start() if token == b"," and before not in (b"", b"{", b"[", b",", b":") else None
-        )
-        before = token
-
-
-def _check(node: Node, depth: int) -> None:
-    """Raise for what isn't JSON."""
-    if depth > _DEEPEST:
-        raise UnparsableError("nested too deep", *_place(node))
-    if node.is_missing:
-        raise UnparsableError(f"{node.type} is missing", *_place(node))
-    if node.type == "ERROR":
-        raise UnparsableError("not JSON", *_place(node))
-    for child in node.children:
-        _check(child, depth + 1)
-
-
-def _neighbour(node: Node, step: int) -> Node | None:
-    other: Node | None = node
-    while other is not None:
-        other = other.next_sibling if step > 0 else other.prev_sibling
-        if other is None or other.type != "comment":
-            return other
-    return None
-
-
-def _value(node: Node) -> Any:
-    if node.type == "object":
-        return {_key(pair): _value(_value_node(pair)) for pair in _pairs(node)}
-    if node.type == "array":
-        return [_value(item) for item in node.named_children if item.type != "comment"]
-    return _scalar(node)
-
-
-def _scalar(node: Node) -> Any:
-    try:
-        return json.loads(node.text or b"")
-    except ValueError as error:
-        raise UnparsableError("not a value of JSON", *_place(node)) from error
-
-
-def _pairs(node: Node) -> list[Node]:
-    return [child for child in node.named_children if child.type == "pair"]
-
-
-def _pair(node: Node, key: str) -> Node | None:
-    """Return the member of that name; of several, the last one counts."""
-    return next((pair for pair in reversed(_pairs(node)) if _key(pair) == key), None)
-
-
-def _key(pair: Node) -> str:
-    node = pair.child_by_field_name("key")
-    assert node is not None
-    key = _scalar(node)
-    if not isinstance(key, str):
-        raise UnparsableError("a name is a text in double quotes", *_place(node))
-    return key
-
-
-def _value_node(pair: Node) -> Node:
-    node = pair.child_by_field_name("value")
-    assert node is not None
-    return node
-
-
-def _check_object(node: Node) -> None:
-    if node.type != "object":
-        raise UnparsableError("an object is expected", *_place(node))
-
-
-def _is_all_of(outer: Node, pair: Node) -> bool:
-    """Return whether a member's value holds nothing but `pair`, not even a comment."""
-    within = pair.parent
-    comments = [child for child in outer.children if child.type == "comment"]
-    return not comments and within is not None and within.named_child_count == 1
-
-
-def _comma_after(text: _Text, pair: Node) -> int | None:
-    """Return where the comma after a member is."""
-    after = _neighbour(pair, 1)
-    if after is not None and after.type == ",":
-        return after.start_byte
-    end = pair.parent.end_byte if pair.parent else len(text.data)
-    return next((at for at in sorted(text.commas) if pair.end_byte <= at < end), None)
-
-
-def _inserted(text: _Text, node: Node, key: str, value: object) -> bytes:
-    """Return the text with a new last member of the object `node`."""
-    data = text.data
-    own = _indent(data, node.start_byte)
-    pairs = _pairs(node)
-    unit = _unit(data)
-    name = json.dumps(key, ensure_ascii=False)
-    if pairs and node.start_point.row == node.end_point.row:
-        inline = f", {name}: {json.dumps(value, ensure_ascii=False)}"
-        at = pairs[-1].end_byte
-        return data[:at] + inline.encode() + data[at:]
-    indent = _indent(data, pairs[-1].start_byte) if pairs else own + unit
-    member = f"\n{indent}{name}: {_written(value, indent, unit)}"
-    comma = _comma_after(text, pairs[-1]) if pairs else None
-    member += "," * (comma is not None)
-    if not pairs:
-        end, mark = node.start_byte + 1, b""
-    elif comma is None:
-        end, mark = pairs[-1].end_byte, b","
-    else:
-        end, mark = comma + 1, b""
-    # Comments stay in front of it: all of an object without members, else those of the last line.
-    closing = node.end_byte - 1
-    comments = [child for child in node.children if child.type == "comment"]
-    first_break = data.find(b"\n", end, closing)
-    kept = [
-        child.end_byte
-        for child in comments
-        if child.start_byte >= end and (not pairs or child.start_byte < first_break)
-    ]
-    after = max([end, *kept])
-    rest = data[after:]
-    if b"\n" not in data[after:closing]:
-        rest = f"\n{own}".encode() + rest.lstrip()
-    return data[:end] + mark + data[end:after] + member.encode() + rest
-
-
-def _removed(text: _Text, pair: Node) -> bytes:
+def _removed(parsed: _Text, member: _Member) -> str:
     """Return the text without a member, its comma, and its line where nothing else is on it."""
-    data = text.data
-    start, end = pair.start_byte, pair.end_byte
-    before, comma = _neighbour(pair, -1), _comma_after(text, pair)
-    if comma is not None:
-        data = data[:comma] + b" " + data[comma + 1 :]
-        end = comma + 1 if not data[end:comma].strip() else end
-    elif before is not None and before.type == ",":
-        # The last member: the comma before it goes, what stands between them stays.
-        data = data[: before.start_byte] + data[before.end_byte :]
-        start, end = start - 1, end - 1
-    line_start = data.rfind(b"\n", 0, start) + 1
-    line_end = data.find(b"\n", end)
-    if line_start and line_end >= 0 and not (data[line_start:start] + data[end:line_end]).strip():
-        start, end = line_start, line_end + 1
-    elif data[start - 1 : start] == b" ":
-        start -= 1
-    opening, closing = data[:start], data[end:]
-    # An object that has nothing left is written as it was before.
-    if opening.rstrip().endswith(b"{") and closing.lstrip().startswith(b"}"):
-        return opening.rstrip() + closing.lstrip()
-    return opening + closing
+    before, after = parsed.text[: member.start], parsed.text[member.end :]
+    rest = parsed.commented[member.end :]
+    last = parsed.commented[: member.start].rstrip()
+    if rest.lstrip().startswith(","):
+        comma = rest.index(",")
+        after = after[:comma] + after[comma + 1 :]
+    elif last.endswith(","):
+        before = before[: len(last) - 1] + before[len(last) :]
+    if after.lstrip(" \t").startswith("\n") and not before.rpartition("\n")[2].strip():
+        before, after = before.rpartition("\n")[0], after.lstrip(" \t")
+    else:
+        after = after.lstrip(" \t")
+    if before.rstrip().endswith("{") and after.lstrip().startswith("}"):
+        return before.rstrip() + after.lstrip()
+    return before + after
 
 
 def _nested(keys: Sequence[str], value: object) -> object:
     for key in reversed(keys):
         value = {key: value}
     return value
-
-
-def _written(value: object, indent: str, unit: str) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=unit)
-    return text.replace("\n", f"\n{indent}")
-
-
-def _indent(data: bytes, at: int) -> str:
-    """Return the white space at the beginning of the line."""
-    line = data[data.rfind(b"\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip())].decode()
-
-
-def _unit(data: bytes) -> str:
-    """Return the white space of the first line that is indented."""
-    for line in data.splitlines():
-        blank = line[: len(line) - len(line.lstrip())]
-        if blank and line.strip() and not line.lstrip().startswith((b"*", b"//", b"/*")):
-            return blank.decode()
-    return _INDENT
-
-
-def _place(node: Node) -> tuple[int, int]:
-    return node.start_point.row + 1, node.start_point.column + 1

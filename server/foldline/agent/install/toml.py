@@ -1,11 +1,11 @@
-"""Changes one value in TOML, and keeps comments, order and white space."""
+"""Changes one table in TOML, and keeps comments, order and white space."""
 
 from __future__ import annotations
 
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.install.errors import UnparsableError
+from foldline.agent.install.files import UnparsableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def read(text: str) -> Any:
 
 
 def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> str:
-    """Return the text with the table at `keys`; tables on the way are made.
+    """Return the text with the table at two `keys`.
 
     Raises:
         UnparsableError: The text isn't TOML, or has no table there.
@@ -32,64 +32,54 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
     import tomlkit
     from tomlkit.items import InlineTable
 
+    table, name = keys
     document = _document(text)
-    place: Any = document
-    for key in keys[:-1]:
-        if key not in place:
-            return _appended(text, keys, value)
-        place = place[key]
-        _check_table(place, key)
-    last = keys[-1]
-    if last in place:
-        own = place[last]
-        _check_table(own, last)
-        for name in [name for name in own if name not in value]:
-            del own[name]
-        for name, item in value.items():
-            if name not in own or own[name] != item:
-                own[name] = item
-    elif isinstance(place, InlineTable):
-        place[last] = tomlkit.inline_table()
-        place[last].update(value)
-    else:
+    servers: Any = document.get(table, {})
+    if not hasattr(servers, "items"):
+        raise UnparsableError(f"{table!r} isn't a table")
+    own = servers.get(name)
+    if hasattr(own, "items"):
+        for key in own.keys() - value.keys():
+            del own[key]
+        own.update({key: item for key, item in value.items() if own.get(key) != item})
+    elif isinstance(servers, InlineTable):
+        servers[name] = tomlkit.inline_table()
+        servers[name].update(value)
+    elif own is None:
         return _appended(text, keys, value)
+    else:
+        servers[name] = value
     return tomlkit.dumps(document)
 
 
 def without(text: str, keys: Sequence[str]) -> str:
-    """Return the text without the table at `keys`, and without tables that it leaves empty.
+    """Return the text without the table at two `keys`, nor the table that this leaves empty.
 
     Raises:
         UnparsableError: As `with_value`.
     """
     import tomlkit
 
-    own = read(text)
-    for key in keys:
-        own = own.get(key) if isinstance(own, dict) else None
-    if own is not None and f"\n{text}".endswith(block := _appended("\n", keys, own)[1:]):
+    table, name = keys
+    own = read(text).get(table, {}).get(name)
+    if own is None:
+        return text
+    block = _appended("\n", keys, own)[1:]
+    if f"\n{text}".endswith(block):
         return f"\n{text}".removesuffix(block)[1:]
-    document = _document(text)
-    places: list[Any] = [document]
-    for key in keys:
-        if key not in places[-1]:
-            return text
-        places.append(places[-1][key])
-        _check_table(places[-1], key)
-    for place, key in reversed(list(zip(places, keys, strict=False))):
-        del place[key]
-        if len(place):
-            break
+    document: Any = _document(text)
+    del document[table][name]
+    if not document[table]:
+        del document[table]
     return tomlkit.dumps(document)
 
 
-def _appended(text: str, keys: Sequence[str], value: Any) -> str:
+def _appended(text: str, keys: Sequence[str], value: object) -> str:
     """Return the text with a table at its end, which `without` takes back to the byte."""
     import tomlkit
 
-    for key in reversed(keys):
-        value = {key: value}
-    return text + "\n" * bool(text) + tomlkit.dumps(value)
+    table, name = keys
+    return text + "\n" * bool(text) + tomlkit.dumps({table: {name: value}})
 
 
 def _document(text: str) -> Any:
@@ -101,8 +91,3 @@ def _document(text: str) -> Any:
         return tomlkit.parse(text)
     except (TOMLKitError, RecursionError) as error:
         raise UnparsableError(str(error)) from error
-
-
-def _check_table(value: Any, key: str) -> None:
-    if not hasattr(value, "items"):
-        raise UnparsableError(f"{key!r} is no table")

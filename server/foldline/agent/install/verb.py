@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.agent.install.clients import CLIENTS
+from foldline.agent.install.clients import CLIENTS, NAME
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from types import ModuleType
 
     from foldline.agent.install.clients import Client
     from foldline.agent.verbs import Verbs
@@ -45,8 +45,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.install import files
-    from foldline.agent.install.errors import InstallError, UnparsableError
+    from foldline.agent.install.files import InstallError, UnparsableError, read, replace
     from foldline.agent.targets import path_from_here
     from foldline.agent.terminal import show
 
@@ -55,12 +54,12 @@ def run(options: Namespace) -> int:
     client = CLIENTS[options.client]
     root = None if options.project is None else Path(options.project).resolve()
     if root is not None and not root.is_dir():
-        raise InstallError(f"{root} is no folder")
-    candidates = client.user() if root is None else [root / name for name in client.project]
-    file = files.choose(candidates)
-    before = files.read(file, root)
+        raise InstallError(f"{root} isn't a folder")
+    files = client.files(root)
+    file = next((file for file in files if os.path.lexists(file)), files[-1])
+    before = read(file, root)
     try:
-        after = _changed(client, file, before or "", _command(options), remove=options.remove)
+        after = _changed(client, file, before or "", None if options.remove else _command(options))
     except UnparsableError as error:
         raise InstallError(
             f"{file}: {error}. The file stays as it is: mend it, and run this again"
@@ -70,39 +69,51 @@ def run(options: Namespace) -> int:
         state = "is not in" if options.remove else "is in"
         show(f"foldline {state} {shown} already")
         return 0
-    gone = options.remove and after.strip() in ("", "{}")
-    show(_diff(shown, before, None if gone else after), end="")
+    new = None if options.remove and after.strip() in ("", "{}") else after
+    show(_diff(shown, before, new), end="")
     if options.dry_run:
         show("Nothing is written: --dry-run.")
         return 0
-    if gone:
-        files.delete(file, before, root)
-    else:
-        files.replace(file, before, after, root)
+    replace(file, before, new, root)
     show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
     return 0
 
 
-def _changed(client: Client, file: Path, before: str, command: list[str], *, remove: bool) -> str:
-    """Return the new text of a file, which differs in foldline's entry alone."""
-    from foldline.agent.install.errors import UnparsableError
-    from foldline.agent.install.files import split_mark
+def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:
+    """Return the new text of a file, which differs in foldline's entry alone.
 
-    mark, text = split_mark(before)
+    Args:
+        client: The client.
+        file: Its name says the format.
+        before: The text.
+        command: What the entry runs; None to remove the entry.
+    """
+    from foldline.agent.install import jsonc, toml
+    from foldline.agent.install.files import UnparsableError
+
+    language = toml if file.suffix == ".toml" else jsonc
+    text = before.removeprefix("\ufeff")
+    mark = before[: len(before) - len(text)]
     windows = 0 < text.count("\n") == text.count("\r\n")
     plain = text.replace("\r\n", "\n") if windows else text
-    language = _language(file)
     values = language.read(plain)
-    expected = _expected(client, values, command, remove=remove)
-    if expected == values:
-        return before
+    servers = values.get(client.table, {}) if isinstance(values, dict) else None
+    if not isinstance(servers, dict):
+        raise UnparsableError(f"{client.table!r} is not what {client.title} expects")
+    present = servers.get(NAME)
+    keys = (client.table, NAME)
     changed: str
-    if remove:
-        changed = language.without(plain, client.keys)
+    if command is None:
+        servers = {name: entry for name, entry in servers.items() if name != NAME}
+        changed = language.without(plain, keys)
     else:
-        changed = language.with_value(plain, client.keys, expected[client.table][client.keys[1]])
-    # A table with a comment stays, though it is empty.
-    if _text(language.read(changed)) not in map(_text, (expected, {**expected, client.table: {}})):
+        own = present if isinstance(present, dict) else dict(client.new)
+        entry = {**own, **client.entry(command)}
+        servers = {**servers, NAME: entry}
+        changed = plain if entry == present else language.with_value(plain, keys, entry)
+    expected = {**values, client.table: servers}
+    # Without its last entry, a table may stay for its comment, or go.
+    if _text({client.table: {}, **language.read(changed)}) != _text(expected):
         raise UnparsableError("it can't be changed without changing something else")
     return mark + (changed.replace("\n", "\r\n") if windows else changed)
 
@@ -112,40 +123,11 @@ def _text(values: object) -> str:
     return json.dumps(values, sort_keys=True, default=repr)
 
 
-def _expected(client: Client, values: Any, command: list[str], *, remove: bool) -> dict[str, Any]:
-    """Return the values of the file as they are to be."""
-    from foldline.agent.install.errors import UnparsableError
-
-    table, name = client.keys
-    servers = values.get(table, {}) if isinstance(values, dict) else None
-    if not isinstance(servers, dict):
-        raise UnparsableError(f"{table!r} is not what {client.title} expects")
-    present = servers.get(name)
-    others = {key: value for key, value in servers.items() if key != name}
-    rest = {key: value for key, value in values.items() if key != table}
-    if remove:
-        if present is None:
-            return dict(values)
-        return {**rest, table: others} if others else rest
-    kept = present if isinstance(present, dict) else dict(client.new)
-    return {**values, table: {**servers, name: {**kept, **client.entry(command)}}}
-
-
-def _language(file: Path) -> ModuleType:
-    if file.suffix == ".toml":
-        from foldline.agent.install import toml
-
-        return toml
-    from foldline.agent.install import jsonc
-
-    return jsonc
-
-
 def _command(options: Namespace) -> list[str]:
     """Return the command line that the client runs.
 
-    A project's file is for everybody, and names the program; a user's has its full path, because
-    programs that a desktop starts often don't have the `PATH` of a shell.
+    A project's file is shared, and names the program; a user's has its full path, because programs
+    that a desktop starts often don't have the `PATH` of a shell.
     """
     words = ["mcp", *(["--trust"] if options.trust else [])]
     if options.project is not None:
