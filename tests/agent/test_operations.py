@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ShoutArguments(FileArguments):
     times: Annotated[int, Doc("how often to shout", "how often"), Between(1, 3)] = 2
     hidden: Annotated[str | None, Doc("what models don't see"), Role.PEOPLE] = None
@@ -45,7 +45,7 @@ SHOUT = Operation(
     "shout a file",
     ShoutArguments,
     shout,
-    lambda text, _: text,
+    lambda text, _: [[(text, "")]],
     tool="shout_file",
     description="A file, loud.",
     verb="shout",

@@ -14,7 +14,7 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.base.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import code_scoped_context
-from foldline.ide.scoped_context import Sizes, SymbolChoice, pack_with_rest
+from foldline.ide.scoped_context import Sizes, SymbolChoice, pack
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
@@ -294,6 +294,6 @@ def test_pm_03_what_has_no_room_is_counted_once() -> None:
         context = run(code_scoped_context.run(access, arguments))
     finally:
         workspace.close()
-    _, left_out = pack_with_rest(context, Sizes(total=2_000))
+    _, left_out = pack(context, Sizes(total=2_000))
     assert left_out
     assert len(set(left_out)) == len(left_out)

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import InvalidArgumentError, SmartFileAccess, SymbolNotFoundError
-from foldline.backends.formatting.navigation_text import (
+from foldline.backends.formatting.navigation import (
     call_line,
-    format_calls,
-    format_diagnostics,
-    format_hover,
-    format_locations,
+    call_lines,
+    diagnostic_lines,
+    hover_lines,
+    location_lines,
 )
+from foldline.backends.formatting.parts import plain, text_of
 from foldline.backends.outlines.locations import Call, Position
 
 FILES = {
@@ -90,7 +91,7 @@ def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
 def test_without_a_server_definitions_are_those_of_the_name(access: SmartFileAccess) -> None:
     place = access.find_position("cart.py", "total", line=18)
     found = access.goto_definition(place.path, place.line, place.column)
-    assert format_locations(found, place, "definition").splitlines() == [
+    assert plain(location_lines(found, place, "definition")).splitlines() == [
         "cart.py:18 total: 2 definitions",
         "cart.py",
         "  8: def total(self) -> int:",
@@ -120,7 +121,7 @@ def test_without_a_server_implementations_follow_the_names_of_bases(
 def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> None:
     place = access.find_position("main.py", "Cart")
     found = access.hover(place.path, place.line, place.column)
-    assert format_hover(found, place).splitlines()[:2] == [
+    assert plain(hover_lines(found, place)).splitlines()[:2] == [
         "main.py:1 Cart",
         "cart.py:5-9 class Cart(Shape)  # What a customer wants.",
     ]
@@ -129,7 +130,7 @@ def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> N
 def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess) -> None:
     place = access.find_position("cart.py", "Cart.total")
     found = access.call_hierarchy(place.path, place.line, place.column)
-    assert format_calls(found, place).splitlines() == [
+    assert plain(call_lines(found, place)).splitlines() == [
         "cart.py:8 total",
         "called by:",
         "  pay cart.py:17, on lines 18, 18",
@@ -140,11 +141,11 @@ def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess)
 
 def test_of_a_path_outside_the_workspace_its_end_is_shown() -> None:
     call = Call("loads", "/usr/lib/python3/json/__init__.py", 299, (5,), outside=True)
-    assert call_line(call) == "  loads …/json/__init__.py:299, on line 5"
+    assert text_of(call_line(call)) == "  loads …/json/__init__.py:299, on line 5"
 
 
 def test_without_a_server_problems_are_not_known(access: SmartFileAccess) -> None:
-    assert format_diagnostics(access.diagnostics("main.py")).splitlines() == [
+    assert plain(diagnostic_lines(access.diagnostics("main.py"))).splitlines() == [
         "main.py: no problem is known",
         "(no language server was asked)",
         "(coverage: partial: no language server answered)",
@@ -163,7 +164,7 @@ def test_what_a_budget_leaves_out_a_cursor_asks_for(tmp_path: Path) -> None:
     while True:
         found = access.find_implementations("many.py", 1, "Base", budget=600, cursor=cursor)
         assert len(found) + found.left_out == 60
-        assert len(format_locations(found, place, "implementation").encode()) <= 600
+        assert len(plain(location_lines(found, place, "implementation")).encode()) <= 600
         lines += [location.line for location in found]
         cursor = found.cursor
         if cursor is None:

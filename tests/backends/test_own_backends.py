@@ -19,7 +19,8 @@ from foldline.backends import (
     SymbolInfo,
     SymbolNotFoundError,
 )
-from foldline.backends.formatting.navigation_text import format_calls, format_hover
+from foldline.backends.formatting.navigation import call_lines, hover_lines
+from foldline.backends.formatting.parts import plain
 from foldline.backends.outlines.locations import Position
 from foldline.backends.text import (
     format_outline,
@@ -183,8 +184,8 @@ def test_navigation_answers_by_name(access: SmartFileAccess) -> None:
     assert [(reference.line, reference.column) for reference in found] == [(5, 9)]
     assert found.reason == "no language server was asked"
     assert access.find_implementations(*position.at).coverage.startswith("partial: by name")
-    assert format_hover(access.hover(*position.at), position).startswith("cart.py:5 total")
-    assert format_calls(access.call_hierarchy(*position.at), position)
+    assert plain(hover_lines(access.hover(*position.at), position)).startswith("cart.py:5 total")
+    assert plain(call_lines(access.call_hierarchy(*position.at), position))
     assert access.diagnostics("cart.py").reason == "no language server was asked"
 
 

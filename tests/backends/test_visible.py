@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import MissingPathError, SmartFileAccess, text
-from foldline.backends.formatting.navigation_text import format_calls, format_locations
+from foldline.backends.formatting.navigation import call_lines, location_lines
+from foldline.backends.formatting.parts import plain
 from foldline.backends.formatting.visible import for_terminal, restored, visible
 from foldline.backends.outlines.locations import Call, Calls, Location, Locations, Position
 
@@ -27,8 +28,8 @@ def access(tmp_path: Path) -> SmartFileAccess:
 def test_what_is_unsafe_is_escaped_and_the_rest_is_not() -> None:
     assert visible(FORGED) == SHOWN
     assert visible("not UTF-8: \udcff") == "not UTF-8: \\udcff"
-    for plain in ("a b.py", "naïve.py", "\N{GRINNING FACE}\u200d.md", "back\\slash", ""):
-        assert visible(plain) == plain
+    for name in ("a b.py", "naïve.py", "\N{GRINNING FACE}\u200d.md", "back\\slash", ""):
+        assert visible(name) == name
 
 
 @given(st.text())
@@ -56,8 +57,8 @@ def texts(access: SmartFileAccess) -> dict[str, str]:
         "lines": text.format_file_text(access.read_text(FORGED)),
         "search": text.format_search(access.search_files("Cart")),
         "grep": text.format_grep(access.grep("Cart")),
-        "definitions": format_locations(Locations((here,)), place, "definition"),
-        "calls": format_calls(Calls((Call(FORGED, FORGED, 1),), ()), place),
+        "definitions": plain(location_lines(Locations((here,)), place, "definition")),
+        "calls": plain(call_lines(Calls((Call(FORGED, FORGED, 1),), ()), place)),
     }
 
 

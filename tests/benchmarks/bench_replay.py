@@ -35,10 +35,11 @@ from foldline.backends.base.waiting import run as wait_for
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.parts import plain
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import distinct_names, flatten
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.receipts import answer_text, receipt_of, with_room
+from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -256,10 +257,10 @@ class Replay:
             if known and not cursor:
                 extra = {"held": known}
             arguments = operation.arguments(**values, **extra)
-            result = wait_for(operation.run(self._access, with_room(operation, arguments)))
-            text = answer_text(operation, result, arguments)
+            result, lines = wait_for(ask(operation, self._access, arguments))
+            text = plain(with_receipt(operation, lines, arguments))
             self._count(kind, text)
-            first = first or receipt_of(operation.text(result, with_room(operation, arguments)))
+            first = first or receipt_of(plain(lines))
             cursor = getattr(result, "cursor", None)
             if not cursor or text.startswith("(unchanged "):
                 break

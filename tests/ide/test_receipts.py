@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.base.waiting import run
+from foldline.backends.formatting.parts import plain
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.receipts import (
-    answer_for,
-    answer_text,
-    receipt_of,
-    with_room,
-)
+from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
 
 EXCERPTS = {operation.tool: operation for operation in OPERATIONS if operation.excerpt}
 SOURCE = '''"""A shop."""
@@ -50,9 +46,8 @@ def access(tmp_path: Path) -> SmartFileAccess:
 def answer(access: SmartFileAccess, tool: str, **values: Any) -> str:
     operation = EXCERPTS[tool]
     arguments = operation.arguments(path="shop.py", **values)
-    return answer_text(
-        operation, run(operation.run(access, with_room(operation, arguments))), arguments
-    )
+    _, lines = run(ask(operation, access, arguments))
+    return plain(with_receipt(operation, lines, arguments))
 
 
 def receipt_in(text: str) -> str:
@@ -107,7 +102,9 @@ def test_what_is_no_receipt_gets_the_excerpt_and_says_so(access: SmartFileAccess
 
 def test_content_that_looks_like_a_receipt_stays_content() -> None:
     text = f"x\n(receipt {'b' * 12}: changed since {'c' * 12})"
-    assert answer_for(text, None).shown(len(text)) == f"{text}\n(receipt {receipt_of(text)})"
+    arguments = EXCERPTS["read_file"].arguments(path="shop.py", budget=len(text))
+    shown = with_receipt(EXCERPTS["read_file"], [[(text, "")]], arguments)
+    assert plain(shown) == f"{text}\n(receipt {receipt_of(text)})"
 
 
 @given(
@@ -140,10 +137,7 @@ def test_any_edits_and_reads_keep_the_budget_and_the_truth(
         operation = EXCERPTS[tool]
         arguments = operation.arguments(path="shop.py", **values)
         try:
-            whole = operation.text(
-                run(operation.run(access, with_room(operation, arguments))),
-                with_room(operation, arguments),
-            )
+            whole = plain(run(ask(operation, access, arguments))[1])
             found = answer(access, tool, held=held and held[1], **values)
         except REFUSALS:
             continue

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +17,18 @@ from foldline.agent.index_bar import index_bar
 from foldline.agent.refusals import Refused
 from foldline.agent.symbol_subjects import add_subject, subject_values
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
+from foldline.backends.formatting.parts import Code, plain
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments
 from foldline.ide.operations.operation import Role
-from foldline.ide.operations.receipts import answer_text, with_room
+from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.agent.verbs import Verbs
     from foldline.backends import SmartFileAccess
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.operations.operation import Argument, Operation
 
 # Processes that haven't ended by then end with this one.
@@ -133,65 +134,69 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
         all_arguments = [
             read_arguments(operation, values) for values in run(_values(access, operation, options))
         ]
-        results = [
-            run(operation.run(access, with_room(operation, arguments)))
-            for arguments in all_arguments
-        ]
+        answers = [run(ask(operation, access, arguments)) for arguments in all_arguments]
         if options.json:
-            answers = [
-                _data(operation, access, arguments, result)
-                for arguments, result in zip(all_arguments, results, strict=True)
+            data = [
+                _data(operation, access, arguments, *answer)
+                for arguments, answer in zip(all_arguments, answers, strict=True)
             ]
     finally:
         workspace.close_files(CLOSE_SECONDS)
     if options.json:
-        show(json_text(answers if len(answers) > 1 else answers[0]))
+        show(json_text(data if len(data) > 1 else data[0]))
     else:
-        _print(operation, all_arguments, results)
-    found = [operation.found(result) for result in results]
+        _print(operation, all_arguments, [lines for _, lines in answers])
+    found = [operation.found(result) for result, _ in answers]
     if any(found):
         return FOUND
     return REFUSED if None in found else NOTHING
 
 
 def _print(
-    operation: Operation[Any, Any], arguments: Sequence[Any], results: Sequence[Any]
+    operation: Operation[Any, Any],
+    arguments: Sequence[Any],
+    answers: Sequence[Sequence[Line | Code]],
 ) -> None:
-    """Print the texts of the results; a person at a terminal reads no receipts."""
-    plain = sys.stdout.isatty() and not any(getattr(one, "held", None) for one in arguments)
-    text = operation.text if plain else partial(answer_text, operation)
-    texts = list(map(text, results, arguments))
+    """Print answers; a person at a terminal reads no receipts."""
+    held = [getattr(one, "held", None) for one in arguments]
+    if not sys.stdout.isatty() or any(held):
+        answers = [
+            with_receipt(operation, lines, one)
+            for lines, one in zip(answers, arguments, strict=True)
+        ]
     if not is_styled():
-        show("\n\n".join(texts))
+        show("\n\n".join(map(plain, answers)))
         return
-    from foldline.agent.line_styles import CODE_VERBS, pattern_of, styled
+    from foldline.agent.highlight import highlighted, pattern_of
 
-    for number, (text_of_one, one) in enumerate(zip(texts, arguments, strict=True)):
+    for number, (lines, one) in enumerate(zip(answers, arguments, strict=True)):
         sought = None
         if operation.verb == "grep":
             sought = pattern_of(one.pattern, ignore_case=one.ignore_case)
-        lines = styled(operation.verb, text_of_one, sought)
         between = [[("", "")]] if number else []
-        show_styled([*between, *lines], wrap=operation.verb not in CODE_VERBS)
+        is_code = any(isinstance(line, Code) for line in lines)
+        show_styled([*between, *highlighted(lines, sought)], wrap=not is_code)
 
 
 def _data(
-    operation: Operation[Any, Any], access: SmartFileAccess, arguments: object, result: object
+    operation: Operation[Any, Any],
+    access: SmartFileAccess,
+    arguments: Any,
+    result: object,
+    lines: Sequence[Line | Code],
 ) -> object:
     """Return a result as JSON; one that a conversation may shorten says how."""
     from foldline.backends.base.waiting import run
     from foldline.ide.operations.operation import shortening
-    from foldline.ide.operations.receipts import State, receipted
     from foldline.ide.structuring import unstructure
 
     data: Any = unstructure(operation.data(result))
     if operation.excerpt:
-        answer = receipted(operation, result, arguments)
-        data = {**(data if answer.state is not State.UNCHANGED else {}), "receipt": answer.receipt}
-        if answer.state is State.UNCHANGED:
-            return data
-    extra = run(shortening(operation, access, arguments))
-    return {**data, **extra} if extra else data
+        receipt = receipt_of(plain(lines))
+        if receipt == arguments.held:
+            return {"receipt": receipt}
+        data["receipt"] = receipt
+    return data | run(shortening(operation, access, arguments))
 
 
 async def _values(

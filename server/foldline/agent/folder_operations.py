@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
 from foldline.backends.base.waiting import run_async
-from foldline.backends.formatting.budget import CUT, cut_to_budget
+from foldline.backends.formatting.parts import plain
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.arguments import Paged
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import answer_text, with_room
+from foldline.ide.operations.receipts import ask, with_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
-
-# Of a budget, for paths that a folder's name makes longer.
-_SHARES = (1, 0.85, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ async def call_operation(
         BackendError: The operation failed; the message says what to do instead.
     """
     arguments = read_arguments(operation, values, from_model=True)
-    if largest_page is not None and hasattr(arguments, "cursor"):
+    if largest_page is not None and isinstance(arguments, Paged):
         budget = min(arguments.budget or largest_page, largest_page)
         arguments = replace(arguments, budget=budget)
     return await run_async(run_in_folders(operation, folders, arguments), operation.threads)
@@ -73,33 +71,17 @@ async def run_in_folders(
     ]
     if len(answers) == 1:
         return answers[0]
-    text = "\n".join(one.text for one in answers)
-    return Answer(cut_to_budget(text, getattr(arguments, "budget", None)))
+    return Answer("\n".join(one.text for one in answers))
 
 
 async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: Any) -> Answer:
-    """Run an operation in one folder; its answer has paths prefixed with the folder's name.
-
-    Where these make it larger than its budget, a smaller page is asked for.
-    """
-    budget = getattr(arguments, "budget", None)
-    if budget is not None and folder.prefix:
-        for share in _SHARES:
-            smaller = replace(arguments, budget=int(budget * share))
-            answer = await _ask(operation, folder, smaller, arguments)
-            if CUT not in answer.text:
-                return answer
-    return await _ask(operation, folder, arguments, arguments)
-
-
-async def _ask(
-    operation: Operation[Any, Any], folder: Folder, arguments: Any, shown: Any
-) -> Answer:
-    """Run an operation with `arguments`; its text has the budget of those `shown`."""
+    """Run an operation in one folder; its answer has paths prefixed with the folder's name."""
     outline = None
     with folder.errors():
-        result = await operation.run(folder.access, with_room(operation, arguments))
-        text = answer_text(operation, with_prefix(result, folder), shown)
+        _, lines = await ask(
+            operation, folder.access, arguments, lambda result: with_prefix(result, folder)
+        )
+        text = plain(with_receipt(operation, lines, arguments))
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))
@@ -120,7 +102,7 @@ def _arguments_by_folder(
     if named and not (operation.across and path in ("", ".", "./")):
         place = folders.locate(path)
         own = {named: place.path}
-        if getattr(arguments, "cursor", None):
+        if isinstance(arguments, Paged) and arguments.cursor:
             own["cursor"] = arguments.cursor.removeprefix(place.folder.prefix)
         yield place.folder, replace(arguments, **own)
         return
@@ -133,6 +115,5 @@ def _arguments_by_folder(
         cursor = cursor and cursor.removeprefix(folder.prefix)
         yield folder, replace(arguments, **{by_role[Role.SCOPE]: inside, "cursor": cursor})
         return
-    for folder, share, cursor in folders.each(arguments.budget, getattr(arguments, "cursor", None)):
-        own_cursor = {"cursor": cursor} if hasattr(arguments, "cursor") else {}
-        yield folder, replace(arguments, budget=share, **own_cursor)
+    for folder, share, cursor in folders.each(arguments.budget, arguments.cursor):
+        yield folder, replace(arguments, budget=share, cursor=cursor)

@@ -124,7 +124,7 @@ class Folders:
             return ((self.folders[0], budget, cursor),)
         if cursor is None:
             # Answers are joined by newlines.
-            share = max((budget + 1) // len(self.folders) - 1, _SMALLEST_SHARE)
+            share = max((budget + 1) // len(self.folders) - 1, 1)
             return tuple((folder, share, None) for folder in self.folders)
         for folder in self.folders:
             if cursor.startswith(folder.prefix):
@@ -132,10 +132,6 @@ class Folders:
         raise InvalidArgumentError(
             "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
         )
-
-
-# Less would not hold the first line of an answer and its cursor.
-_SMALLEST_SHARE = 200
 
 
 def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:

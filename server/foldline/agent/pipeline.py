@@ -23,6 +23,7 @@ from foldline.agent.pipeline_prompts import (
 from foldline.backends.base.waiting import run
 from foldline.backends.errors import cut
 from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.parts import plain
 from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
 from foldline.ide.errors import ArgumentsError
@@ -44,7 +45,7 @@ from foldline.ide.scoped_context import (
     SymbolChoice,
     fit_outlines,
     gather,
-    pack_with_rest,
+    pack,
 )
 from foldline.ide.workspace import Workspace
 from foldline.prompts import runtime
@@ -268,7 +269,8 @@ class Pipeline:
 
     def _answer(self, result: PipelineResult, context: ScopedContext) -> PipelineResult:
         """Return the result with the packed context, and the model's answer."""
-        text, unread = pack_with_rest(context, self._sizes)
+        lines, unread = pack(context, self._sizes)
+        text = plain(lines)
         bodies = sum(size_of(format_symbol(detail)) for detail in context.symbols)
         steps = [Step("symbols", bodies)] if context.symbols else []
         steps = [*result.steps, *steps, Step("context", size_of(text))]

@@ -13,7 +13,7 @@ from foldline.ide.scoped_context import (
     Sizes,
     SymbolChoice,
     gather,
-    pack_with_rest,
+    pack,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def context_for(
         reason=found.reason,
         coverage=found.coverage,
     )
-    return replace(context, left_out=pack_with_rest(context, sizes)[1])
+    return replace(context, left_out=pack(context, sizes)[1])
 
 
 def _choices(found: SymbolResults, files: Sequence[str]) -> Iterator[SymbolChoice]:

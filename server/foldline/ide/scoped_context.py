@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.formatting.parts import Line
     from foldline.backends.models import SearchResults, SymbolResults
 
 OUTLINES_BUDGET = 6_000
@@ -240,16 +242,8 @@ async def read_symbols(
             left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
 
 
-def pack(context: ScopedContext, sizes: Sizes | None = None) -> str:
-    """Return the context as one text of at most `sizes.total` bytes."""
-    return pack_with_rest(context, sizes)[0]
-
-
-def pack_with_rest(
-    context: ScopedContext, sizes: Sizes | None = None
-) -> tuple[str, tuple[LeftOut, ...]]:
-    """Return the text, and everything that it leaves out."""
-    sizes = sizes or Sizes()
+def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:
+    """Return the context's lines, of at most `sizes.total` bytes, and all that they leave out."""
     room = _Room(sizes.total - _room_for_notes(sizes.total))
     parts: list[str] = []
     left_out = list(context.left_out)
@@ -276,9 +270,11 @@ def pack_with_rest(
     left_out = list(dict.fromkeys((*left_out, *without_room)))
     used = sum(size_of(part) + _BETWEEN for part in parts)
     notes = _notes(context, left_out, sizes.total - used)
+    lines: list[Line] = [[(part, "")] for part in parts]
     if notes or not parts:
-        parts.append(notes or _cut("(this context is empty)", sizes.total))
-    return "\n\n".join(parts), tuple(left_out)
+        lines.append(note(notes or _cut("(this context is empty)", sizes.total)))
+    blank: Line = []
+    return [one for line in lines for one in (blank, line)][1:], tuple(left_out)
 
 
 def fit_outlines(

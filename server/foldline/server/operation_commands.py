@@ -13,7 +13,7 @@ from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, Path
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role, shortening
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import State, answer_for
+from foldline.ide.operations.receipts import receipt_of
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.uris import path_of
 from foldline.server.convert import LineIndex
@@ -108,9 +108,10 @@ class OperationCommand:
         receipt: dict[str, object] = {}
         whole = True
         if self.operation.excerpt:
-            answer = answer_for(text, arguments.held)
-            text, whole = answer.text, answer.state is State.WHOLE
-            receipt = {"receipt": answer.receipt, "shown": answer.state.value}
+            known = receipt_of(text)
+            whole = known != arguments.held
+            text = text if whole else ""
+            receipt = {"receipt": known, "shown": "whole" if whole else "unchanged"}
         shown = _without_text(page) if page else unstructure(data)
         return {
             "text": text,

@@ -72,9 +72,9 @@ def build_tree(
     last = _fit_first_level(whole, entries, first, budget)
     left = None
     if budget is not None:
-        used = sum(budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:last])
-        rest = tree_rest(last, len(entries)) if last < len(entries) else ""
-        left = budget - _head_size(whole) - budgets.size_of(rest) - 2 - used
+        used = sum(budgets.size_of_line(tree_line(entry, 0)) for entry in entries[first:last])
+        rest = tree_rest(last, len(entries)) if last < len(entries) else []
+        left = budget - _head_size(whole) - budgets.size_of_line(rest) - 1 - used
     shown_folders = [entry.name for entry in entries[first:last] if entry.folder]
     if ranked is None:
         _open_folders(root, shown_folders, depth, left)
@@ -171,9 +171,8 @@ def _entries(folder: _Folder, ranks: Mapping[str, int]) -> list[TreeEntry]:
 
 def _head_size(tree: FileTree) -> int:
     """The bytes of the lines besides those of entries and cursor."""
-    return sum(
-        budgets.size_of(line) for line in [tree_header(tree), *remarks(tree.reason, tree.coverage)]
-    )
+    lines = [tree_header(tree), *remarks(tree.reason, tree.coverage)]
+    return budgets.size_of_lines(lines) + 1 - len(lines)
 
 
 def _fit_first_level(
@@ -183,10 +182,10 @@ def _fit_first_level(
     if budget is None:
         return len(entries)
     left = budget - _head_size(tree) - 1
-    sizes = [budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:]]
+    sizes = [budgets.size_of_line(tree_line(entry, 0)) for entry in entries[first:]]
     if sum(sizes) <= left:
         return len(entries)
-    left -= budgets.size_of(tree_rest(len(entries), len(entries))) + 1
+    left -= budgets.size_of_line(tree_rest(len(entries), len(entries)))
     last = first
     for size in sizes:
         if size > left and last > first:
@@ -253,4 +252,4 @@ def _cost(folder: _Folder, level: int, ranks: Mapping[str, int]) -> int:
         )
         for name, size in folder.names
     ]
-    return sum(budgets.size_of(line) + 1 for line in lines)
+    return sum(map(budgets.size_of_line, lines))

@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import InvalidArgumentError
+from foldline.backends.formatting.parts import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from foldline.backends.formatting.parts import Code, Line
 
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
@@ -63,21 +66,27 @@ def size_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def cut_to_budget(text: str, budget: int | None) -> str:
-    """The text, or its beginning and a note if it has more than `budget` bytes.
+def cut_to_budget(lines: Sequence[Line | Code], budget: int | None) -> Sequence[Line | Code]:
+    """The lines, or their beginning and a note if they have more than `budget` bytes.
 
     Answers are made to fit; this is for those whose first line alone takes the budget.
     """
-    if budget is None or size_of(text) <= budget:
-        return text
+    if budget is None or size_of(text := plain(lines)) <= budget:
+        return lines
     note = CUT if size_of(CUT) < budget // 2 else ""
     data = text.encode("utf-8", "replace")[: budget - size_of(note)]
-    return data.decode("utf-8", "ignore").rstrip("\n") + note
+    cut = data.decode("utf-8", "ignore").rstrip("\n") + note
+    return [[(line, "")] for line in cut.split("\n")]
 
 
-def size_of_lines(lines: Iterable[str]) -> int:
+def size_of_line(line: Line) -> int:
+    """The bytes of a line with its newline."""
+    return sum(size_of(text) for text, _ in line) + 1
+
+
+def size_of_lines(lines: Iterable[Line]) -> int:
     """The bytes of lines that newlines join."""
-    return sum(size_of(line) + 1 for line in lines) - 1
+    return sum(map(size_of_line, lines)) - 1
 
 
 def most(high: int, fits: Callable[[int], bool]) -> int:
@@ -91,11 +100,11 @@ def most(high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def how_many_fit(lines: Iterable[str], room: int) -> int:
+def how_many_fit(lines: Iterable[Line], room: int) -> int:
     """The number of lines, each with its newline, that fit `room` bytes: at least one."""
     kept = 0
     for line in lines:
-        room -= size_of(line) + 1
+        room -= size_of_line(line)
         if room < 0 and kept:
             break
         kept += 1

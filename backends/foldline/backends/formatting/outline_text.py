@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
@@ -21,6 +21,7 @@ from foldline.backends.formatting.budget import (
     most,
     size_of_lines,
 )
+from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.signatures import brief_signature
 from foldline.backends.formatting.text import line_range, remarks, symbol_line
 from foldline.backends.formatting.visible import visible
@@ -30,6 +31,7 @@ from foldline.backends.outlines.symbols import distinct, flatten
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from foldline.backends.formatting.parts import Line
     from foldline.backends.models import FileOutline, SymbolInfo
 
 _LONGEST_SIGNATURE = 200
@@ -66,15 +68,19 @@ class _Look:
     level: int = 0
 
 
-def outline_lines(outline: FileOutline, budget: int | None = None) -> list[str]:
-    """The lines of `format_outline`."""
+def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[Line]:
+    """The outline: path, language and lines, imports, then one line a symbol with its range.
+
+    Over `budget` bytes, docstrings go first, then private names, then the deepest levels; the last
+    line says what was dropped.
+    """
     check_budget(budget)
     if outline.query:
         return _matching_lines(_Headers(outline), outline.symbols, outline.matches, budget)
     return _fit(_Headers(outline), outline.symbols, budget)
 
 
-def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> list[str]:
+def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> Sequence[Line]:
     """The lines of a symbol and of what is inside it within a budget; of `matches`, those alone."""
     headers = _Headers(symbol=symbol)
     if matches:
@@ -105,29 +111,31 @@ class _Headers:
         """The indentation of what is below."""
         return 0 if self.symbol is None else 1
 
-    def lines(self, *, docstring: bool = False, imports: bool = True) -> list[str]:
+    def lines(self, *, docstring: bool = False, imports: bool = True) -> list[Line]:
         if self.symbol is not None:
             return [symbol_line(short_symbol(self.symbol), 0, docstring=docstring)]
         outline = self.outline
         assert outline is not None
         count = outline.line_count
         length = f"{count} {'line' if count == 1 else 'lines'}"
-        lines = [f"{visible(outline.path)} ({outline.language}, {length})"]
+        what = f" ({outline.language}, {length})"
         if outline.docstring and docstring:
-            lines[0] += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
+            what += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
+        lines: list[Line] = [[(visible(outline.path), "bold"), (what, "dim")]]
         if outline.imports and imports:
-            lines.append("imports " + visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS)))
+            imported = visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS))
+            lines.append(note(f"imports {imported}"))
         return [*lines, *remarks(outline.reason, outline.coverage)]
 
 
-def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -> list[str]:
+def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -> Sequence[Line]:
     """The richest form that the budget allows."""
     every = [located.symbol for located in flatten(symbols)]
     details = LARGEST_BUDGET if budget is None else _room_for_details(budget)
     # The names alone: forms that have them all and less room aren't tried.
     least = _least(every)
     base = _Look(level=headers.level)
-    whole: list[str] = []
+    whole: list[Line] = []
     if budget is None or least <= LARGEST_BUDGET:
         rows = _render(symbols, replace(base, docstrings=True, brief=False))
         whole = [*headers.lines(docstring=True), *rows]
@@ -201,12 +209,12 @@ def _open_smallest(
 
 
 def _count_largest(
-    header: list[str],
+    header: list[Line],
     symbols: Sequence[SymbolInfo],
     look: _Look,
     dropped: _Dropped,
     budget: int,
-) -> list[str]:
+) -> Sequence[Line]:
     """Names without lines, the members of the largest definitions counted."""
     sizes = sorted(
         (
@@ -218,7 +226,7 @@ def _count_largest(
     )
     what = dropped.parts
     low, high = 1, len(sizes)
-    best: list[str] | None = None
+    best: list[Line] | None = None
     while low <= high and sizes:
         middle = (low + high) // 2
         counted = {symbol for _, symbol in sizes[:middle]}
@@ -239,28 +247,29 @@ def _count_largest(
 
 
 def _first_rows(
-    header: list[str], symbols: Sequence[SymbolInfo], dropped: _Dropped, budget: int
-) -> list[str]:
+    header: list[Line], symbols: Sequence[SymbolInfo], dropped: _Dropped, budget: int
+) -> Sequence[Line]:
     """The names of as many top-level definitions as fit, and the line from which others are."""
     names = [_name(symbol) for symbol in symbols]
 
-    def lines_of(count: int) -> list[str]:
+    def lines_of(count: int) -> list[Line]:
         rest = len(names) - count
         dropped.parts = ["details", *(["members"] if any(s.children for s in symbols) else [])]
         if rest:
             dropped.add(f"{rest} names from line {symbols[count].line} on")
-        return [*header, *filter(None, [", ".join(names[:count])]), dropped.line]
+        shown: list[Line] = [[(", ".join(names[:count]), "")]] if count else []
+        return [*header, *shown, dropped.line]
 
     high = min(len(names), budget)
     count = most(high, lambda count: size_of_lines(lines_of(count)) <= budget)
     if size_of_lines(lines_of(count)) > budget:
         count = 0
-    return cut_to_budget("\n".join(lines_of(count)), budget).split("\n")
+    return _within(lines_of(count), budget)
 
 
 def _matching_lines(
     headers: _Headers, symbols: Sequence[SymbolInfo], matches: Sequence[str], budget: int | None
-) -> list[str]:
+) -> Sequence[Line]:
     """The definitions that a question is about, best ones with signatures, and a count of others.
 
     They stand in the order of the file.
@@ -269,12 +278,11 @@ def _matching_lines(
     ranked = [by_name[name] for name in matches if name in by_name]
     if not ranked:
         lines = _fit(headers, symbols, None if budget is None else max(budget - 60, 1))
-        lines = [*lines, "(nothing here has words of the question)"]
-        return lines if budget is None else cut_to_budget("\n".join(lines), budget).split("\n")
+        return _within([*lines, note("(nothing here has words of the question)")], budget)
     limit = LARGEST_BUDGET if budget is None else _room_for_details(budget)
     every = len(by_name)
 
-    def lines_of(count: int, *, numbered: bool = False) -> list[str]:
+    def lines_of(count: int, *, numbered: bool = False) -> list[Line]:
         rows = {id(located.symbol) for located in ranked[: min(count, _BEST)]}
         found = ranked[:count]
         around = {id(outer) for located in found for outer in located.enclosing}
@@ -287,20 +295,23 @@ def _matching_lines(
             shown=shown,
         )
         rest = every - len(shown)
-        note = [f"({rest} more match less: ask without a query)"] if rest else []
-        return [*headers.lines(imports=False), *_render(symbols, look), *note]
+        more = [note(f"({rest} more match less: ask without a query)")] if rest else []
+        return [*headers.lines(imports=False), *_render(symbols, look), *more]
 
     lines = lines_of(len(ranked), numbered=True)
     if size_of_lines(lines) > limit:
         lines = lines_of(most(len(ranked), lambda count: size_of_lines(lines_of(count)) <= limit))
-    if size_of_lines(lines) > limit:
-        return cut_to_budget("\n".join(lines), limit).split("\n")
-    return lines
+    return _within(lines, limit)
 
 
-def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[str]:
+def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
+    """The lines, cut where they are larger than the budget."""
+    return cast("Sequence[Line]", cut_to_budget(lines, budget))
+
+
+def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[Line]:
     """The lines of some definitions and of what is in them."""
-    lines: list[str] = []
+    lines: list[Line] = []
     deeper = replace(look, level=look.level + 1)
     if look.shown is not None:
         symbols = [symbol for symbol in symbols if id(symbol) in look.shown]
@@ -308,7 +319,7 @@ def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[str]:
         some = list(group)
         if as_names:
             names = ", ".join(_with_members(symbol, look) for symbol in some)
-            lines.append("  " * look.level + names)
+            lines.append([("  " * look.level + names, "")])
             continue
         for symbol in some:
             lines.append(_row(symbol, look))
@@ -317,11 +328,11 @@ def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[str]:
     return lines
 
 
-def _row(symbol: SymbolInfo, look: _Look) -> str:
+def _row(symbol: SymbolInfo, look: _Look) -> Line:
     if id(symbol) in look.counted:
         count = sum(1 for _ in flatten(symbol.children))
-        where = line_range(symbol.line, symbol.line_end)
-        return f"{'  ' * look.level}{where} {_name(symbol)}: {count} inside"
+        where = f"{'  ' * look.level}{line_range(symbol.line, symbol.line_end)}"
+        return [(where, "dim"), (f" {_name(symbol)}", "bold"), (f": {count} inside", "")]
     if look.brief and symbol.kind in _CALLABLE:
         signature = brief_signature(symbol.name, symbol.signature)
         symbol = replace(symbol, signature=signature)
@@ -379,10 +390,10 @@ class _Dropped:
             self.parts.append(part)
 
     @property
-    def line(self) -> str:
+    def line(self) -> Line:
         """The last line."""
         more = f"; budget {self._enough} shows all" if self._enough <= LARGEST_BUDGET else ""
-        return f"(left out: {', '.join(self.parts)}{more})"
+        return note(f"(left out: {', '.join(self.parts)}{more})")
 
 
 def _short(text: str, longest: int) -> str:

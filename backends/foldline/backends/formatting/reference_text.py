@@ -10,12 +10,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import files_text, plural, reference_line, remarks
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import Reference, References
 
 KIND = "refs"
@@ -51,8 +53,12 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
     return page(budgets.most(min(len(references), budget // _SMALLEST + 1), fits))
 
 
-def reference_lines(found: References, budget: int | None = None) -> list[str]:
-    """The lines of `format_references`."""
+def references_lines(found: References, budget: int | None = None) -> Sequence[Line | Code]:
+    """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
+
+    Within `budget` bytes, by default those of the page, the first files have their lines, and the
+    others line numbers.
+    """
     budget = found.budget if budget is None else budget
     files = list(_files(found.references))
     whole = len(files)
@@ -67,12 +73,10 @@ def reference_lines(found: References, budget: int | None = None) -> list[str]:
     lines = _lines(found, files, shown)
     if budgets.size_of_lines(lines) > room:
         lines = _lines(found, files, 0)
-    if budgets.size_of_lines(lines) > budget:
-        return budgets.cut_to_budget("\n".join(lines), budget).split("\n")
-    return lines
+    return budgets.cut_to_budget(lines, budget)
 
 
-def _lines(found: References, files: Sequence[Sequence[Reference]], whole: int) -> list[str]:
+def _lines(found: References, files: Sequence[Sequence[Reference]], whole: int) -> list[Line]:
     """The lines with the first `whole` files in full, and others folded."""
     count, shown = found.total, len(found.references)
     part = "" if shown == count else f", {shown} shown"
@@ -80,21 +84,23 @@ def _lines(found: References, files: Sequence[Sequence[Reference]], whole: int) 
     if found.confirmed or found.possible:
         tiers = f", {found.confirmed} confirmed, {found.possible} possible"
     uses_text = f"{count} {plural('reference', count)}"
-    lines = [f"{visible(found.name)}: {uses_text} in {files_text(found.files)}{tiers}{part}"]
+    totals = f": {uses_text} in {files_text(found.files)}{tiers}{part}"
+    lines: list[Line] = [[(visible(found.name), "bold"), (totals, "")]]
     tier = ""
     for number, uses in enumerate(files):
         if tiers and uses[0].tier != tier:
             tier = uses[0].tier
-            lines.append(_TIERS[tier])
-        path = f"{visible(uses[0].path)} (test)" if uses[0].test else visible(uses[0].path)
+            lines.append([(_TIERS[tier], "italic")])
+        path = (visible(uses[0].path), "bold")
+        test = " (test)" if uses[0].test else ""
         if number < whole:
-            lines += [path, *map(reference_line, uses)]
+            lines += [[path, (test, "dim")], *map(reference_line, uses)]
         else:
-            lines.append(f"{path}: {'; '.join(_folded(uses))}")
+            lines.append([path, (f"{test}: {'; '.join(_folded(uses))}", "dim")])
     if whole < len(files):
-        lines.append("(a scope or a larger budget shows their text)")
+        lines.append(note("(a scope or a larger budget shows their text)"))
     if found.cursor is not None:
-        lines.append(f"… {count - shown} not shown here: ask with cursor {found.cursor}")
+        lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
 
 

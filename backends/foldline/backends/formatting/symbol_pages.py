@@ -14,7 +14,8 @@ from foldline.backends.formatting.line_pages import (
     read_line_cursor,
 )
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
-from foldline.backends.formatting.text import format_symbol, symbol_line
+from foldline.backends.formatting.parts import plain
+from foldline.backends.formatting.text import symbol_line, symbol_lines
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolInfo, SymbolKind
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def page_symbol(
     """
     budgets.check_budget(budget)
     position = read_line_cursor(_KIND, cursor)
-    if position is None and (budget is None or size_of(format_symbol(detail)) <= budget):
+    if position is None and (budget is None or _size(detail) <= budget):
         return detail
     lines = detail.body.split("\n")
     if position is None and budget is not None:
@@ -104,7 +105,7 @@ def share_budget(
         if size_of(reason) > _NO_ROOM:
             reason = f"no room for {len(details) - kept} more: ask for them in another call"
         room = budget - size_of(reason) - 3
-    sizes = [size_of(format_symbol(one)) + 2 for one in details[:kept]]
+    sizes = [_size(one) + 2 for one in details[:kept]]
     shares: dict[int, int] = {}
     for left, number in zip(
         range(kept, 0, -1), sorted(range(kept), key=sizes.__getitem__), strict=True
@@ -192,7 +193,11 @@ def _longest_note(detail: SymbolDetail) -> str:
 
 def _size_around(detail: SymbolDetail, note: str) -> int:
     """The bytes of the symbol's text without its source."""
-    return size_of(format_symbol(replace(detail, body="", notes=(*detail.notes, note))))
+    return _size(replace(detail, body="", notes=(*detail.notes, note)))
+
+
+def _size(detail: SymbolDetail) -> int:
+    return size_of(plain(symbol_lines(detail)))
 
 
 def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -> SymbolDetail:
@@ -209,7 +214,7 @@ def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -
         matches = with_matches(inside, source, query).matches
     return replace(
         _shortened(detail, budget),
-        body="\n".join(fit_members(_without_source(detail), room, matches)),
+        body=plain(fit_members(_without_source(detail), room, matches)),
         cursor=rest,
         notes=(*detail.notes, note),
     )

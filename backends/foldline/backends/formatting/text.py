@@ -1,27 +1,28 @@
-"""The text forms of answers: small, and each says what comes next.
+"""The lines of answers: few, and the last ones say what comes next.
 
 Names and remarks are on one line each (`visible`); the content of files is unchanged.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.contexts import column_in
+from foldline.backends.formatting.parts import FOUND, Code, note
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from foldline.backends.formatting.parts import Line
     from foldline.backends.models import (
-        FileOutline,
         FileText,
         FileTree,
         GrepMatch,
         GrepResults,
         Reference,
-        References,
         SearchHit,
         SearchResults,
         SymbolDetail,
@@ -32,10 +33,16 @@ if TYPE_CHECKING:
 
 _LONGEST_CONTEXT = 160
 _MOST_QUERY = 80
+_FOLDER = "bold blue"
+# What stands before a name and says its kind.
+_KEYWORD = re.compile(
+    r"(.*?)\b(class|def|fn|func|function|fun|interface|enum|struct|trait|impl|type|const|let|var|"
+    r"val|module|mod|namespace|object|record|union|protocol|package|macro)( +)\Z"
+)
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
-def format_tree(tree: FileTree) -> str:
+def tree_lines(tree: FileTree) -> list[Line]:
     """The tree: a header with the totals, then one line an entry, indented by depth.
 
     A folder that ends in `…` holds more than is shown.
@@ -48,29 +55,30 @@ def format_tree(tree: FileTree) -> str:
         waiting.extend((child, level + 1) for child in reversed(entry.children))
     if tree.cursor is not None:
         lines.append(tree_rest(tree.shown_from + len(tree.entries), tree.total_entries))
-    return "\n".join([*lines, *remarks(tree.reason, tree.coverage)])
+    return [*lines, *remarks(tree.reason, tree.coverage)]
 
 
-def tree_header(tree: FileTree) -> str:
+def tree_header(tree: FileTree) -> Line:
     """The first line of a tree's text: its path and totals."""
     ignored = f", {tree.ignored} ignored" if tree.ignored else ""
-    return f"{visible(tree.path)}/ {files_text(tree.files)}, {format_size(tree.size)}{ignored}"
+    totals = f" {files_text(tree.files)}, {format_size(tree.size)}{ignored}"
+    return [(f"{visible(tree.path)}/", _FOLDER), (totals, "dim")]
 
 
-def tree_line(entry: TreeEntry, level: int) -> str:
+def tree_line(entry: TreeEntry, level: int) -> Line:
     """The line of one entry."""
-    indent = "  " * level
-    name = visible(entry.name)
+    name = f"{'  ' * level}{visible(entry.name)}"
     if not entry.folder:
         rank = f" #{entry.rank}" if entry.rank else ""
-        return f"{indent}{name} {format_size(entry.size)}{rank}"
+        return [(name, ""), (f" {format_size(entry.size)}{rank}", "dim")]
     more = " …" if entry.collapsed else ""
-    return f"{indent}{name}/ {files_text(entry.files)}, {format_size(entry.size)}{more}"
+    totals = f" {files_text(entry.files)}, {format_size(entry.size)}{more}"
+    return [(f"{name}/", _FOLDER), (totals, "dim")]
 
 
-def tree_rest(shown: int, total: int) -> str:
+def tree_rest(shown: int, total: int) -> Line:
     """The line with the cursor that continues a tree."""
-    return f"… {total - shown} more entries: ask with cursor tree@{shown}"
+    return note(f"… {total - shown} more entries: ask with cursor tree@{shown}")
 
 
 def format_size(size: int) -> str:
@@ -85,82 +93,71 @@ def format_size(size: int) -> str:
     return f"{amount:.1f} {unit}"
 
 
-def format_outline(outline: FileOutline, budget: int | None = None) -> str:
-    """The outline: path, language and lines, imports, then one line a symbol with its range.
-
-    Over `budget` bytes, docstrings go first, then private names, then the deepest levels; the last
-    line says what was dropped.
-    """
-    from foldline.backends.formatting.outline_text import outline_lines
-
-    return "\n".join(outline_lines(outline, budget))
-
-
-def format_symbol(detail: SymbolDetail | SymbolDetails) -> str:
+def symbol_lines(detail: SymbolDetail | SymbolDetails) -> list[Line | Code]:
     """The symbol's path and range, then its source as it stands in the file.
 
     Several follow one another, with an empty line between them, and then what is missing.
     """
     from foldline.backends.models import SymbolDetails
 
+    lines: list[Line | Code] = []
     if isinstance(detail, SymbolDetails):
-        texts = [format_symbol(one) for one in detail.symbols]
-        return "\n\n".join([*texts, *remarks(detail.reason, "complete")])
-    where = detail.path or "?"
+        for one in detail:
+            lines += [*symbol_lines(one), []]
+        missing = remarks(detail.reason, "complete")
+        return [*lines, *missing] if missing else lines[:-1]
+    first, last = detail.body_line or detail.line, detail.line_end
     name = detail.qualified_name or detail.name
-    header = f"{where}:{line_range(detail.body_line or detail.line, detail.line_end)} {name}"
     inside = f" in {detail.parent}" if detail.parent and "." not in name else ""
-    notes = [f"({visible(note)})" for note in detail.notes]
-    return "\n".join([visible(header + inside), *remarks("", detail.coverage), *notes, detail.body])
+    place = [(visible(detail.path or "?"), "bold"), (f":{line_range(first, last)}", "dim")]
+    notes = [note(f"({visible(one)})") for one in detail.notes]
+    notes = [*remarks("", detail.coverage), *notes]
+    # A body that isn't whole has no lines that follow each other.
+    code = Code(detail.path, detail.body, 0 if notes or first >= last else first)
+    return [[*place, (visible(f" {name}{inside}"), "bold")], *notes, code]
 
 
-def format_references(references: References, budget: int | None = None) -> str:
-    """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
-
-    Within `budget` bytes, by default those of the page, the first files have their lines, and the
-    others line numbers.
-    """
-    from foldline.backends.formatting.reference_text import reference_lines
-
-    return "\n".join(reference_lines(references, budget))
-
-
-def format_file_text(found: FileText) -> str:
+def file_lines(found: FileText) -> list[Line | Code]:
     """The path and the range, then the unchanged lines."""
+    path = visible(found.path)
     if found.end < found.start:
-        path = visible(found.path)
         if found.start == 1 and not found.line_count:
-            return f"({path} is empty)"
-        return f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
+            return [note(f"({path} is empty)")]
+        said = f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
+        return [note(said)]
     total = f" of {found.line_count} lines" if found.line_count else ""
     columns = f", {found.columns}" if found.columns else ""
-    header = f"{visible(found.path)}:{line_range(found.start, found.end)}{total}{columns}"
-    lines = [header, *remarks(found.note, found.coverage), found.text]
+    place = f":{line_range(found.start, found.end)}"
+    notes = remarks(found.note, found.coverage)
+    first = 0 if notes or found.start == found.end else found.start
+    lines: list[Line | Code] = [[(path, "bold"), (place, "dim"), (total + columns, "dim")]]
+    lines += [*notes, Code(found.path, found.text, first)]
     if found.cursor is not None:
         more = "rest of the line" if found.cut else "next lines"
-        lines.append(f"… ask with cursor {found.cursor} for the {more}")
-    return "\n".join(lines)
+        lines.append(note(f"… ask with cursor {found.cursor} for the {more}"))
+    return lines
 
 
-def format_search(results: SearchResults) -> str:
+def search_lines(results: SearchResults) -> list[Line]:
     """The files by rank, each with its reasons; of a brief answer the paths alone."""
     if results.brief:
         paths = [hit.path for hit in results.hits]
         lines = brief_search_lines(paths, results.total, results.cursor)
     else:
-        lines = [f"{_cut_query(results.query)}: {files_text(results.total)}"]
+        query = _cut_query(results.query)
+        lines = [[(query, "bold"), (f": {files_text(results.total)}", "")]]
         lines.extend(search_line(hit) for hit in results.hits)
-        if results.cursor is not None:
-            lines.append(f"… more: ask with cursor {results.cursor}")
-    return "\n".join([*lines, *remarks(results.reason, results.coverage)])
+        lines += rest(results.cursor)
+    return [*lines, *remarks(results.reason, results.coverage)]
 
 
-def brief_search_lines(paths: Sequence[str], total: int, cursor: str | None) -> list[str]:
+def brief_search_lines(paths: Sequence[str], total: int, cursor: str | None) -> list[Line]:
     """The paths, without the folder that all of them are in, which the first line names."""
     folder = _folder_of_all(paths)
     where = f", the best below {visible(folder)}:" if folder else ""
-    lines = [f"{files_text(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
-    return lines if cursor is None else [*lines, f"… cursor {cursor}"]
+    texts = [f"{files_text(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
+    lines: list[Line] = [[(text, "")] for text in texts]
+    return lines if cursor is None else [*lines, note(f"… cursor {cursor}")]
 
 
 def _folder_of_all(paths: Sequence[str]) -> str:
@@ -171,10 +168,11 @@ def _folder_of_all(paths: Sequence[str]) -> str:
     return common and f"{common}/"
 
 
-def search_line(hit: SearchHit) -> str:
+def search_line(hit: SearchHit) -> Line:
     """The line of one hit: where, and why it ranks there."""
-    where = f"{hit.path}:{hit.line}" if hit.line else hit.path
-    return visible(f"{where} ({' · '.join(hit.why)})")
+    line = f":{hit.line}" if hit.line else ""
+    why = visible(f" ({' · '.join(hit.why)})")
+    return [(visible(hit.path), "bold"), (line, "dim"), (why, "dim")]
 
 
 def search_room(query: str) -> int:
@@ -183,37 +181,41 @@ def search_room(query: str) -> int:
 
 
 def _cut_query(query: str) -> str:
-    """The beginning of a question, which may be a whole report."""
+    """The beginning of a query, which may be a whole report."""
     text = visible(" ".join(query.split()))
     return text if len(text) <= _MOST_QUERY else f"{text[: _MOST_QUERY - 1]}…"
 
 
-def format_grep(results: GrepResults) -> str:
+def grep_lines(results: GrepResults) -> list[Line]:
     """The totals, then the matching lines grouped by file: `12: match`, `13- line after it`."""
     count = results.total
     shown = len(results.matches)
     part = "" if shown == count else f", {shown} shown"
-    where = f"{count} {plural('line', count)} in {files_text(results.files)}{part}"
-    lines = [f"{visible(results.pattern)}: {where}"]
+    where = f": {count} {plural('line', count)} in {files_text(results.files)}{part}"
+    lines: list[Line] = [[(visible(results.pattern), "bold"), (where, "")]]
     for path, found in groupby(results.matches, key=lambda match: match.path):
-        lines.append(visible(path))
+        lines.append([(visible(path), "bold")])
         for match in found:
-            lines.extend(grep_lines(match))
-    if results.cursor is not None:
-        lines.append(f"… more: ask with cursor {results.cursor}")
-    return "\n".join([*lines, *remarks(results.reason, results.coverage)])
+            lines.extend(match_lines(match))
+    return [*lines, *rest(results.cursor), *remarks(results.reason, results.coverage)]
 
 
-def grep_lines(match: GrepMatch) -> list[str]:
+def match_lines(match: GrepMatch) -> list[Line]:
     """The lines of one match, long ones cut around the match."""
-    first = match.line - len(match.before)
-    before = [f"  {first + n}- {cut_line(line, 0)}" for n, line in enumerate(match.before)]
-    after = [f"  {match.line + 1 + n}- {cut_line(line, 0)}" for n, line in enumerate(match.after)]
+
+    def around(first: int, lines: Sequence[str]) -> list[Line]:
+        numbered = enumerate(lines, first)
+        return [[(f"  {n}-", "dim"), (f" {cut_line(line, 0)}", FOUND)] for n, line in numbered]
+
     text, at = match.text, match.column - match.text_column
     shown = cut_line(text, at)
     if match.text_column > 1 and not shown.startswith("…"):
         shown = f"…{shown}"
-    return [*before, f"  {match.line}: {shown}", *after]
+    return [
+        *around(match.line - len(match.before), match.before),
+        [(f"  {match.line}:", "dim"), (f" {shown}", FOUND)],
+        *around(match.line + 1, match.after),
+    ]
 
 
 def grep_room(pattern: str) -> int:
@@ -221,7 +223,7 @@ def grep_room(pattern: str) -> int:
     return len(pattern.encode("utf-8", "replace")) + 100
 
 
-def reference_line(reference: Reference) -> str:
+def reference_line(reference: Reference) -> Line:
     """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
     kind = f" {reference.kind}" if reference.kind else ""
     inside = f" in {visible(reference.enclosing)}" if reference.enclosing else ""
@@ -229,15 +231,24 @@ def reference_line(reference: Reference) -> str:
     indent = len(reference.context) - len(reference.context.lstrip())
     column = column_in(reference.context, reference.column - 1)
     context = cut_line(stripped, column - indent)
-    return f"  {reference.line}{kind}{inside}: {context}"
+    return [(f"  {reference.line}", "dim"), (kind, "cyan"), (inside, "dim"), (f": {context}", "")]
 
 
-def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
+def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> Line:
     """`12-40 class Foo(Bar)  # what it is`, indented by depth."""
     marks = "".join(f"@{name} " for name in symbol.decorators)
-    note = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
-    where = line_range(symbol.line, symbol.line_end)
-    return visible(f"{'  ' * level}{where} {marks}{symbol.signature}{note}")
+    said = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
+    where = f"{'  ' * level}{line_range(symbol.line, symbol.line_end)}"
+    leaf = symbol.name.rpartition(".")[2] or symbol.name or " "
+    before, name, after = symbol.signature.partition(leaf)
+    if set(before) <= {"#", " "}:
+        # That of a heading.
+        name, before = before + name, ""
+    keyword = _KEYWORD.match(before)
+    ahead, kind, between = keyword.groups() if keyword else (before, "", "")
+    signature = ((kind, "cyan"), (between, ""), (name, "bold"), (after, ""))
+    line = ((where, "dim"), (f" {marks}{ahead}", ""), *signature, (said, "dim"))
+    return [(visible(text), style) for text, style in line]
 
 
 def line_range(first: int, last: int) -> str:
@@ -254,13 +265,18 @@ def cut_line(line: str, column: int) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def remarks(reason: str, coverage: str) -> list[str]:
+def rest(cursor: str | None) -> list[Line]:
+    """The line with the cursor that continues an answer, where there is one."""
+    return [] if cursor is None else [note(f"… more: ask with cursor {cursor}")]
+
+
+def remarks(reason: str, coverage: str) -> list[Line]:
     """The lines with an answer's reason and coverage, where it has any."""
     from foldline.backends.models import COMPLETE
 
-    said = [f"({visible(reason)})"] if reason else []
+    said = [note(f"({visible(reason)})")] if reason else []
     if coverage != COMPLETE:
-        said.append(f"(coverage: {visible(coverage)})")
+        said.append(note(f"(coverage: {visible(coverage)})"))
     return said
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.analysis import uses_of
@@ -77,7 +78,7 @@ async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
         if symbol is None:
             line = f"{location.line} {location.context.strip()}"
         else:
-            line = symbol_line(symbol, 0, docstring=True)
+            line = text_of(symbol_line(symbol, 0, docstring=True))
         parts.append(f"{location.path}:{line}")
     more = len(found.locations) - _MOST_HOVERS
     if more > 0:

@@ -8,7 +8,7 @@ from foldline.backends import fallback
 from foldline.backends.base.waiting import waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.formatting import navigation_pages as pages
+from foldline.backends.formatting import navigation as pages
 
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine
@@ -23,7 +23,7 @@ class CodeNavigation:
     `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
     with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
     and `reason` why. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.formatting.navigation_text`); `cursor` asks for the rest of the last answer.
+    (`foldline.backends.formatting.navigation`); `cursor` asks for the rest of the last answer.
     """
 
     _files: BaseFileBackend

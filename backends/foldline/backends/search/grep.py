@@ -9,7 +9,7 @@ from foldline.backends.base.bounded_regex import PatternError, PatternTimeoutErr
 from foldline.backends.base.waiting import question_of
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import grep_lines, grep_room
+from foldline.backends.formatting.text import grep_room, match_lines
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.references.scopes import Scope
@@ -168,7 +168,7 @@ class _Page:
 
     def _cost(self, match: GrepMatch) -> int:
         """The bytes of the match's lines, and of its path where that is the first of a file."""
-        cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
+        cost = sum(map(budgets.size_of_line, match_lines(match)))
         if self.matches and self.matches[-1].path == match.path:
             return cost
         return cost + budgets.size_of(visible(match.path)) + 1

@@ -233,7 +233,7 @@ def _page(
     at_once = _AT_ONCE if budget is not None else max(len(page), 1)
     for start in range(0, len(page), at_once):
         for hit in _hits(files, ranked, page[start : start + at_once], len(hits)):
-            left -= budgets.size_of(search_line(hit)) + 1
+            left -= budgets.size_of_line(search_line(hit))
             if left < 0:
                 break
             hits.append(hit)
@@ -246,7 +246,7 @@ def _page(
     while count < len(paths):
         cursor = budgets.make_cursor(_KIND, first + count + 1)
         lines = brief_search_lines(paths[: count + 1], len(ranked.order), cursor)
-        if budgets.size_of("\n".join([*lines, *remarks("", ranked.coverage)])) > budget:
+        if budgets.size_of_lines([*lines, *remarks("", ranked.coverage)]) > budget:
             break
         count += 1
     return tuple(_hits(files, ranked, page[:count], 0)), True

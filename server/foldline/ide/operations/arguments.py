@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from foldline.backends.fallback import DEFAULT_SECONDS
-from foldline.backends.formatting.budget import LARGEST_BUDGET, NAVIGATION_BUDGET
+from foldline.backends.formatting.budget import FILE_BUDGET, LARGEST_BUDGET, NAVIGATION_BUDGET
 from foldline.ide.operations.operation import Between, Doc, Role
 
 SMALLEST_BUDGET = 100
@@ -35,23 +35,54 @@ Seconds: TypeAlias = Annotated[
 LineNumber: TypeAlias = Annotated[int | None, Doc("its line, from 1"), Between(1)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Bases of arguments, of which one operation may have several: those with slots can't be joined.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgeted:
+    """Arguments of an answer that may have a limit."""
+
+    budget: Budget = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paged(Budgeted):
+    """Arguments of an answer whose rest a cursor asks for."""
+
+    cursor: Cursor = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt(Budgeted):
+    """Arguments of an answer that a file's content decides, and that carries a receipt."""
+
+    held: Held = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileArguments:
     """One file."""
 
     path: FilePath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinesArguments(FileArguments):
+@dataclass(frozen=True, kw_only=True)
+class FilePage(FileArguments, Paged, Excerpt):
+    """One file, in pages."""
+
+    budget: Budget = FILE_BUDGET
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinesArguments(FilePage):
     """Lines of a file, both ends included; without `end`, up to the last line."""
 
     start: Annotated[int, Doc("the first line, from 1"), Between(1)] = 1
     end: Annotated[int | None, Doc("the last line, included", "included"), Between(1)] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PositionArguments(FileArguments):
+@dataclass(frozen=True, kw_only=True)
+class PositionArguments(FileArguments, Paged):
     """A symbol in a file, by its `name`, or by line and column.
 
     Without any of them, the file's first symbol.
@@ -66,4 +97,3 @@ class PositionArguments(FileArguments):
     column: Annotated[int | None, Doc("its column, from 1"), Between(1)] = None
     seconds: Seconds = DEFAULT_SECONDS
     budget: Budget = NAVIGATION_BUDGET
-    cursor: Cursor = None

@@ -1,6 +1,6 @@
 """`code.callHierarchy`: the callers and callees of a function."""
 
-from foldline.backends.formatting.navigation_text import format_calls
+from foldline.backends.formatting.navigation import call_lines
 from foldline.ide.operations.symbol_operation import symbol_operation
 
 OPERATION = symbol_operation(
@@ -8,6 +8,6 @@ OPERATION = symbol_operation(
     "list who calls a function, and whom it calls",
     verb="calls",
     query=lambda access: access.call_hierarchy,
-    text=format_calls,
+    lines=call_lines,
     found=lambda calls: calls.incoming or calls.outgoing,
 )

@@ -1,6 +1,6 @@
 """`code.definition`: the definition of a symbol."""
 
-from foldline.backends.formatting.navigation_text import format_locations
+from foldline.backends.formatting.navigation import location_lines
 from foldline.ide.operations.symbol_operation import symbol_operation
 
 OPERATION = symbol_operation(
@@ -8,5 +8,5 @@ OPERATION = symbol_operation(
     "show where a symbol is defined",
     verb="definition",
     query=lambda access: access.goto_definition,
-    text=lambda locations, symbol: format_locations(locations, symbol, "definition"),
+    lines=lambda locations, symbol: location_lines(locations, symbol, "definition"),
 )

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.backends.text import format_references
-from foldline.ide.operations.arguments import Budget, Cursor, Seconds
+from foldline.ide.operations.arguments import Budget, Paged, Seconds
 from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Doc, Operation, Role, run_query
+from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
 
 if TYPE_CHECKING:
-    from foldline.backends import SmartFileAccess
+    from collections.abc import Sequence
+
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import References
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
+@dataclass(frozen=True, kw_only=True)
+class Arguments(Paged):
     """A name, and where to look for it."""
 
     name: Annotated[str, Doc("an identifier"), Role.SYMBOL]
@@ -28,27 +29,21 @@ class Arguments:
         Role.SCOPE,
     ] = None
     budget: Budget = REFERENCES_BUDGET
-    cursor: Cursor = None
     seconds: Seconds = DEFAULT_SECONDS
 
 
-async def run(access: SmartFileAccess, arguments: Arguments) -> References:
-    return await run_query(
-        access.find_references,
-        arguments.name,
-        arguments.scope,
-        budget=arguments.budget,
-        cursor=arguments.cursor,
-        seconds=arguments.seconds,
-    )
+def _format(uses: References, arguments: Arguments) -> Sequence[Line | Code]:
+    from foldline.backends.formatting.reference_text import references_lines
+
+    return references_lines(uses, arguments.budget)
 
 
 OPERATION = Operation(
     "code.findReferences",
     "list the uses of a name",
     Arguments,
-    run,
-    lambda uses, arguments: format_references(uses, arguments.budget),
+    method_of_access(lambda access: access.find_references),
+    _format,
     tool="find_references",
     description="Find references: where a name is used, who calls it (callers, usages) "
     f"({cost_of('find_references')}).",

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from foldline.backends.formatting.budget import GREP_BUDGET
-from foldline.backends.text import format_grep
-from foldline.ide.operations.arguments import Budget, Cursor
+from foldline.backends.formatting.text import grep_lines
+from foldline.ide.operations.arguments import Budget, Paged
 from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
-
-if TYPE_CHECKING:
-    from foldline.backends import SmartFileAccess
-    from foldline.backends.models import GrepResults
+from foldline.ide.operations.operation import Between, Doc, Operation, Role, method_of_access
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
+@dataclass(frozen=True, kw_only=True)
+class Arguments(Paged):
     """A pattern, and where to look for it."""
 
     pattern: Annotated[
@@ -33,27 +29,14 @@ class Arguments:
     ] = 0
     ignore_case: Annotated[bool, Doc("ignore case")] = False
     budget: Budget = GREP_BUDGET
-    cursor: Cursor = None
-
-
-async def run(access: SmartFileAccess, arguments: Arguments) -> GrepResults:
-    return await run_query(
-        access.grep,
-        arguments.pattern,
-        arguments.glob,
-        context=arguments.context,
-        ignore_case=arguments.ignore_case,
-        budget=arguments.budget,
-        cursor=arguments.cursor,
-    )
 
 
 OPERATION = Operation(
     "code.grep",
     "find lines by a regular expression",
     Arguments,
-    run,
-    lambda results, _: format_grep(results),
+    method_of_access(lambda access: access.grep),
+    lambda results, _: grep_lines(results),
     tool="grep_in_files",
     description=f"Grep: search text in files by a regular expression ({cost_of('grep_in_files')}).",
     priority="high",

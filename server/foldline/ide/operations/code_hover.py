@@ -1,6 +1,6 @@
 """`code.hover`: the type and documentation of a symbol."""
 
-from foldline.backends.formatting.navigation_text import format_hover
+from foldline.backends.formatting.navigation import hover_lines
 from foldline.ide.operations.symbol_operation import symbol_operation
 
 OPERATION = symbol_operation(
@@ -8,6 +8,6 @@ OPERATION = symbol_operation(
     "show the type and documentation of a symbol",
     verb="hover",
     query=lambda access: access.hover,
-    text=format_hover,
+    lines=hover_lines,
     found=lambda hover: hover.text,
 )

@@ -1,6 +1,6 @@
 """`code.implementations`: the implementations and overrides of a symbol."""
 
-from foldline.backends.formatting.navigation_text import format_locations
+from foldline.backends.formatting.navigation import location_lines
 from foldline.ide.operations.symbol_operation import symbol_operation
 
 OPERATION = symbol_operation(
@@ -8,5 +8,5 @@ OPERATION = symbol_operation(
     "list what implements or overrides a symbol",
     verb="implementations",
     query=lambda access: access.find_implementations,
-    text=lambda locations, symbol: format_locations(locations, symbol, "implementation"),
+    lines=lambda locations, symbol: location_lines(locations, symbol, "implementation"),
 )

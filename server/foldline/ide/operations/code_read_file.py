@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
-from foldline.backends.formatting.budget import FILE_BUDGET
-from foldline.backends.text import format_file_text
-from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Held
+from foldline.backends.formatting.text import file_lines
+from foldline.ide.operations.arguments import FilePage
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 
@@ -18,16 +16,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import FileOutline, FileText
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments(FileArguments):
-    """One file, in pages."""
-
-    budget: Budget = FILE_BUDGET
-    cursor: Cursor = None
-    held: Held = None
-
-
-async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
+async def run(access: SmartFileAccess, arguments: FilePage) -> FileText:
     if arguments.budget is None and arguments.cursor is None:
         from foldline.backends.models import FileText
 
@@ -40,7 +29,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
     )
 
 
-async def outline(access: SmartFileAccess, arguments: Arguments) -> FileOutline | None:
+async def outline(access: SmartFileAccess, arguments: FilePage) -> FileOutline | None:
     try:
         return await run_query(access.get_outline, arguments.path)
     except PathError:
@@ -51,9 +40,9 @@ async def outline(access: SmartFileAccess, arguments: Arguments) -> FileOutline 
 OPERATION = Operation(
     "code.readFile",
     "show a whole file: the last resort",
-    Arguments,
+    FilePage,
     run,
-    lambda page, _: format_file_text(page),
+    lambda page, _: file_lines(page),
     tool="read_file",
     description=f"Read a whole file ({cost_of('read_file')} a page). Last resort for code; right "
     "for configuration and text.",
@@ -62,5 +51,4 @@ OPERATION = Operation(
     outline=outline,
     priority="low",
     whole=True,
-    excerpt=True,
 )

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET
-from foldline.backends.text import format_symbol
+from foldline.backends.formatting.text import symbol_lines
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import (
     Budget,
-    Cursor,
+    Excerpt,
     FileArguments,
-    Held,
+    Paged,
     Query,
     Seconds,
 )
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolDetail, SymbolDetails
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments(FileArguments):
+@dataclass(frozen=True, kw_only=True)
+class Arguments(FileArguments, Paged, Excerpt):
     """One symbol of a file, or several. A language server finds what the file only imports."""
 
     name: Annotated[
@@ -42,9 +42,7 @@ class Arguments(FileArguments):
     ] = ()
     query: Query = None
     budget: Budget = SYMBOL_BUDGET
-    cursor: Cursor = None
     seconds: Seconds = DEFAULT_SECONDS
-    held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | SymbolDetails:
@@ -75,10 +73,9 @@ OPERATION = Operation(
     "show one definition, or several",
     Arguments,
     run,
-    lambda detail, _: format_symbol(detail),
+    lambda detail, _: symbol_lines(detail),
     tool="read_symbol",
     description=f"Show the source of a function, class or method ({cost_of('read_symbol')}).",
     verb="symbol",
     whole=True,
-    excerpt=True,
 )

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.formatting.budget import CONTEXT_BUDGET, OUTLINE_BUDGET
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.arguments import Budget
+from foldline.ide.operations.arguments import Budget, Budgeted
 from foldline.ide.operations.operation import Doc, Operation, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.backends import SmartFileAccess
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.scoped_context import Reader, ScopedContext, Sizes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
+@dataclass(frozen=True, kw_only=True)
+class Arguments(Budgeted):
     """A question, or the files that are edited or explained and those around them, or both."""
 
     paths: Annotated[
@@ -70,10 +73,10 @@ def _sizes(arguments: Arguments) -> Sizes:
     return Sizes(total=arguments.budget or NO_LIMIT, outline=outline)
 
 
-def _text(context: ScopedContext, arguments: Arguments) -> str:
+def _format(context: ScopedContext, arguments: Arguments) -> Sequence[Line]:
     from foldline.ide.scoped_context import pack
 
-    return pack(context, _sizes(arguments))
+    return pack(context, _sizes(arguments))[0]
 
 
 OPERATION = Operation(
@@ -81,7 +84,7 @@ OPERATION = Operation(
     "pack a context for a question or for named files: files in full, symbols, outlines",
     Arguments,
     run,
-    _text,
+    _format,
     tool="generate_scoped_context",
     description="The context of an answer: what matches a question, and named files.",
     verb="scoped-context",

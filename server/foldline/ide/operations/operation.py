@@ -1,7 +1,7 @@
 """Operations: queries about a workspace, written once and offered by every shell.
 
-A module of this package has the `Arguments` of one operation, a coroutine `run` that makes one call
-to the core, and an `OPERATION` that ties them to their names. The shells adapt it: the language
+A module of this package has the `Arguments` of one operation and an `OPERATION` that ties them to
+their names and to one call of the core. The shells adapt it: the language
 server fills in the editor's focus, MCP and Python tools turn the arguments into a JSON schema, and
 the command line turns them into options.
 """
@@ -28,10 +28,11 @@ from typing import (
 from foldline.backends.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.base.waiting import Threads
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import FileOutline
     from foldline.ide.scoped_context import Reader
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 ArgumentsT = TypeVar("ArgumentsT")
+# The arguments that many operations share come last, wherever a base class declares them.
+_LAST = ("budget", "cursor", "seconds", "held")
 Result = TypeVar("Result")
 
 
@@ -136,7 +139,7 @@ class Operation(Generic[ArgumentsT, Result]):
         summary: One sentence for people: help texts and tables.
         arguments: A frozen dataclass whose fields are annotated with `Doc`, `Between` and `Role`.
         run: Runs the operation in one folder. It awaits only `foldline.backends.base.waiting`.
-        text: Formats a result compactly; never in more bytes than the arguments' `budget`.
+        format: Returns a result's lines, which are few; `lines` and `text` keep to the budget.
         tool: Its name for models; empty if it isn't offered to them.
         description: One sentence for models, with the cost.
         verb: Its name on the command line; empty if it has none.
@@ -154,15 +157,13 @@ class Operation(Generic[ArgumentsT, Result]):
         whole: An editor gets the whole result unless it sets a budget: people scroll, and only
             models pay for each byte.
         many: It may read many files, and must not delay operations that read one.
-        excerpt: A file's content decides its texts, which carry receipts: the arguments have `held`
-            and `budget`.
     """
 
     name: str
     summary: str
     arguments: type[ArgumentsT]
     run: Callable[[SmartFileAccess, ArgumentsT], Coroutine[Any, Any, Result]]
-    text: Callable[[Result, ArgumentsT], str]
+    format: Callable[[Result, ArgumentsT], Sequence[Line | Code]]
     tool: str = ""
     description: str = ""
     verb: str = ""
@@ -175,10 +176,28 @@ class Operation(Generic[ArgumentsT, Result]):
     several: bool = False
     whole: bool = False
     many: bool = False
-    excerpt: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", _within_budget(self.text))
+    def lines(self, result: Result, arguments: Any) -> Sequence[Line | Code]:
+        """Return a result's lines, in no more bytes than the arguments' budget.
+
+        Pages are made to fit. One with a path that is longer than the budget may not, and is cut.
+        """
+        from foldline.backends.formatting.budget import cut_to_budget
+
+        return cut_to_budget(self.format(result, arguments), budget_of(arguments))
+
+    def text(self, result: Result, arguments: ArgumentsT) -> str:
+        """Return the same lines as a text."""
+        from foldline.backends.formatting.parts import plain
+
+        return plain(self.lines(result, arguments))
+
+    @property
+    def excerpt(self) -> bool:
+        """True if a file's content decides its answers, which then carry receipts."""
+        from foldline.ide.operations.arguments import Excerpt
+
+        return issubclass(self.arguments, Excerpt)
 
     @property
     def threads(self) -> Threads:
@@ -193,27 +212,19 @@ class Operation(Generic[ArgumentsT, Result]):
         return parameters_of(self.arguments)
 
 
-def _within_budget(
-    text: Callable[[Result, ArgumentsT], str],
-) -> Callable[[Result, ArgumentsT], str]:
-    """Return the same texts, cut where they are larger than the budget.
+def budget_of(arguments: object) -> int | None:
+    """Return the most bytes of an answer to these arguments; None if there is no limit."""
+    from foldline.ide.operations.arguments import Budgeted
 
-    Pages are made to fit. One of another folder, with longer paths, or with a path that is longer
-    than the budget, may not.
-    """
-
-    def within_budget(result: Result, arguments: ArgumentsT) -> str:
-        from foldline.backends.formatting.budget import cut_to_budget
-
-        return cut_to_budget(text(result, arguments), getattr(arguments, "budget", None))
-
-    return within_budget
+    return arguments.budget if isinstance(arguments, Budgeted) else None
 
 
 def parameters_of(arguments: type[Any]) -> tuple[Argument, ...]:
-    """Return the arguments that a dataclass declares in its annotations."""
+    """Return the arguments that a dataclass declares in its annotations, its own ones first."""
     hints = get_type_hints(arguments, include_extras=True)
-    return tuple(_argument(field, hints[field.name]) for field in fields(arguments))
+    order = {name: number for number, name in enumerate(_LAST, 1)}
+    in_order = sorted(fields(arguments), key=lambda field: order.get(field.name, 0))
+    return tuple(_argument(field, hints[field.name]) for field in in_order)
 
 
 def _argument(field: Field[Any], hint: object) -> Argument:
@@ -248,6 +259,20 @@ async def shortening(
         return {}
     summary = summary_text(await operation.outline(access, arguments))
     return {"_summary": summary, "priority": operation.priority}
+
+
+def method_of_access(
+    method: Callable[[SmartFileAccess], Callable[..., Result]],
+) -> Callable[[SmartFileAccess, Any], Coroutine[Any, Any, Result]]:
+    """Return the `run` of an operation that has the arguments of a method of `SmartFileAccess`."""
+
+    async def run(access: SmartFileAccess, arguments: Any) -> Result:
+        names = [field.name for field in fields(arguments) if field.name != "held"]
+        values = {name: getattr(arguments, name) for name in names}
+        path = [values.pop("path")] if "path" in values else []
+        return await run_query(method(access), *path, **values)
+
+    return run
 
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:

@@ -11,66 +11,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.budget import CUT, size_of
+from foldline.backends.formatting.parts import note, plain
+from foldline.ide.operations.operation import budget_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.ide.operations.operation import Operation
 
 _LENGTH = 12
 ROOM = len("\n(receipt )") + _LENGTH
 """The bytes that a receipt adds to an excerpt."""
+# Of a budget, for a page that is too large.
+_SHARES = (1.0, 0.85, 0.6)
 
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
 _LAST_LINE = re.compile(
     r"\(receipt [a-z2-7]+(?:: changed since [a-z2-7]+|: held isn't a receipt)?\)\Z"
 )
-
-
-class State(StrEnum):
-    """The content of an answer about an excerpt."""
-
-    WHOLE = "whole"
-    UNCHANGED = "unchanged"
-
-
-@dataclass(frozen=True, slots=True)
-class Receipted:
-    """An answer about an excerpt.
-
-    Attributes:
-        receipt: That of the present excerpt.
-        text: The excerpt; empty if it is unchanged.
-        held: The receipt of what the caller holds; None if it holds nothing.
-    """
-
-    receipt: str
-    text: str
-    held: str | None = None
-
-    @property
-    def state(self) -> State:
-        """The content of the answer."""
-        return State.UNCHANGED if self.held == self.receipt else State.WHOLE
-
-    def shown(self, budget: int | None = None) -> str:
-        """Return the answer with its receipt, as far as `budget` bytes have room for that."""
-        if self.state is State.UNCHANGED:
-            return f"(unchanged {self.receipt})"
-        notes = [f"(receipt {self.receipt})"]
-        if self.held is not None:
-            known = _RECEIPT.match(self.held)
-            why = f"changed since {self.held}" if known else "held isn't a receipt"
-            notes.insert(0, f"(receipt {self.receipt}: {why})")
-        for note in notes:
-            answer = f"{self.text}\n{note}"
-            if budget is None or size_of(answer) <= budget:
-                return answer
-        # Content that looks like a receipt would be taken for it.
-        return answer if _LAST_LINE.match(self.text.rpartition("\n")[2]) else self.text
 
 
 def receipt_of(text: str) -> str:
@@ -79,29 +43,48 @@ def receipt_of(text: str) -> str:
     return base64.b32encode(digest).decode()[:_LENGTH].lower()
 
 
-def answer_for(text: str, held: str | None) -> Receipted:
-    """Return the answer to a caller that asks for an excerpt and holds that of `held`."""
-    receipt = receipt_of(text)
-    return Receipted(receipt, "" if held == receipt else text, held)
+async def ask(
+    operation: Operation[Any, Any],
+    access: SmartFileAccess,
+    arguments: Any,
+    shown: Callable[[Any], Any] = lambda result: result,
+) -> tuple[Any, Sequence[Line | Code]]:
+    """Return an operation's result and its lines, which keep to the budget.
 
-
-def with_room(operation: Operation[Any, Any], arguments: Any) -> Any:
-    """Return an operation's arguments with room in the budget for the receipt of an excerpt."""
-    if not operation.excerpt or arguments.budget is None:
-        return arguments
-    return replace(arguments, budget=arguments.budget - ROOM)
-
-
-def answer_text(operation: Operation[Any, Any], result: object, arguments: Any) -> str:
-    """Return an operation's text; that of an excerpt with its receipt.
-
-    The result is that of the arguments `with_room`.
+    The budget has room for the receipt of an excerpt. Where `shown` makes the result larger, by
+    longer paths, a smaller page is asked for.
     """
+    budget = budget_of(arguments)
+    if budget is None:
+        result = shown(await operation.run(access, arguments))
+        return result, operation.lines(result, arguments)
+    whole = replace(arguments, budget=budget - ROOM if operation.excerpt else budget)
+    for share in _SHARES:
+        page = replace(whole, budget=int(whole.budget * share))
+        result = shown(await operation.run(access, page))
+        lines = operation.lines(result, whole)
+        if not plain(lines).endswith(CUT):
+            break
+    return result, lines
+
+
+def with_receipt(
+    operation: Operation[Any, Any], lines: Sequence[Line | Code], arguments: Any
+) -> Sequence[Line | Code]:
+    """Return the lines of an excerpt with its receipt, or only that it is unchanged."""
     if not operation.excerpt:
-        return operation.text(result, arguments)
-    return receipted(operation, result, arguments).shown(arguments.budget)
-
-
-def receipted(operation: Operation[Any, Any], result: object, arguments: Any) -> Receipted:
-    """Return the answer about an excerpt; see `answer_text`."""
-    return answer_for(operation.text(result, with_room(operation, arguments)), arguments.held)
+        return lines
+    text = plain(lines)
+    receipt, held = receipt_of(text), arguments.held
+    if held == receipt:
+        return [note(f"(unchanged {receipt})")]
+    notes = [f"(receipt {receipt})"]
+    if held is not None:
+        why = f"changed since {held}" if _RECEIPT.match(held) else "held isn't a receipt"
+        notes.insert(0, f"(receipt {receipt}: {why})")
+    room = None if arguments.budget is None else arguments.budget - size_of(text) - 1
+    with_room = (said for said in notes if room is None or size_of(said) <= room)
+    # Content that looks like a receipt would be taken for it.
+    needed = notes[-1] if _LAST_LINE.match(text.rpartition("\n")[2]) else ""
+    said = next(with_room, needed)
+    return [*lines, note(said)] if said else lines

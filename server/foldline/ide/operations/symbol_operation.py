@@ -9,9 +9,10 @@ from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.formatting.parts import Line
     from foldline.backends.outlines.locations import Position
 
 Result = TypeVar("Result")
@@ -31,7 +32,7 @@ def symbol_operation(
     *,
     verb: str,
     query: Callable[[SmartFileAccess], Callable[..., Result]],
-    text: Callable[[Result, Position], str],
+    lines: Callable[[Result, Position], Sequence[Line]],
     found: Callable[[Result], object] = bool,
 ) -> Operation[PositionArguments, AtSymbol[Result]]:
     """Return an operation that finds a symbol and runs one query about it.
@@ -41,7 +42,7 @@ def symbol_operation(
         summary: See `Operation.summary`.
         verb: See `Operation.verb`.
         query: Selects the method of `SmartFileAccess` that is called with the symbol's position.
-        text: Formats a result, given the symbol's position.
+        lines: Returns a result's lines, given the symbol's position.
         found: Returns something true for a result that holds anything.
     """
 
@@ -67,7 +68,7 @@ def symbol_operation(
         summary,
         PositionArguments,
         run,
-        lambda at, _: text(at.result, at.position),
+        lambda at, _: lines(at.result, at.position),
         verb=verb,
         found=lambda at: found(at.result),
         data=lambda at: at.result,

@@ -1,0 +1,38 @@
+"""An answer as lines of parts: texts, each with its style on a terminal, in the words of `rich`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Part: TypeAlias = tuple[str, str]
+Line: TypeAlias = "Sequence[Part]"
+FOUND = "found"
+"""The style of a line's text that was searched for; a terminal marks what matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The lines of a file; `first` is the number of their first one, 0 if they show no numbers."""
+
+    path: str
+    text: str
+    first: int = 0
+
+
+def note(text: str) -> Line:
+    """A line about the answer."""
+    return [(text, "dim")]
+
+
+def text_of(line: Line) -> str:
+    """The line without its styles."""
+    return "".join(text for text, _ in line)
+
+
+def plain(lines: Iterable[Line | Code]) -> str:
+    """The lines without their styles, as models get them."""
+    return "\n".join(one.text if isinstance(one, Code) else text_of(one) for one in lines)
