@@ -1,7 +1,8 @@
 """The whole loop: render, `open_sections`, exception, retry, content visible to the model."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,13 @@ from foldline.prompts import (
     ToolContext,
     ToolResult,
 )
-from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
+from foldline.prompts.adapters import (
+    ScriptedAdapter,
+    ScriptedCall,
+    ScriptedTurn,
+    Transcript,
+    render_for_evaluation,
+)
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -33,6 +40,8 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.runtime import (
+    EvaluationKeywords,
+    EvaluationOptions,
     Expansion,
     InProcessEventBus,
     PromptExecuted,
@@ -484,6 +493,28 @@ def test_ad_01_parameters_of_an_evaluation_are_bound_for_it_alone() -> None:
     assert "yours" in adapter.evaluate(prompt, Task("yours")).text
     assert "mine" in adapter.evaluate(prompt).text
     assert prompt.params == (Task("mine"),)
+
+
+def test_a_wrong_keyword_of_an_evaluation_has_near_names() -> None:
+    adapter = ScriptedAdapter(Transcript.of())
+    wrong: dict[str, Any] = {"sesion": Session()}
+    for call, name in (
+        (lambda: adapter.evaluate(CHAPTERED, Task("x"), **wrong), "evaluate"),
+        (lambda: render_for_evaluation(CHAPTERED, Task("x"), **wrong), "render_for_evaluation"),
+        (lambda: evaluate_with_disclosure(adapter, PROMPT, **wrong), "evaluate_with_disclosure"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        told = f"{name}() got an unexpected keyword argument 'sesion'; did you mean 'session'?"
+        assert str(caught.value) == told
+
+
+def test_the_options_of_an_evaluation_are_told_once() -> None:
+    names = [field.name for field in fields(EvaluationOptions)]
+    assert names == list(EvaluationKeywords.__annotations__), "the keywords are the fields"
+    options = EvaluationOptions(tag="de", parse_output=False)
+    assert options.keywords()["tag"] == "de"
+    assert "session" not in options.keywords(), "adapters needn't know what isn't used"
 
 
 def test_a_rendered_prompt_takes_no_parameters_and_no_overrides() -> None:

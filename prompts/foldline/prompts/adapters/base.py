@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.prompts import refusals
@@ -15,26 +16,19 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.options import EvaluationOptions
-from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+    from typing import Unpack
 
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
     from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.deadline import Deadline
     from foldline.prompts.disclosure.opening import Appending
-    from foldline.prompts.overrides.overrides import OverrideSource
-    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.runtime.events import EventBus
-    from foldline.prompts.runtime.options import Opener
+    from foldline.prompts.runtime.options import EvaluationKeywords, Opener
     from foldline.prompts.runtime.response import PromptResponse
-    from foldline.prompts.runtime.session import Session
-    from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.visibility import SectionPath, SectionVisibility
-    from foldline.prompts.wording import Wording
 
 __all__ = ["BaseAdapter", "render_for_evaluation"]
 
@@ -93,23 +87,7 @@ class BaseAdapter(ABC):
         self,
         prompt: Evaluable[OutputT],
         *params: object,
-        session: Session | None = None,
-        bus: EventBus | None = None,
-        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
-        goal_section_key: str | None = None,
-        chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
-        parse_output: bool = True,
-        deadline: Deadline | None = None,
-        chapter_params: Mapping[str, object] | None = None,
-        intent_classifier: IntentClassifier | None = None,
-        cancellation: Cancellation | None = None,
-        on_text: Callable[[str], object] | None = None,
-        context_policy: ContextPolicy | None = None,
-        conversation: Conversation | None = None,
-        section_params: Mapping[str, object] | None = None,
-        overrides: OverrideSource | None = None,
-        tag: str | None = None,
-        wording: Wording | None = None,
+        **options: Unpack[EvaluationKeywords],
     ) -> PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 
@@ -119,30 +97,7 @@ class BaseAdapter(ABC):
         Args:
             prompt: A prompt, a template, or a rendered prompt, which is sent as is.
             params: Instances to bind for this evaluation only.
-            session: Passed to tools; explicit visibility overrides take precedence over its own.
-            bus: The bus for events; the session's by default.
-            visibility_overrides: Sections to show in full or summarized.
-            goal_section_key: The section with the user's goal.
-            chapters_expansion_policy: The policy that opens chapters.
-            parse_output: Parse the structured output.
-            deadline: The deadline; by default that of a rendered prompt.
-            chapter_params: Parameters of chapters, by key.
-            intent_classifier: Replaces the default classifier.
-            cancellation: Anything with `is_set()`, such as a `threading.Event`.
-            on_text: Called in the caller's thread with each piece of the model's text as it
-                arrives. Without it, answers aren't streamed.
-            context_policy: How much the conversation keeps of its tool results, in place of the
-                adapter's policy.
-            conversation: What was said before, to which the prompt's messages are added. If one has
-                begun, what the prompt shows now and didn't then is appended, or the beginning is
-                rendered anew. The response has the conversation with all that was said since; so
-                has the session.
-            section_params: Instances to bind to single sections for this evaluation only, by dotted
-                key.
-            overrides: Stored overrides for this evaluation only; see `Prompt.bind`. Those that
-                aren't applied are in the answer's `rendered.override_issues`.
-            tag: Their tag; also without `overrides`, for those that are bound.
-            wording: The library's own sentences for this evaluation only.
+            options: The session, the conversation, limits and more: see `EvaluationOptions`.
 
         Raises:
             VisibilityExpansionRequired: The model asks to open sections; render again with them.
@@ -150,50 +105,26 @@ class BaseAdapter(ABC):
             PromptEvaluationError: The evaluation failed; `kind` says why.
             OutputParseError: The answer doesn't fit the declared output.
         """
-        options = EvaluationOptions(
-            session=session,
-            bus=bus,
-            goal_section_key=goal_section_key,
-            chapters_expansion_policy=chapters_expansion_policy,
-            parse_output=parse_output,
-            deadline=deadline,
-            chapter_params=chapter_params,
-            intent_classifier=intent_classifier,
-            cancellation=cancellation,
-            on_text=on_text,
-            context_policy=context_policy,
-            conversation=conversation,
-            section_params=section_params,
-            overrides=overrides,
-            tag=tag,
-            wording=wording,
-        )
-        return self.run(prompt, *params, options=options, visibility_overrides=visibility_overrides)
+        return self.run(prompt, *params, options=EvaluationOptions.of("evaluate", **options))
 
     def run(
         self,
         prompt: Evaluable[OutputT],
         *params: object,
         options: EvaluationOptions,
-        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         opener: Opener | None = None,
     ) -> PromptResponse[OutputT]:
         """Evaluate as `evaluate` does; an `opener` grants requests that can be appended.
 
         Chapters are decided once.
         """
-        prepared = _prepared(prompt, *params, options=options, visible=visibility_overrides)
-        shown = dict(visibility_overrides or {})
+        prepared = _prepared(prompt, *params, options=options)
+        shown = dict(options.visibility_overrides or {})
 
         def render(more: Mapping[SectionPath, SectionVisibility]) -> RenderedPrompt[OutputT]:
-            if isinstance(prepared, RenderedPrompt):
-                return prepared
-            known = prepared.template.plan.by_path
-            return prepared.render(
-                visibility_overrides=shown | {p: v for p, v in more.items() if p in known},
-                session=options.session,
-                deadline=options.deadline,
-            )
+            known = {} if isinstance(prepared, RenderedPrompt) else prepared.template.plan.by_path
+            added = {path: visibility for path, visibility in more.items() if path in known}
+            return _rendered(prepared, replace(options, visibility_overrides=shown | added))
 
         return Run(
             self,
@@ -209,20 +140,7 @@ class BaseAdapter(ABC):
 
 
 def render_for_evaluation(
-    prompt: Evaluable[OutputT],
-    *params: object,
-    session: Session | None = None,
-    visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
-    goal_section_key: str | None = None,
-    chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
-    deadline: Deadline | None = None,
-    chapter_params: Mapping[str, object] | None = None,
-    intent_classifier: IntentClassifier | None = None,
-    conversation: Conversation | None = None,
-    section_params: Mapping[str, object] | None = None,
-    overrides: OverrideSource | None = None,
-    tag: str | None = None,
-    wording: Wording | None = None,
+    prompt: Evaluable[OutputT], *params: object, **options: Unpack[EvaluationKeywords]
 ) -> RenderedPrompt[OutputT]:
     """Return the rendered prompt that `evaluate` would send for these arguments.
 
@@ -231,39 +149,41 @@ def render_for_evaluation(
         PromptValidationError: A binding or an override doesn't fit the prompt.
         PromptRenderError: It can't be rendered with its parameters.
     """
-    prepared = _prepared(
-        prompt,
-        *params,
-        visible=visibility_overrides,
-        options=EvaluationOptions(
-            session=session,
-            goal_section_key=goal_section_key,
-            chapters_expansion_policy=chapters_expansion_policy,
-            chapter_params=chapter_params,
-            intent_classifier=intent_classifier,
-            conversation=conversation,
-            section_params=section_params,
-            overrides=overrides,
-            tag=tag,
-            wording=wording,
-        ),
+    return rendered_with(
+        prompt, *params, options=EvaluationOptions.of("render_for_evaluation", **options)
     )
+
+
+def rendered_with(
+    prompt: Evaluable[OutputT], *params: object, options: EvaluationOptions
+) -> RenderedPrompt[OutputT]:
+    """Return the rendered prompt that an evaluation with these options would send."""
+    return _rendered(_prepared(prompt, *params, options=options), options)
+
+
+def _rendered(
+    prepared: Prompt[OutputT] | RenderedPrompt[OutputT], options: EvaluationOptions
+) -> RenderedPrompt[OutputT]:
     if isinstance(prepared, RenderedPrompt):
         return prepared
     return prepared.render(
-        visibility_overrides=visibility_overrides, session=session, deadline=deadline
+        visibility_overrides=options.visibility_overrides,
+        session=options.session,
+        deadline=options.deadline,
     )
 
 
 def _prepared(
-    prompt: Evaluable[OutputT],
-    *params: object,
-    options: EvaluationOptions,
-    visible: Mapping[SectionPath, SectionVisibility] | None,
+    prompt: Evaluable[OutputT], *params: object, options: EvaluationOptions
 ) -> Prompt[OutputT] | RenderedPrompt[OutputT]:
     """Return the prompt with its parameters and its chapters decided; a rendered one as it is."""
     if isinstance(prompt, RenderedPrompt):
-        given = (params, visible, options.chapter_params, options.section_params)
+        given = (
+            params,
+            options.visibility_overrides,
+            options.chapter_params,
+            options.section_params,
+        )
         if any(given) or not (
             options.overrides is None and options.tag is None and options.wording is None
         ):
@@ -281,14 +201,7 @@ def _prepared(
         bound = copy.copy(prompt)
     else:
         raise PromptConfigurationError(refusals.not_evaluable(repr(prompt)))
-    bound.bind(
-        *params,
-        section_params=options.section_params,
-        overrides=options.overrides,
-        tag=options.tag,
-        wording=options.wording,
-    )
-    return bound.expand_chapters(
+    return options.bind(bound, *params).expand_chapters(
         options.chapters_expansion_policy,
         chapter_params=options.chapter_params,
         goal_section_key=options.goal_section_key,

@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
-from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
-    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
+    from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn
     from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
-    from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.response import PromptResponse
-    from foldline.prompts.runtime.session import Session
-    from foldline.prompts.sections.intent import IntentClassifier
-    from foldline.prompts.visibility import SectionPath, SectionVisibility
-    from foldline.prompts.wording import Wording
 
 __all__ = ["Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"]
 
@@ -42,27 +36,11 @@ class ProviderAdapter(Protocol):
         self,
         prompt: Evaluable[OutputT],
         *params: object,
-        session: Session | None = None,
-        bus: EventBus | None = None,
-        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
-        goal_section_key: str | None = None,
-        chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
-        parse_output: bool = True,
-        deadline: Deadline | None = None,
-        chapter_params: Mapping[str, object] | None = None,
-        intent_classifier: IntentClassifier | None = None,
-        cancellation: Cancellation | None = None,
-        on_text: Callable[[str], object] | None = None,
-        context_policy: ContextPolicy | None = None,
-        section_params: Mapping[str, object] | None = None,
-        overrides: OverrideSource | None = None,
-        tag: str | None = None,
-        wording: Wording | None = None,
-        conversation: Conversation | None = None,
+        **options: Unpack[EvaluationKeywords],
     ) -> PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 
-        See `BaseAdapter.evaluate` for the arguments and errors.
+        See `EvaluationOptions` for the keyword arguments, and `BaseAdapter.evaluate` for errors.
         """
         ...
 

@@ -44,6 +44,7 @@ __all__, __getattr__, __dir__ = exports(
             "Subscription",
             "ToolInvoked",
         ),
+        "options": ("EvaluationKeywords", "EvaluationOptions"),
         "overrides": ("ClearVisibilityOverride", "SetVisibilityOverride", "VisibilityOverrides"),
         "response": ("Expansion", "PromptResponse"),
         "session": ("Reducer", "Session", "SessionSnapshot", "Slice"),

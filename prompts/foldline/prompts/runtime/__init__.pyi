@@ -33,6 +33,7 @@ from foldline.prompts.runtime.events import (
     Subscription,
     ToolInvoked,
 )
+from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.overrides import (
     ClearVisibilityOverride,
     SetVisibilityOverride,
@@ -53,6 +54,8 @@ __all__ = [
     "ContextReplaced",
     "Conversation",
     "DeveloperTurn",
+    "EvaluationKeywords",
+    "EvaluationOptions",
     "Event",
     "EventBus",
     "EventStore",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens
@@ -17,24 +17,17 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
-from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import Unpack
 
     from foldline.prompts.adapters.protocol import ProviderAdapter
-    from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.deadline import Deadline
-    from foldline.prompts.overrides.overrides import OverrideSource
-    from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.runtime.events import EventBus
-    from foldline.prompts.runtime.session import Session, SessionSnapshot
-    from foldline.prompts.sections.intent import IntentClassifier
+    from foldline.prompts.runtime.options import EvaluationKeywords
+    from foldline.prompts.runtime.session import SessionSnapshot
     from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
 
 __all__ = ["evaluate_with_disclosure"]
 
@@ -47,29 +40,13 @@ def evaluate_with_disclosure(
     adapter: ProviderAdapter,
     prompt: Prompt[OutputT] | PromptTemplate[OutputT],
     *params: object,
-    session: Session | None = None,
-    bus: EventBus | None = None,
-    visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
-    goal_section_key: str | None = None,
-    chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
-    parse_output: bool = True,
-    deadline: Deadline | None = None,
-    chapter_params: Mapping[str, object] | None = None,
-    intent_classifier: IntentClassifier | None = None,
-    cancellation: Cancellation | None = None,
-    on_text: Callable[[str], object] | None = None,
-    context_policy: ContextPolicy | None = None,
-    conversation: Conversation | None = None,
     max_expansions: int = DEFAULT_MAX_EXPANSIONS,
     expansion_budget: int | None = None,
     count_tokens: Callable[[str], int] = estimated_tokens,
     rollback_session: bool = False,
     on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
     opening: Literal["append", "render"] = "append",
-    section_params: Mapping[str, object] | None = None,
-    overrides: OverrideSource | None = None,
-    tag: str | None = None,
-    wording: Wording | None = None,
+    **options: Unpack[EvaluationKeywords],
 ) -> PromptResponse[OutputT]:
     """Evaluate a prompt until the model answers, opening the sections that it asks for.
 
@@ -86,19 +63,6 @@ def evaluate_with_disclosure(
         adapter: The adapter that evaluates.
         prompt: A prompt or a template; a rendered prompt can't be rendered again.
         params: Instances to bind for these evaluations only.
-        session: See `BaseAdapter.evaluate`, also for the other arguments up to `conversation`.
-        bus: As above.
-        visibility_overrides: The overrides of the first evaluation.
-        goal_section_key: As above.
-        chapters_expansion_policy: As above.
-        parse_output: As above.
-        deadline: For all evaluations together.
-        chapter_params: As above.
-        intent_classifier: As above.
-        cancellation: As above.
-        on_text: As above; it also gets the text before a request for sections.
-        context_policy: As above.
-        conversation: As above.
         max_expansions: The number of requests that are granted.
         expansion_budget: Tokens by which the prompt may grow in total; None for no limit.
         count_tokens: Counts for the budget; the default is an estimate.
@@ -106,10 +70,9 @@ def evaluate_with_disclosure(
             request; one that goes on keeps them.
         on_expansion: Called with each request that is granted.
         opening: With `render`, the prompt is rendered anew for each request.
-        section_params: Instances to bind to single sections for these evaluations only.
-        overrides: Stored overrides for these evaluations only; loaded once.
-        tag: Their tag.
-        wording: The library's own sentences for these evaluations only.
+        options: See `EvaluationOptions`. The visibility overrides are those of the first
+            evaluation, the deadline is that of all together, stored overrides are loaded once, and
+            `on_text` also gets the text before a request for sections.
 
     Raises:
         ExpansionLimitError: The model asked too often or for too much; its cause is the request.
@@ -124,66 +87,42 @@ def evaluate_with_disclosure(
             "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
             f"not {prompt!r}."
         )
+    given = EvaluationOptions.of("evaluate_with_disclosure", **options)
     loop = _Loop(
-        copy.copy(prompt).bind(
-            *params, section_params=section_params, overrides=overrides, tag=tag, wording=wording
-        ),
-        EvaluationOptions(
-            session=session,
-            bus=bus,
-            goal_section_key=goal_section_key,
-            chapters_expansion_policy=chapters_expansion_policy,
-            parse_output=parse_output,
-            deadline=deadline,
-            chapter_params=chapter_params,
-            intent_classifier=intent_classifier,
-            cancellation=cancellation,
-            on_text=on_text,
-            context_policy=context_policy,
-            conversation=conversation,
-        ),
-        dict(visibility_overrides or {}),
+        given.bind(copy.copy(prompt), *params),
+        # What is bound already isn't bound again.
+        replace(given, section_params=None, overrides=None, tag=None, wording=None),
+        dict(given.visibility_overrides or {}),
         ExpansionBudget(max_requests=max_expansions),
-        count_tokens=count_tokens,
-        rollback_session=rollback_session,
-        on_expansion=on_expansion,
-        opening=opening,
+        count_tokens,
+        rollback_session,
+        on_expansion,
+        opening == "append",
     )
     if expansion_budget is not None:
         loop.limit_growth(expansion_budget)
     return loop.run(adapter)
 
 
+@dataclass
 class _Loop(Generic[OutputT]):
     """The evaluations of one call, and the sections that are open so far."""
 
-    def __init__(
-        self,
-        prompt: Prompt[OutputT],
-        options: EvaluationOptions,
-        overrides: dict[SectionPath, SectionVisibility],
-        budget: ExpansionBudget,
-        *,
-        count_tokens: Callable[[str], int],
-        rollback_session: bool,
-        on_expansion: Callable[[VisibilityExpansionRequired], object] | None,
-        opening: Literal["append", "render"],
-    ) -> None:
-        self.why = ""
-        self.opened: list[SectionPath] = []
-        self.publish: Callable[..., object] | None = None
-        self._prompt = prompt
-        self._options = options
-        self._overrides = overrides
-        self._budget = budget
-        self._count_tokens = count_tokens
-        self._rollback = rollback_session
-        self._on_expansion = on_expansion
-        self.append = opening == "append"
-        self._granted: list[Expansion] = []
-        self._size: int | None = None
-        self._allowed: int | None = None
-        self._snapshot: SessionSnapshot | None = None
+    _prompt: Prompt[OutputT]
+    _options: EvaluationOptions
+    _overrides: dict[SectionPath, SectionVisibility]
+    _budget: ExpansionBudget
+    _count_tokens: Callable[[str], int]
+    _rollback: bool
+    _on_expansion: Callable[[VisibilityExpansionRequired], object] | None
+    append: bool
+    why: str = ""
+    opened: list[SectionPath] = field(default_factory=list)
+    publish: Callable[..., object] | None = None
+    _granted: list[Expansion] = field(default_factory=list)
+    _size: int | None = None
+    _allowed: int | None = None
+    _snapshot: SessionSnapshot | None = None
 
     def limit_growth(self, tokens: int) -> None:
         """Let the prompt grow by at most so many tokens."""
@@ -245,42 +184,24 @@ class _Loop(Generic[OutputT]):
         from foldline.prompts.adapters.base import BaseAdapter
 
         if isinstance(adapter, BaseAdapter):
-            # A copy: what is opened meanwhile is known to the evaluation itself.
-            return adapter.run(
-                self._prompt,
-                options=self._options,
-                visibility_overrides=dict(self._overrides),
-                opener=self,
-            )
+            return adapter.run(self._prompt, options=self._visible(), opener=self)
         self.why = f"{type(adapter).__name__} isn't a BaseAdapter"
-        options = {
-            field.name: getattr(self._options, field.name) for field in fields(self._options)
-        }
-        # What is bound already isn't bound again; adapters needn't know what isn't used.
-        for name in ("conversation", "section_params", "overrides", "tag", "wording"):
-            if options[name] is None:
-                del options[name]
-        overrides = self._overrides
-        conversation = self._options.conversation
+        options = self._visible()
+        conversation = options.conversation
         if conversation is not None and self._granted:
             # It may send a conversation that has begun as it is.
-            options["conversation"] = conversation.restart()
-            overrides = dict.fromkeys(conversation.opened, SectionVisibility.FULL) | overrides
-        return adapter.evaluate(self._prompt, visibility_overrides=overrides, **options)
+            opened = dict.fromkeys(conversation.opened, SectionVisibility.FULL) | self._overrides
+            options = replace(
+                options, conversation=conversation.restart(), visibility_overrides=opened
+            )
+        return adapter.evaluate(self._prompt, **options.keywords())
+
+    def _visible(self) -> EvaluationOptions:
+        """Return the options with a copy of the overrides: the evaluation knows what it opens."""
+        return replace(self._options, visibility_overrides=dict(self._overrides))
 
     def _tokens(self) -> int:
         """Return the tokens of the prompt with the sections that are open."""
-        from foldline.prompts.adapters.base import render_for_evaluation
+        from foldline.prompts.adapters.base import rendered_with
 
-        options = self._options
-        rendered = render_for_evaluation(
-            self._prompt,
-            session=options.session,
-            visibility_overrides=self._overrides,
-            goal_section_key=options.goal_section_key,
-            chapters_expansion_policy=options.chapters_expansion_policy,
-            chapter_params=options.chapter_params,
-            intent_classifier=options.intent_classifier,
-            conversation=options.conversation,
-        )
-        return self._count_tokens(rendered.text)
+        return self._count_tokens(rendered_with(self._prompt, options=self._visible()).text)
