@@ -15,14 +15,12 @@ from foldline.prompts.adapters.anthropic_messages import (
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
 from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
 from foldline.prompts.adapters.protocol import ModelTurn
-from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
 from foldline.prompts.adapters.sdk import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
     Request,
     SdkAdapter,
-    SdkErrors,
     SdkExchange,
     cache_miss,
     last_message_id,
@@ -35,19 +33,15 @@ from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import anthropic
-    import httpx2
     from anthropic.types import Message
 
     from foldline.prompts.adapters.tool_search import ToolSearch
     from foldline.prompts.context import ContextEditing, ContextPolicy
-    from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
-    from foldline.prompts.runtime.dispatch import ToolOutcome
+    from foldline.prompts.runtime.conversation import Conversation, Turn
 
 __all__ = ["AnthropicAdapter"]
 
@@ -93,6 +87,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     provider = "anthropic"
     sdk = "anthropic"
+    client_class = "Anthropic"
     adds_tools = True
     own_options = frozenset({"messages", "model", "tools", "max_tokens", "stream"})
 
@@ -186,48 +181,19 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             )
         return None
 
-    def make_client(self, http_client: httpx2.Client) -> anthropic.Anthropic:
-        """Return a client of the SDK that uses this HTTP client."""
-        from anthropic import Anthropic
 
-        return Anthropic(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=self._max_retries,
-            http_client=http_client,
-        )
+class _Exchange(SdkExchange):
+    _adapter: AnthropicAdapter
 
-    def client_settings(self) -> type[httpx2.Client]:
-        """Return the SDK's class of HTTP clients, which has its defaults."""
-        from anthropic import DefaultHttpxClient
-
-        return DefaultHttpxClient
-
-    def errors(self) -> SdkErrors:
-        """Return the SDK's error classes."""
-        import anthropic
-
-        return SdkErrors(
-            timeout=anthropic.APITimeoutError,
-            connection=anthropic.APIConnectionError,
-            status=anthropic.APIStatusError,
-            validation=anthropic.APIResponseValidationError,
-            api=anthropic.APIError,
-            root=anthropic.AnthropicError,
-        )
-
-
-class _Exchange:
     def __init__(
         self,
         adapter: AnthropicAdapter,
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        self._adapter = adapter
         deferred = frozenset(tool.name for tool in rendered.deferred_tools)
         self._messages = Messages(deferred, system=takes_system_messages(adapter.model))
-        self._results = [r for turn in conversation.turns for r in self._messages.add(turn)]
+        super().__init__(adapter, conversation)
         self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -257,27 +223,11 @@ class _Exchange:
                 "format": {"type": "json_schema", "schema": schema},
             }
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
-        self._adapter.check_options(self._adapter.client.messages.create)
-        return self._adapter.asked(
-            self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
-        )
+    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+        return self._messages.add(turn)
 
-    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        self._results += self._messages.add(tool_turn(outcomes))
-
-    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
-        self._messages.add(turn)
-
-    def revise(self, texts: Mapping[int, str]) -> None:
-        for number, text in texts.items():
-            self._results[number]["content"] = text
+    def _endpoint(self) -> Any:
+        return self._adapter.client.messages
 
     def _send(self, request: Request) -> ModelTurn:
         """Ask for a message; one that the provider's own tools interrupt is continued."""
@@ -308,15 +258,11 @@ class _Exchange:
 
     def _receive(self, request: Request) -> tuple[Message, str | None]:
         """Return the answer to one request, and the request's id."""
-        client = self._adapter.client
-        messages: Any = client.messages
+        messages = self._endpoint()
         if self._adapter.context_editing is not None:
-            messages = client.beta.messages
+            messages = self._adapter.client.beta.messages
         if not request.streaming:
-            with self._adapter.sending():
-                response = messages.with_raw_response.create(
-                    **self.request, stream=False, timeout=request.timeout
-                )
+            response = self._whole(messages, request)
             return response.parse(), response.request_id
         with ExitStack() as stack:
             with self._adapter.sending():

@@ -12,6 +12,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.runtime.conversation import AssistantTurn, ToolTurn, UserTurn
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
+from foldline.prompts.tool_calls import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -143,7 +144,7 @@ class ManagedConversation:
                     yield Message(Role.USER, turn.text), None
                 case AssistantTurn():
                     labels |= {call.id: label_of(call) for call in turn.calls}
-                    said = "".join((turn.text, *map(_arguments, turn.calls)))
+                    said = turn.text + "".join(json_text(call.arguments) for call in turn.calls)
                     yield Message(Role.ASSISTANT, said), None
                 case ToolTurn():
                     for answer in turn.answers:
@@ -189,11 +190,6 @@ def _replaced(answer: ToolAnswer, message: Message | None) -> ToolAnswer:
         return replace(answer, text=message.content)
     full = answer.text if answer.full is None else answer.full
     return replace(answer, text=message.content, full=full, handle=message.handle)
-
-
-def _arguments(call: CallMade) -> str:
-    arguments = call.arguments
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def label_of(call: CallMade) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
@@ -12,9 +11,10 @@ from foldline.prompts.adapters.openai_sdk import (
     OpenAISdkAdapter,
     output_format,
     result_text,
+    usage_of,
 )
-from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import openai_tools
+from foldline.prompts.adapters.sdk import SdkExchange
 from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -25,21 +25,20 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.tool_calls import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
     from foldline.prompts.adapters.protocol import ModelTurn
-    from foldline.prompts.adapters.sdk import Request, SdkExchange
-    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.adapters.sdk import Request
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import CallMade, Conversation, File, Turn
-    from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
+    from foldline.prompts.runtime.dispatch import ToolCall
 
 __all__ = ["OpenAIAdapter"]
 
@@ -67,16 +66,17 @@ class OpenAIAdapter(OpenAISdkAdapter):
         return _Chat(self, rendered, conversation)
 
 
-class _Chat:
+class _Chat(SdkExchange):
+    _adapter: OpenAIAdapter
+
     def __init__(
         self,
         adapter: OpenAIAdapter,
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        self._adapter = adapter
-        self._messages = [m for turn in conversation.turns for m in _messages(turn)]
-        self._results = [m for m in self._messages if m["role"] == "tool"]
+        self._messages: list[dict[str, Any]] = []
+        super().__init__(adapter, conversation)
         self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -90,39 +90,18 @@ class _Chat:
         if output is not None:
             self.request["response_format"] = {"type": "json_schema", "json_schema": output}
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
-        self._adapter.check_options(self._adapter.client.chat.completions.create)
-        said = self._adapter.asked(
-            self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
-        )
-        self._messages += _assistant(said.text, said.tool_calls)
-        return said
+    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+        messages = list(_messages(turn))
+        self._messages += messages
+        return messages if isinstance(turn, ToolTurn) else ()
 
-    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        results = list(_messages(tool_turn(outcomes)))
-        self._results += results
-        self._messages += results
-
-    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
-        self._messages += _messages(turn)
-
-    def revise(self, texts: Mapping[int, str]) -> None:
-        for number, text in texts.items():
-            self._results[number]["content"] = text
+    def _endpoint(self) -> Any:
+        return self._adapter.client.chat.completions
 
     def _send(self, request: Request) -> ModelTurn:
-        completions = self._adapter.client.chat.completions
+        completions = self._endpoint()
         if not request.streaming:
-            with self._adapter.sending():
-                response = completions.with_raw_response.create(
-                    **self.request, stream=False, timeout=request.timeout
-                )
+            response = self._whole(completions, request)
             return self._turn(_whole(response.parse()), response.request_id)
         options = {"include_usage": True, **self.request.get("stream_options", {})}
         with self._adapter.sending():
@@ -134,7 +113,9 @@ class _Chat:
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 
     def _turn(self, answer: Answer, request_id: str | None) -> ModelTurn:
-        return self._adapter.turn(answer, request_id, number=len(self._messages))
+        said = self._adapter.turn(answer, request_id, number=len(self._messages))
+        self._messages += _assistant(said.text, said.tool_calls)
+        return said
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, object]]:
@@ -170,9 +151,7 @@ def _assistant(
                 "type": "function",
                 "function": {
                     "name": call.name,
-                    "arguments": call.arguments
-                    if isinstance(call.arguments, str)
-                    else json.dumps(call.arguments, ensure_ascii=False),
+                    "arguments": json_text(call.arguments),
                 },
             }
             for call in calls
@@ -240,10 +219,4 @@ def _add(answer: Answer, calls: dict[int, Call], delta: ChoiceDelta) -> None:
 def _usage(usage: CompletionUsage | None) -> TokenUsage:
     if usage is None:
         return NOTHING_USED
-    details = usage.prompt_tokens_details
-    return TokenUsage(
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        (details.cached_tokens or 0) if details is not None else 0,
-        (details.cache_write_tokens or 0) if details is not None else 0,
-    )
+    return usage_of(usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,10 @@ from foldline.prompts.adapters.openai_sdk import (
     OpenAISdkAdapter,
     output_format,
     result_text,
+    usage_of,
 )
-from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import openai_responses_tools
-from foldline.prompts.adapters.sdk import cache_miss, last_message_id
+from foldline.prompts.adapters.sdk import SdkExchange, cache_miss, last_message_id
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -32,6 +31,7 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.tool_calls import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,13 +39,10 @@ if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
 
     from foldline.prompts.adapters.protocol import ModelTurn
-    from foldline.prompts.adapters.sdk import Request, SdkExchange
-    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.adapters.sdk import Request
     from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, File, Turn
-    from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["OpenAIResponsesAdapter"]
 
@@ -96,18 +93,20 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
         return _Responses(self, rendered, conversation)
 
 
-class _Responses:
+class _Responses(SdkExchange):
+    _adapter: OpenAIResponsesAdapter
+    result_key = "output"
+
     def __init__(
         self,
         adapter: OpenAIResponsesAdapter,
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        self._adapter = adapter
         deferred = openai_responses_tools(rendered, deferred=True)
         self._deferred = {str(tool["name"]): tool for tool in deferred}
-        self._input = [item for turn in conversation.turns for item in _items(turn, self._deferred)]
-        self._results = list(filter(_is_result, self._input))
+        self._input: list[dict[str, Any]] = []
+        super().__init__(adapter, conversation)
         self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -130,37 +129,18 @@ class _Responses:
                 "format": {"type": "json_schema", **output},
             }
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
-        self._adapter.check_options(self._adapter.client.responses.create)
-        return self._adapter.asked(
-            self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
-        )
-
-    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        items = list(_items(tool_turn(outcomes), self._deferred))
-        self._results += filter(_is_result, items)
+    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+        items = list(_items(turn, self._deferred))
         self._input += items
+        return [item for item in items if item.get("type") == "function_call_output"]
 
-    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
-        self._input += _items(turn, self._deferred)
-
-    def revise(self, texts: Mapping[int, str]) -> None:
-        for number, text in texts.items():
-            self._results[number]["output"] = text
+    def _endpoint(self) -> Any:
+        return self._adapter.client.responses
 
     def _send(self, request: Request) -> ModelTurn:
-        responses = self._adapter.client.responses
+        responses = self._endpoint()
         if not request.streaming:
-            with self._adapter.sending():
-                response = responses.with_raw_response.create(
-                    **self.request, stream=False, timeout=request.timeout
-                )
+            response = self._whole(responses, request)
             return self._turn(response.parse(), response.request_id)
         with self._adapter.sending():
             begun = responses.create(**self.request, stream=True, timeout=request.timeout)
@@ -225,10 +205,6 @@ class _Responses:
             }
 
 
-def _is_result(item: Mapping[str, object]) -> bool:
-    return item.get("type") == "function_call_output"
-
-
 def _shown(tools: Sequence[JsonSchema]) -> list[JsonSchema]:
     """Return the tools as the model reads them: of a namespace without those to be found."""
     return [{key: tool[key] for key in tool if key != "tools"} for tool in tools]
@@ -281,14 +257,11 @@ def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
     if turn.text:
         yield {"role": "assistant", "content": turn.text}
     for call in turn.calls:
-        arguments = call.arguments
         yield {
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": arguments
-            if isinstance(arguments, str)
-            else json.dumps(arguments, ensure_ascii=False),
+            "arguments": json_text(call.arguments),
         }
 
 
@@ -336,8 +309,4 @@ def _cache_misses(response: Response) -> tuple[str, ...]:
 def _usage(usage: ResponseUsage | None) -> TokenUsage:
     if usage is None:
         return NOTHING_USED
-    details = usage.input_tokens_details
-    # Compatible servers leave the details out.
-    cached = 0 if details is None else details.cached_tokens or 0
-    written = 0 if details is None else details.cache_write_tokens or 0
-    return TokenUsage(usage.input_tokens, usage.output_tokens, cached, written)
+    return usage_of(usage.input_tokens, usage.output_tokens, usage.input_tokens_details)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, output_schema
-from foldline.prompts.adapters.sdk import SdkAdapter, SdkErrors
+from foldline.prompts.adapters.sdk import SdkAdapter
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
-    import httpx2
-    import openai
+    import openai  # noqa: F401 - For the string in the base class.
 
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import ToolAnswer
 
-__all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text"]
+__all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text", "usage_of"]
 
 
 @dataclass(slots=True)
@@ -52,6 +51,7 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
 
     provider = "openai"
     sdk = "openai"
+    client_class = "OpenAI"
     limit_option: str
     """The option that bounds the length of an answer."""
 
@@ -61,36 +61,6 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
         Compatible endpoints often allow a system message only at the beginning.
         """
         return Appending(tools="proxy", system=self._base_url is None)
-
-    def make_client(self, http_client: httpx2.Client) -> openai.OpenAI:
-        """Return a client of the SDK that uses this HTTP client."""
-        from openai import OpenAI
-
-        return OpenAI(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=self._max_retries,
-            http_client=http_client,
-        )
-
-    def client_settings(self) -> type[httpx2.Client]:
-        """Return the SDK's class of HTTP clients, which has its defaults."""
-        from openai import DefaultHttpxClient
-
-        return DefaultHttpxClient
-
-    def errors(self) -> SdkErrors:
-        """Return the SDK's error classes."""
-        import openai
-
-        return SdkErrors(
-            timeout=openai.APITimeoutError,
-            connection=openai.APIConnectionError,
-            status=openai.APIStatusError,
-            validation=openai.APIResponseValidationError,
-            api=openai.APIError,
-            root=openai.OpenAIError,
-        )
 
     def turn(self, answer: Answer, request_id: str | None, *, number: int) -> ModelTurn:
         """Return a complete answer as a message, the `number`th of its conversation.
@@ -142,6 +112,14 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
         "schema": output.schema,
         "strict": output.strict,
     }
+
+
+def usage_of(read: int, wrote: int, details: Any) -> TokenUsage:
+    """Return the usage of a request; compatible servers leave the details of the input out."""
+    cached, written = (
+        getattr(details, name, None) or 0 for name in ("cached_tokens", "cache_write_tokens")
+    )
+    return TokenUsage(read, wrote, cached, written)
 
 
 def result_text(answer: ToolAnswer) -> str:

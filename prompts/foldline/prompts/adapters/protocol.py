@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, TypeVar
 
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
@@ -64,6 +64,14 @@ class ModelTurn:
     """The deferred tools that the model found by the provider's tool search."""
     message_id: str = ""
     """The provider's id of the message, by which later requests can be compared with it."""
+
+
+class Bounds(TypedDict):
+    """The keyword arguments of `ModelExchange.ask`."""
+
+    deadline: Deadline | None
+    cancellation: Cancellation | None
+    on_text: Callable[[str], object] | None
 
 
 class ModelExchange(Protocol):

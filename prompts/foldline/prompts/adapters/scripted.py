@@ -25,10 +25,10 @@ from foldline.prompts.runtime.dispatch import ToolOutcome, tool_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Unpack
 
-    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.adapters.protocol import Bounds
     from foldline.prompts.disclosure.opening import Appending
-    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
 
 __all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
@@ -164,14 +164,8 @@ class _Listening:
         self._inner = inner
         self._recorded = recorded
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
-        turn = self._inner.ask(deadline=deadline, cancellation=cancellation, on_text=on_text)
+    def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
+        turn = self._inner.ask(**bounds)
         self._recorded.turns.append(
             ScriptedTurn(
                 text=turn.text,
@@ -209,13 +203,7 @@ class _Playing:
         if exchange.prompt is not None:
             self._compare_prompt(exchange.prompt, _seen(rendered))
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
+    def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
         if self._played == len(self._turns):
             raise _departure(
                 f"Evaluation {self._number} of the transcript ends after {self._played} messages, "
@@ -223,7 +211,7 @@ class _Playing:
             )
         turn = self._turns[self._played].message(self._played + 1)
         self._played += 1
-        _stream(turn.text, on_text)
+        _stream(turn.text, bounds["on_text"])
         return turn
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
@@ -270,13 +258,7 @@ class _Answering:
         self._rendered = rendered
         self._history: list[Sequence[ToolOutcome]] = []
 
-    def ask(
-        self,
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
-    ) -> ModelTurn:
+    def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
         answer = self._respond(self._rendered, tuple(self._history))
         if isinstance(answer, str):
             turn = ModelTurn(answer)
@@ -284,7 +266,7 @@ class _Answering:
             turn = answer.message(len(self._history) + 1)
         else:
             turn = answer
-        _stream(turn.text, on_text)
+        _stream(turn.text, bounds["on_text"])
         return turn
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:

@@ -7,10 +7,11 @@ import importlib.util
 import inspect
 import threading
 import weakref
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from foldline.prompts.adapters.base import (
     DEFAULT_MAX_TURNS,
@@ -18,7 +19,7 @@ from foldline.prompts.adapters.base import (
     render_for_evaluation,
 )
 from foldline.prompts.adapters.context import ManagedConversation
-from foldline.prompts.adapters.protocol import ModelExchange
+from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -32,24 +33,25 @@ from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 from foldline.prompts.runtime.conversation import AssistantTurn, Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Self
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Self, Unpack
 
     import httpx2
 
-    from foldline.prompts.adapters.protocol import Evaluable, ModelTurn
+    from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
     from foldline.prompts.adapters.tool_search import ToolSearch
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn, Turn
+    from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = [
     "DEFAULT_MAX_RETRIES",
     "DEFAULT_TIMEOUT",
     "Request",
     "SdkAdapter",
-    "SdkErrors",
     "SdkExchange",
     "cache_miss",
     "last_message_id",
@@ -67,18 +69,6 @@ _SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
 
 
 @dataclass(frozen=True, slots=True)
-class SdkErrors:
-    """An SDK's error classes by meaning; the last is their base class."""
-
-    timeout: type[Exception]
-    connection: type[Exception]
-    status: type[Exception]
-    validation: type[Exception]
-    api: type[Exception]
-    root: type[Exception]
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """A running request, in its own thread."""
 
@@ -87,10 +77,53 @@ class Request:
     streaming: bool
 
 
-class SdkExchange(ModelExchange, Protocol):
+class SdkExchange(ABC):
     """The requests of one evaluation; `request` has the arguments of the SDK's next call."""
 
     request: dict[str, Any]
+    result_key: ClassVar[str] = "content"
+    """The key of a tool's result that has its text."""
+
+    def __init__(self, adapter: SdkAdapter[Any], conversation: Conversation) -> None:
+        self._adapter = adapter
+        self._results = [r for turn in conversation.turns for r in self._added(turn)]
+
+    @abstractmethod
+    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+        """Add a turn to the next request, and return the results of tools in it."""
+
+    @abstractmethod
+    def _endpoint(self) -> Any:
+        """Return the SDK's resource that is called."""
+
+    @abstractmethod
+    def _send(self, request: Request) -> ModelTurn:
+        """Request the model's next message, in the thread of the request."""
+
+    def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
+        """Request the model's next message."""
+        self._adapter.check_options(self._endpoint().create)
+        return self._adapter.asked(self._send, **bounds)
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        """Add the results of the last message's calls to the next request."""
+        self._results += self._added(tool_turn(outcomes))
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        """Add a message after the results."""
+        self._added(turn)
+
+    def revise(self, texts: Mapping[int, str]) -> None:
+        """Send these texts in place of results that were given earlier."""
+        for number, text in texts.items():
+            self._results[number][self.result_key] = text
+
+    def _whole(self, endpoint: Any, request: Request) -> Any:
+        """Return the raw response to a request that isn't streamed."""
+        with self._adapter.sending():
+            return endpoint.with_raw_response.create(
+                **self.request, stream=False, timeout=request.timeout
+            )
 
 
 class SdkAdapter(BaseAdapter, Generic[ClientT]):
@@ -121,6 +154,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
 
     sdk: str
     """Name of the SDK's package, and of the extra that installs it."""
+    client_class: str
+    """Name of the SDK's client; that of its base class of errors has `Error` behind it."""
     own_options: frozenset[str]
     """The request arguments that the adapter sets itself."""
     adds_tools = False
@@ -264,18 +299,6 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             rendered = ManagedConversation(policy, Conversation).offered(rendered)
         return self.converse(rendered, Conversation().begin(rendered.messages)).request
 
-    @abstractmethod
-    def make_client(self, http_client: httpx2.Client) -> ClientT:
-        """Return a client of the SDK that uses this HTTP client."""
-
-    @abstractmethod
-    def errors(self) -> SdkErrors:
-        """Return the SDK's error classes."""
-
-    @abstractmethod
-    def client_settings(self) -> type[httpx2.Client]:
-        """Return the SDK's class of HTTP clients, which has its defaults."""
-
     def asked(
         self,
         request: Callable[[Request], ModelTurn],
@@ -351,34 +374,41 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         )
 
     def _connect(self) -> ClientT:
-        http_client = self.client_settings()(
+        sdk: Any = import_module(self.sdk)
+        http_client = sdk.DefaultHttpxClient(
             event_hooks={"request": [_still_wanted], "response": [_watch]}
         )
         # An adapter that is garbage-collected leaves no connections open.
         self._closing = weakref.finalize(self, http_client.close)
         try:
-            return self.make_client(http_client)
-        except self.errors().root as error:
+            client: ClientT = getattr(sdk, self.client_class)(
+                api_key=self._api_key,
+                base_url=self._base_url,
+                max_retries=self._max_retries,
+                http_client=http_client,
+            )
+        except getattr(sdk, f"{self.client_class}Error") as error:
             self._closing()
             raise PromptConfigurationError(f"{type(self).__name__}: {error}") from error
+        return client
 
     def _failure(self, error: Exception) -> PromptEvaluationError:
-        kinds = self.errors()
+        sdk: Any = import_module(self.sdk)
         response = getattr(error, "response", None)
         headers: Mapping[str, str] = getattr(response, "headers", {})
         request_id = headers.get("x-request-id") or headers.get("request-id")
-        if isinstance(error, kinds.timeout):
+        if isinstance(error, sdk.APITimeoutError):
             return EvaluationTimeoutError(
                 f"{self.provider} sent nothing for too long.", provider=self.provider
             )
-        if isinstance(error, kinds.connection):
+        if isinstance(error, sdk.APIConnectionError):
             cause = error.__cause__
             return self.failed(
                 f"{self.provider} could not be reached, or the connection broke: "
                 f"{(cause and str(cause)) or error}",
                 EvaluationFailure.CONNECTION,
             )
-        if isinstance(error, kinds.status):
+        if isinstance(error, sdk.APIStatusError):
             status = getattr(error, "status_code", None)
             return PromptEvaluationError(
                 f"{self.provider} answered with status {status}: {error}",
@@ -388,7 +418,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 request_id=request_id,
                 retry_after=_seconds(headers.get("retry-after")),
             )
-        if isinstance(error, kinds.api) and not isinstance(error, kinds.validation):
+        invalid = isinstance(error, sdk.APIResponseValidationError)
+        if isinstance(error, sdk.APIError) and not invalid:
             # An error in the middle of a stream has no status of its own.
             return self.failed(
                 f"{self.provider} stopped with an error: {error}", EvaluationFailure.PROVIDER
@@ -397,7 +428,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             return self.failed(
                 f"The connection to {self.provider} broke: {error}", EvaluationFailure.CONNECTION
             )
-        if isinstance(error, kinds.root) and not isinstance(error, kinds.validation):
+        if isinstance(error, getattr(sdk, f"{self.client_class}Error")) and not invalid:
             return self.failed(f"{self.provider}: {error}", EvaluationFailure.UNKNOWN)
         return self.failed(
             f"The answer of {self.provider} violates its protocol: {type(error).__name__}: {error}",
