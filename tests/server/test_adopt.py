@@ -6,14 +6,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Union
 
+import pytest
 from lsprotocol import types
 from pygls.uris import from_fs_path
 from pytest_lsp import make_test_lsp_client
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 SOURCE = """\
 import os
@@ -23,8 +22,9 @@ def ask(name: str) -> str:
 """
 
 
+@pytest.mark.parametrize("trusted", [True, False])
 async def test_a_text_under_the_cursor_becomes_a_module(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, *, trusted: bool
 ) -> None:
     file = tmp_path / "legacy.py"
     file.write_text(SOURCE)
@@ -54,6 +54,7 @@ async def test_a_text_under_the_cursor_becomes_a_module(
             capabilities=types.ClientCapabilities(
                 workspace=types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
             ),
+            initialization_options={"trusted": trusted},
             workspace_folders=[types.WorkspaceFolder(str(from_fs_path(str(tmp_path))), "legacy")],
         )
     )
@@ -87,7 +88,9 @@ async def test_a_text_under_the_cursor_becomes_a_module(
         assert created.uri == str(from_fs_path(str(tmp_path / "ask_prompt.py")))
         assert "Write a letter to ${name}, and be brief." in text.edits[0].new_text  # type: ignore[union-attr]
         named = answer if isinstance(answer, dict) else vars(answer)
-        assert named["same"] is True
+        # Only a trusted workspace runs the new module, to compare it.
+        assert named["same"] is trusted
+        assert ("isn't trusted" in named["failure"]) is not trusted
         assert [*tmp_path.iterdir()] == [file]
     finally:
         await client.shutdown_session()

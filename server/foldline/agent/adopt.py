@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Turns a prompt into a prompt module: its headings into sections, its placeholders into a dataclass,
 conditions into `enabled`, loops into lists. FILE is a Python module with strings, f-strings,
-templates or chat messages, or a text or Jinja file; nothing of it is executed. The new prompt is
-compared with the source for sample values: the exit status is 1 if the texts differ. What no
-section can show is kept as a remainder: a field, with the source in a comment."""
+templates or chat messages, or a text or Jinja file; nothing of it is executed. The new module is
+run and compared with the source for sample values: the exit status is 1 if the texts differ. What
+no section can show is kept as a remainder: a field, with the source in a comment."""
 STYLES = ("text", "f-string", "format", "template", "jinja", "messages")
 
 
@@ -57,8 +57,10 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
+    import asyncio
+
     from foldline.agent.targets import file_and_name, path_from_here, write_new
-    from foldline.ide.adopt.adoption import adopt, output_path, read_file
+    from foldline.ide.adopt.adoption import adopt, compare, output_path, read_file
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
     from foldline.ide.adopt.report import as_data, report
 
@@ -69,7 +71,7 @@ def run(options: Namespace) -> int:
     try:
         file, name = file_and_name(options.target)
         original = read_file(file, name=name, style=style, options=jinja)
-        adoption = adopt(original)
+        adoption = asyncio.run(compare(adopt(original)))
     except AdoptError as error:
         raise _refused(options.target, error) from error
     output = options.output or output_path(file, adoption)

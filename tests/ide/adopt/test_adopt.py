@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from foldline.ide.adopt import load, proof
-from foldline.ide.adopt.adoption import Adoption, adopt, read
+from foldline.ide.adopt import proof
+from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, read_file
 from foldline.ide.adopt.candidates_at import candidates_at
 from foldline.ide.adopt.model import AdoptError, Kind, Style
-from foldline.ide.adopt.proof import matches, prove
+from foldline.ide.adopt.proof import UNTRUSTED, matches, prove
+
+from .here import prove_here
 
 PROMPTS = Path(__file__).with_name("prompts.txt")
 
@@ -48,8 +50,9 @@ def adopted(text: str, name: str | None = None, file: str = "p.py", **more: Any)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)
 def test_a_prompt_is_adopted_and_shows_the_same_text(case: Case) -> None:
     adoption = adopted(case.text, case.name, case.file)
-    assert adoption.proof.is_same, adoption.proof
-    assert adoption.proof.count > 0
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.is_same, proof
+    assert proof.count > 0
     assert ("whole" if adoption.is_whole else "remainder") == case.outcome, adoption.text
     # Each remainder is in the module with its source, and why it is one.
     for field in adoption.plan.of_kind(Kind.REMAINDER):
@@ -91,14 +94,14 @@ def test_the_modules_are_python_that_check_finds_nothing_in(
 def test_a_module_that_shows_another_text_is_told_with_the_difference() -> None:
     adoption = adopted("You are {{ name }}.\n\n# Rules\nBe brief.\n", file="p.j2")
     for wrong in ("Be long.", "", "Be brief. Be kind."):
-        changed = prove(adoption.plan, adoption.text.replace("Be brief.", wrong))
+        changed = prove_here(adoption.plan, adoption.text.replace("Be brief.", wrong))
         assert not changed.is_same
         assert "-Be brief." in changed.difference
 
 
 def test_a_condition_that_is_turned_round_is_told() -> None:
     adoption = adopted("Hello.\n{% if vip %}\nGold.\n{% endif %}\n", file="p.j2")
-    changed = prove(adoption.plan, adoption.text.replace("params.vip", "not params.vip"))
+    changed = prove_here(adoption.plan, adoption.text.replace("params.vip", "not params.vip"))
     assert "Gold." in changed.difference
 
 
@@ -121,25 +124,34 @@ def test_only_blank_lines_between_sections_are_not_compared(
     assert matches(original, pieces) is same
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import os",
-        "x = __import__('os').system('true')",
-        "x = open('/etc/passwd')",
-        "x = (lambda params: params.__class__)(1)",
-        "x = 'a' * 10**9",
-        "x = [y for y in ()]",
-        "from foldline.prompts import Prompt",
-        "class X:\n    def __init__(self): pass",
-        "def f(x):\n    while True: pass",
-    ],
-)
-def test_the_proof_reads_nothing_but_prompts(statement: str) -> None:
-    text = adopted("PROMPT = 'You are a friendly assistant, and answer briefly.'").text
-    load.load(text)
-    with pytest.raises(load.LoadError):
-        load.load(f"{text}\n{statement}\n")
+async def test_a_worker_runs_the_module_as_this_process_does() -> None:
+    for name in ("12_review.py", "41_joined.j2", "50_dict.j2"):
+        case = next(case for case in CASES if case.file == name)
+        adoption = adopted(case.text, case.name, case.file)
+        assert adoption.proof == UNTRUSTED
+        compared = await compare(adoption)
+        assert compared.proof == prove_here(adoption.plan, adoption.text)
+        assert compared.proof.is_same, compared.proof
+
+
+async def test_a_module_that_is_broken_is_told() -> None:
+    adoption = adopted("PROMPT = 'You are a friendly assistant, and answer briefly.'")
+    for wrong, said in (("x = (", "never closed"), ("1 / 0", "division"), ("import nowhere", "no")):
+        failure = (await prove(adoption.plan, f"{adoption.text}{wrong}\n")).failure
+        assert failure.startswith("the new prompt can't be rendered: ")
+        assert said in failure
+
+
+async def test_nothing_beside_the_source_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("typing", "dataclasses", "foldline", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text("You are a friendly assistant, and answer briefly.")
+    original = read_file(tmp_path / "p.txt", name=None, style=None, options=None)
+    assert (await compare(adopt(original))).proof.is_same
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
@@ -156,7 +168,7 @@ def test_a_hostile_template_ends_without_a_proof(
 ) -> None:
     monkeypatch.setattr(proof, "SECONDS", 2.0)
     adoption = adopted(hostile, file="p.j2", style=Style.JINJA)
-    assert adoption.proof.failure.startswith("Jinja ")
+    assert prove_here(adoption.plan, adoption.text).failure.startswith("Jinja ")
 
 
 @pytest.mark.parametrize(

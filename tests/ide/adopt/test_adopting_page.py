@@ -9,6 +9,8 @@ import pytest
 
 from foldline.ide.adopt.adoption import adopt, read
 
+from .here import prove_here
+
 PAGE = Path(__file__).parents[3] / "docs" / "adopting.md"
 FENCES = re.findall(r"^```(python|jinja)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
 PAIRS = list(zip(FENCES[::2], FENCES[1::2], strict=True))
@@ -20,7 +22,8 @@ def test_a_source_becomes_the_module_below_it(
 ) -> None:
     (language, before), (_, after) = pair
     adoption = adopt(read(before, stem="support", is_python=language == "python"))
-    assert adoption.proof.is_same, adoption.proof
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.is_same, proof
     assert adoption.is_whole
     # The page leaves out the docstring and the values for previews.
     shown = adoption.text.partition('."""\n')[2].partition("\n\n\ndef preview_")[0]

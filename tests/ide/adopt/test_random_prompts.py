@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,8 @@ from foldline.ide.adopt import proof, sandbox
 from foldline.ide.adopt.adoption import adopt, read
 from foldline.ide.adopt.model import JinjaOptions, Style
 from foldline.ide.adopt.proof import matches
+
+from .here import blocks_here, prove_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,14 +57,11 @@ LINES = st.lists(st.tuples(WORDS, st.sampled_from(["", *NAMES])), min_size=1, ma
 
 
 def shown(adoption: Adoption, values: Mapping[str, object]) -> list[str]:
-    """The headings and bodies of the new prompt, which is executed as a module would be."""
-    scope: dict[str, Any] = {"__name__": "adopted"}
-    exec(compile(adoption.text, "adopted.py", "exec", dont_inherit=True), scope)
+    """The headings and bodies of the new prompt."""
     plan = adoption.plan
-    template = scope[plan.variable]
     given = {field.name: values[field.source] for field in plan.fields}
-    rendered = template.render(scope[plan.class_name](**given)) if given else template.render()
-    return [piece for block in rendered.blocks for piece in proof._pieces(block)]
+    blocks = blocks_here(plan, adoption.text, given)
+    return [piece for block in blocks for piece in proof.pieces_of(block)]
 
 
 def is_flat(adoption: Adoption) -> bool:
@@ -104,7 +104,8 @@ def test_strings_f_strings_and_templates(
     adoption = adopt(
         read(module, stem="p", is_python=is_python, style=style, **names)  # type: ignore[arg-type]
     )
-    assert adoption.proof.is_same, adoption.proof
+    proven = prove_here(adoption.plan, adoption.text)
+    assert proven.is_same, proven
     # What was changed has been said, and the rest is the same.
     if not adoption.plan.original.notes and is_flat(adoption):
         assert matches(original, shown(adoption, values)), (original, adoption.text)
@@ -174,19 +175,9 @@ JINJA = st.lists(jinja_lines(2), min_size=1, max_size=7).map(
 
 def rendered_here(
     sources: Sequence[str], contexts: Sequence[Mapping[str, Any]], options: JinjaOptions
-) -> list[list[list[Any]]]:
-    """`proof.render_all` without a process."""
-    return [
-        sandbox.render(
-            {
-                "source": source,
-                "trim_blocks": options.trim_blocks,
-                "lstrip_blocks": options.lstrip_blocks,
-                "contexts": contexts,
-            }
-        )
-        for source in sources
-    ]
+) -> list[list[str]]:
+    """`proof.render_templates` without a process."""
+    return sandbox.render({"sources": sources, "contexts": contexts, "options": asdict(options)})
 
 
 @SLOW
@@ -194,7 +185,8 @@ def rendered_here(
 def test_jinja_templates(
     monkeypatch: pytest.MonkeyPatch, source: str, trim_blocks: bool, lstrip_blocks: bool
 ) -> None:
-    monkeypatch.setattr(proof, "render_all", rendered_here)
+    monkeypatch.setattr(proof, "render_templates", rendered_here)
     options = JinjaOptions(trim_blocks, lstrip_blocks)
     adoption = adopt(read(source, stem="p", is_python=False, style=Style.JINJA, options=options))
-    assert adoption.proof.is_same, (adoption.proof, adoption.text)
+    proven = prove_here(adoption.plan, adoption.text)
+    assert proven.is_same, (proven, adoption.text)

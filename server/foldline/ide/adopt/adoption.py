@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
@@ -10,7 +10,7 @@ from foldline.backends.files.reader import read_text
 from foldline.ide.adopt import find
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
-from foldline.ide.adopt.proof import prove
+from foldline.ide.adopt.proof import UNTRUSTED, prove
 from foldline.ide.adopt.read import read_candidate, read_template
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.write import module_text
@@ -36,7 +36,6 @@ class Adoption:
 
     Attributes:
         text: The module.
-        is_whole: Everything of the source is in the prompt, and nothing is left to do by hand.
     """
 
     plan: Plan
@@ -94,7 +93,7 @@ def output_path(file: Path, adoption: Adoption) -> Path:
 
 
 def adopt(original: Original) -> Adoption:
-    """Return the prompt module for what was read.
+    """Return the prompt module for what was read, before it is compared.
 
     Raises:
         AdoptError: No module can be made of it.
@@ -107,8 +106,12 @@ def adopt(original: Original) -> Adoption:
         raise AdoptError(
             "the text can't be a section's: its first line is indented more than another one"
         ) from None
-    text = module_text(made)
-    return Adoption(made, text, prove(made, text))
+    return Adoption(made, module_text(made), UNTRUSTED)
+
+
+async def compare(adoption: Adoption) -> Adoption:
+    """Compare the texts, which runs the new module: only for a user who trusts the source."""
+    return replace(adoption, proof=await prove(adoption.plan, adoption.text))
 
 
 def _nodes(original: Original) -> Iterator[Node]:

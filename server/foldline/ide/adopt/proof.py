@@ -1,7 +1,8 @@
-"""Proves that an adopted prompt shows the same text as its source, for sample values.
+"""Compares an adopted prompt with its source, for sample values.
 
-The source is interpreted here, or by Jinja in a sandboxed process; the new module is read from the
-text that was written. Neither is imported.
+Python texts are formatted with the values; Jinja renders its templates in a sandboxed process. A
+render worker runs the module that was written: in foldline's own Python, because the module imports
+nothing else, and the source's project may not have foldline yet. The source is never imported.
 """
 
 from __future__ import annotations
@@ -11,31 +12,39 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import samples, sandbox
-from foldline.ide.adopt.load import LoadError, load
 from foldline.ide.adopt.model import AdoptError, Slot, Text
 from foldline.ide.adopt.sections import indented
+from foldline.ide.errors import RenderError
+from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.render import Render
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.render.renderer import Job, Renderer
+from foldline.ide.settings import Network
 from foldline.prompts import SegmentKind
-from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.ide.adopt.fields import Field
-    from foldline.ide.adopt.load import Loaded
-    from foldline.ide.adopt.model import JinjaOptions
+    from foldline.ide.adopt.model import JinjaOptions, Message
     from foldline.ide.adopt.plan import Plan
-    from foldline.prompts.layout.blocks import Block
+    from foldline.ide.render.render import Block
 
 SECONDS = 30.0
-"""The deadline of the process that renders Jinja templates."""
+"""The deadline of each process: the one that renders Jinja templates, and the render worker."""
 
-_BEGIN, _END = "\x02", "\x03"  # No blanks, which `lstrip_blocks` would leave out.
+# No blanks, which `lstrip_blocks` would leave out.
+_BEGIN, _ITEM = "\x02", "\x03"
 _JOINT = re.compile(r"(?:[ \t]*\n)+")
 _LINES_SHOWN = 30
 
@@ -49,14 +58,12 @@ class Proof:
         is_exact: The texts are the same byte for byte.
         difference: A diff of the first texts that differ; empty if none do.
         failure: Why they could not be compared; empty if they were.
-        with_lines: Values of several lines were among them.
     """
 
     count: int = 0
     is_exact: bool = False
     difference: str = ""
     failure: str = ""
-    with_lines: bool = True
 
     @property
     def is_same(self) -> bool:
@@ -64,29 +71,82 @@ class Proof:
         return not self.difference and not self.failure
 
 
-def prove(plan: Plan, text: str) -> Proof:
+UNTRUSTED = Proof(
+    failure="to compare it, the new module has to run, and this workspace isn't trusted"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Values of the fields, as JSON, and the texts of the source's messages with these values."""
+
+    values: Mapping[str, Any]
+    texts: Sequence[str]
+
+
+async def prove(plan: Plan, text: str) -> Proof:
     """Compare the source of a plan with the prompt of the module that was written."""
     try:
-        loaded = load(text)
-    except (LoadError, PromptValidationError, SyntaxError) as error:
-        return Proof(failure=f"the new module can't be read: {error}")
-    # A section indents further lines of a value on an indented line, as the notes say.
-    lines = not any(indented(section) for section in plan.walk())
-    try:
-        cases = list(_cases(plan, lines=lines))
-    except (AdoptError, ValueError) as error:
+        cases = await in_thread(partial(make_cases, plan))
+        params = [{plan.class_name: case.values} if plan.fields else {} for case in cases]
+        renders = await render_module(text, params)
+    except RenderError as error:
+        return Proof(failure=f"the new prompt can't be rendered: {error}")
+    except ValueError as error:
         return Proof(failure=str(error))
-    exact = True
-    for count, (values, originals) in enumerate(cases):
+    return compare(plan, cases, renders)
+
+
+async def render_module(
+    text: str, params: Sequence[Mapping[str, Mapping[str, Any]]]
+) -> list[Sequence[Block]]:
+    """Return the blocks of a module's prompt with each of these values.
+
+    Raises:
+        RenderError: It can't be rendered.
+    """
+    interpreter = Interpreter(Path(sys.executable), "foldline's own")
+    renderer = Renderer()
+    with TemporaryDirectory(prefix="foldline-adopt-") as folder:
+        # The folder stays empty: nothing beside the module is imported.
+        file = Path(folder).resolve() / "adopted_prompt.py"
+        action = {
+            "action": "render",
+            "version": VERSION,
+            "name": None,
+            "network": Network.DENY,
+            "values": None,
+        }
         try:
-            rendered = _bound(plan, loaded, values)
-        except (PromptRenderError, PromptValidationError, ValueError, TypeError) as error:
-            return Proof(count, failure=f"the new prompt can't be rendered: {error}")
-        problem, is_exact = _compared(plan, originals, rendered)
+            return [
+                (
+                    await renderer.run(
+                        interpreter,
+                        Job(
+                            file=file,
+                            root=file.parent,
+                            overlays={str(file): text},
+                            deadline=SECONDS,
+                            action=action | RenderOptions(params=values).request(),
+                        ),
+                        Render,
+                    )
+                ).blocks
+                for values in params
+            ]
+        finally:
+            await renderer.stop()
+
+
+def compare(plan: Plan, cases: Sequence[Case], renders: Sequence[Sequence[Block]]) -> Proof:
+    """Compare the texts of each case with the blocks that the new prompt shows for it."""
+    exact = True
+    for count, (case, blocks) in enumerate(zip(cases, renders, strict=True)):
+        difference, is_exact = _compared(plan, case.texts, blocks)
         exact = exact and is_exact
-        if problem:
-            return Proof(count, difference=problem, with_lines=lines)
-    return Proof(len(cases), exact, with_lines=lines)
+        if difference:
+            return Proof(count, difference=difference)
+    return Proof(len(cases), exact)
 
 
 def matches(original: str, pieces: Sequence[str]) -> bool:
@@ -123,27 +183,37 @@ def _after_joint(text: str, position: int) -> int:
     return position if joint is None else joint.end()
 
 
-def _compared(plan: Plan, originals: Sequence[str], rendered: Any) -> tuple[str, bool]:
+def _compared(plan: Plan, originals: Sequence[str], blocks: Sequence[Block]) -> tuple[str, bool]:
     """Return a diff if the texts differ, and True if they are exactly the same."""
-    roles = [message.role for message in plan.original.messages]
-    shown = {message.role.value: message for message in rendered.messages}
+    shown: dict[str, list[Block]] = {}
+    for block in blocks:
+        if block.segments:
+            shown.setdefault(block.role, []).append(block)
     exact = True
-    for role, original in zip(roles, originals, strict=True):
-        message = shown.pop(role or "user", None)
-        text = "" if message is None else message.text
-        blocks = () if message is None else [rendered.blocks[place] for place in message.blocks]
+    for message, original in zip(plan.original.messages, originals, strict=True):
+        own = shown.pop(message.role or "user", [])
+        text = _text(own)
         exact = exact and text == original
-        if not matches(original, [piece for block in blocks for piece in _pieces(block)]):
+        if not matches(original, [piece for block in own for piece in pieces_of(block)]):
             return _diff(original, text), False
-    left = [message.text for message in shown.values() if message.text]
-    return (_diff("", "\n".join(left)), False) if left else ("", exact)
+    left = "\n".join(map(_text, shown.values()))
+    return (_diff("", left), False) if left else ("", exact)
 
 
-def _pieces(block: Block) -> Iterator[str]:
+def _text(blocks: Sequence[Block]) -> str:
+    """Return the text of a message, which lacks the blank line below its last block."""
+    text = "".join(block.text for block in blocks)
+    last = blocks[-1].segments[-1] if blocks else None
+    is_separator = last is not None and last.kind == SegmentKind.SEPARATOR
+    return text.removesuffix(last.text) if last is not None and is_separator else text
+
+
+def pieces_of(block: Block) -> Iterator[str]:
+    """Yield the heading of a block, and its body."""
     heading, body = [], list(block.segments)
-    if body and body[-1].kind is SegmentKind.SEPARATOR:
+    if body and body[-1].kind == SegmentKind.SEPARATOR:
         del body[-1]
-    if body and body[0].kind is SegmentKind.HEADING:
+    if body and body[0].kind == SegmentKind.HEADING:
         # The separator after it is between two pieces.
         heading, body = body[:1], body[2:]
     for segments in (heading, body):
@@ -160,102 +230,60 @@ def _diff(original: str, text: str) -> str:
     return "\n".join([*lines[:_LINES_SHOWN], *([f"… {rest} more lines"] if rest > 0 else [])])
 
 
-def _bound(plan: Plan, loaded: Loaded, values: Mapping[str, Any]) -> Any:
-    if not plan.fields:
-        return loaded.template.render()
-    given: dict[str, Any] = {}
-    for known in plan.fields:
-        value = values[known.name]
-        if known.items is not None:
-            item = loaded.classes[known.items.class_name]
-            value = tuple(item(**part) for part in value)
-        given[known.name] = value
-    return loaded.template.render(loaded.classes[plan.class_name](**given))
+def make_cases(plan: Plan) -> list[Case]:
+    """Return values of the fields, and the source's texts with them.
 
-
-def _cases(plan: Plan, *, lines: bool) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield values of the fields, and the texts of the source's messages with these values."""
+    Raises:
+        AdoptError: Jinja can't render the source.
+    """
     original = plan.original
-    contexts: list[dict[str, Any]] = [{} for _ in range(samples.COUNT)]
-    rendered: dict[int, list[str]] = {}
-    made: dict[str, list[Any]] = {}
-    sources = [source for source in original.sources if source]
-    if sources:
+    # A section indents further lines of a value on an indented line, as the notes say.
+    lines = not any(indented(section) for section in plan.walk())
+    numbers = [number for number, source in enumerate(original.sources) if source]
+    contexts: list[dict[str, Any]] = [{}] * samples.COUNT
+    rendered: list[list[str]] = []
+    if numbers:
         from foldline.ide.adopt.jinja import environment
 
         known = environment(original.jinja)
-        all_text = "".join(sources)
-        contexts = samples.contexts(known, all_text, original.guesses, lines=lines)
-        rendered, made = _by_jinja(plan, contexts)
-    if not plan.fields:
-        contexts = contexts[:1]
-    for place, context in enumerate(contexts):
+        templates = [original.sources[number] for number in numbers]
+        contexts = samples.contexts(known, "".join(templates), original.guesses, lines=lines)
+        values_of = [_field_template(original.preamble, field) for field in plan.fields]
+        rendered = render_templates([*templates, *values_of], contexts, original.jinja)
+    cases = []
+    for place, context in enumerate(contexts if plan.fields else contexts[:1]):
         random = Random(place)
+        column = iter([texts[place] for texts in rendered])
+        by_number = {number: next(column) for number in numbers}
         values: dict[str, Any] = {}
-        texts: dict[str, str] = {}
         for field in plan.fields:
-            if field.name in made:
-                value = made[field.name][place]
+            if numbers:
+                values[field.name] = _value(field, context, next(column))
             else:
-                kind = field.type if field.type in ("int", "float", "bool") else "str"
-                raw = context.get(field.source)
-                fresh = samples.text_value(place, kind, random, lines=lines)
-                value = raw if isinstance(raw, str | int | float) else fresh
-            values[field.name] = value
-            texts[field.source] = str(value)
-        found = []
-        for number, message in enumerate(original.messages):
-            if number in rendered:
-                found.append(rendered[number][place])
-            else:
-                found.append(
-                    "".join(
-                        node.text if isinstance(node, Text) else texts[node.source]
-                        for node in message.nodes
-                        if isinstance(node, Text | Slot)
-                    )
-                )
-        yield values, found
+                values[field.name] = samples.text_value(place, field.type, random, lines=lines)
+        shown = {field.source: str(values[field.name]) for field in plan.fields}
+        texts = [
+            by_number[number] if number in by_number else _formatted(message, shown)
+            for number, message in enumerate(original.messages)
+        ]
+        cases.append(Case(values, texts))
+    return cases
 
 
-def _by_jinja(
-    plan: Plan, contexts: Sequence[Mapping[str, Any]]
-) -> tuple[dict[int, list[str]], dict[str, list[Any]]]:
-    """Return the texts of the messages that are Jinja templates, and the values of fields."""
-    original = plan.original
-    jobs: list[str] = []
-    numbers = [number for number, source in enumerate(original.sources) if source]
-    jobs += [original.sources[number] for number in numbers]
-    wanted: list[tuple[Field, Field | None]] = []
-    for field in plan.fields:
-        if field.items is not None:
-            # The number of items.
-            wanted.append((field, None))
-            jobs.append(_looped(original.preamble, field.items.head, ""))
-            for part in field.items.fields.all:
-                wanted.append((field, part))
-                jobs.append(_looped(original.preamble, field.items.head, _shown(part)))
-        else:
-            wanted.append((field, None))
-            jobs.append(f"{original.preamble}{_BEGIN}{_shown(field)}{_END}")
-    answers = render_all(jobs, contexts, original.jinja)
-    rendered = {number: _texts(answers[place]) for place, number in enumerate(numbers)}
-    made: dict[str, list[Any]] = {}
-    for (field, inner), answer in zip(wanted, answers[len(numbers) :], strict=True):
-        if field.items is None:
-            made[field.name] = [
-                _value(field, context, _between(text)[0])
-                for context, text in zip(contexts, _texts(answer), strict=True)
-            ]
-            continue
-        rows = [_between(text) for text in _texts(answer)]
-        if inner is None:
-            made[field.name] = [[{} for _ in row] for row in rows]
-        else:
-            for items, row in zip(made[field.name], rows, strict=True):
-                for item, text in zip(items, row, strict=True):
-                    item[inner.name] = text
-    return rendered, made
+def _formatted(message: Message, shown: Mapping[str, str]) -> str:
+    return "".join(
+        node.text if isinstance(node, Text) else shown[node.source]
+        for node in message.nodes
+        if isinstance(node, Text | Slot)
+    )
+
+
+def _field_template(preamble: str, field: Field) -> str:
+    """Return a template that shows the value of a field, or those of its items."""
+    if field.items is None:
+        return f"{preamble}{_BEGIN}{_shown(field)}"
+    parts = "".join(f"{_BEGIN}{_shown(part)}" for part in field.items.fields.all)
+    return f"{preamble}{{% {field.items.head} %}}{_ITEM}{parts}{{% endfor %}}"
 
 
 def _shown(field: Field) -> str:
@@ -266,57 +294,36 @@ def _shown(field: Field) -> str:
     return f"{{{{ {field.source} }}}}"
 
 
-def _looped(preamble: str, head: str, text: str) -> str:
-    return f"{preamble}{{% {head} %}}{_BEGIN}{text}{_END}{{% endfor %}}"
-
-
-def _between(text: str) -> list[str]:
-    return re.findall(rf"{_BEGIN}([^{_END}]*){_END}", text)
-
-
 def _value(field: Field, context: Mapping[str, Any], text: str) -> Any:
-    if field.type == "bool":
-        return text == "1"
-    if field.type == "int":
-        return int(text)
-    if field.type == "float":
-        return float(text)
+    """Return the value that a field's template has shown."""
+    if field.items is not None:
+        names = [part.name for part in field.items.fields.all]
+        rows = [row.split(_BEGIN)[1:] for row in text.split(_ITEM)[1:]]
+        return [dict(zip(names, row, strict=True)) for row in rows]
     if field.type.startswith("Annotated["):
-        raw = sandbox.made(context.get(field.source))
+        raw = context.get(field.source)
         if raw is None or field.type.startswith("Annotated[str"):
             return raw if raw is None else str(raw)
-        return tuple(map(str, raw))
-    return text
+        return list(map(str, raw))
+    text = text.partition(_BEGIN)[2]
+    if field.type == "bool":
+        return text == "1"
+    return {"int": int, "float": float}.get(field.type, str)(text)
 
 
-def _texts(answer: Sequence[Sequence[Any]]) -> list[str]:
-    for done, text in answer:
-        if not done:
-            raise AdoptError(f"Jinja can't render it with sample values: {text}")
-    return [text for _, text in answer]
-
-
-def render_all(
+def render_templates(
     sources: Sequence[str], contexts: Sequence[Mapping[str, Any]], options: JinjaOptions
-) -> list[list[list[Any]]]:
-    """Render each template with each context, in a process with a deadline.
+) -> list[list[str]]:
+    """Return the texts of each template with each context, rendered in a process with a deadline.
 
     Raises:
-        AdoptError: It took too long, or too much memory.
+        AdoptError: One can't be rendered, or took too long, or too much memory.
     """
-    jobs = [
-        {
-            "source": source,
-            "trim_blocks": options.trim_blocks,
-            "lstrip_blocks": options.lstrip_blocks,
-            "contexts": contexts,
-        }
-        for source in sources
-    ]
+    job = {"sources": sources, "contexts": contexts, "options": asdict(options)}
     try:
         done = subprocess.run(
             [sys.executable, "-I", str(Path(sandbox.__file__))],
-            input=json.dumps(jobs),
+            input=json.dumps(job),
             capture_output=True,
             encoding="utf-8",
             timeout=SECONDS,
@@ -328,6 +335,8 @@ def render_all(
         raise AdoptError(f"the process that renders can't be started: {error}") from None
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        if done.returncode == sandbox.REFUSED:
+            raise AdoptError(f"Jinja can't render it with sample values: {last}")
         raise AdoptError(f"Jinja took too long or too much memory with sample values ({last})")
-    answers: list[list[list[Any]]] = json.loads(done.stdout)
-    return answers
+    texts: list[list[str]] = json.loads(done.stdout)
+    return texts

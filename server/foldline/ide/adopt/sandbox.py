@@ -1,6 +1,6 @@
 """Renders Jinja templates in a process of its own: sandboxed, with limits of time and memory.
 
-This file is run by its path, reads jobs from its standard input, and imports nothing of foldline.
+This file is run by its path, reads a job from its standard input, and imports nothing of foldline.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 SECONDS = 10
 MEMORY = 1 << 30
 LONGEST = 2_000_000
+REFUSED = 3
+"""The exit status if a template can't be rendered; standard error says why."""
 
 
 class Record:
@@ -45,36 +47,38 @@ def made(value: Any) -> Any:
     return Record({name: made(item) for name, item in inner.items()})
 
 
-def render(job: dict[str, Any]) -> list[list[Any]]:
-    """Return for each context True and the text, or False and what went wrong."""
+def render(job: dict[str, Any]) -> list[list[str]]:
+    """Return the texts of each template of a job with each of its contexts.
+
+    Raises:
+        Exception: Whatever a template raises.
+    """
     from jinja2 import FunctionLoader
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=job["trim_blocks"],
-        lstrip_blocks=job["lstrip_blocks"],
+        **job["options"],
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
         # Other templates aren't read: each is a text that names it.
         loader=FunctionLoader(lambda name: f"[{name}]"),
         cache_size=0,
     )
-    try:
-        template = environment.from_string(job["source"])
-    except Exception as error:
-        return [[False, f"{type(error).__name__}: {error}"]] * len(job["contexts"])
-    results: list[list[Any]] = []
-    for context in job["contexts"]:
-        try:
-            text = template.render(**{name: made(value) for name, value in context.items()})
-            results.append([len(text) <= LONGEST, text[:LONGEST]])
-        except Exception as error:
-            results.append([False, f"{type(error).__name__}: {error}"])
+    results = []
+    for source in job["sources"]:
+        template = environment.from_string(source)
+        texts = [
+            template.render(**{name: made(value) for name, value in context.items()})
+            for context in job["contexts"]
+        ]
+        if max(map(len, texts)) > LONGEST:
+            raise ValueError(f"a text is longer than {LONGEST:,} characters")
+        results.append(texts)
     return results
 
 
 def main() -> None:
-    """Render the jobs of standard input."""
+    """Render the job of standard input."""
     try:
         import resource
     except ImportError:
@@ -82,8 +86,12 @@ def main() -> None:
     else:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    jobs = json.load(sys.stdin)
-    json.dump([render(job) for job in jobs], sys.stdout)
+    try:
+        texts = render(json.load(sys.stdin))
+    except Exception as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}".replace("\n", " "))
+        sys.exit(REFUSED)
+    json.dump(texts, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,10 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     document = await find_document(ls.core, arguments.uri)
     adoption, uri = await in_thread(partial(_adopt, document, arguments))
+    if ls.core.settings.trusted:
+        from foldline.ide.adopt.adoption import compare
+
+        adoption = await compare(adoption)
     edit = _creation(uri, adoption.text)
     answer = await in_thread(partial(_answer, adoption, uri))
     if arguments.apply:
