@@ -1,19 +1,46 @@
-"""Checks of single calls: of constructors, and of methods of known objects."""
+"""Checks of single calls, and of code that takes sections for what they aren't."""
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.syntax import Attribute
-from foldline.ide.analysis.values import TEXT_KINDS, SectionValue, ToolValue
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Block,
+    Call,
+    ClassDefinition,
+    Display,
+    FunctionDefinition,
+    Name,
+)
+from foldline.ide.analysis.values import (
+    TEXT_KINDS,
+    External,
+    InstanceValue,
+    MethodValue,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+    ToolValue,
+)
 from foldline.ide.checks.argument_values import (
     check_argument_values,
     check_chosen_summary,
     check_default_params,
 )
-from foldline.ide.checks.evaluation import check_evaluated_value, check_parsed
-from foldline.ide.checks.mutations import check_chapter_render
+from foldline.ide.checks.certain import LITERALS, certain, signature_of
+from foldline.ide.checks.diagnostic import (
+    Code,
+    LazyDiagnostic,
+    at_argument,
+    at_node,
+    at_text,
+    replacement,
+)
 from foldline.ide.checks.prompts import check_call
 from foldline.ide.checks.signatures import (
     CLASSES,
@@ -23,15 +50,19 @@ from foldline.ide.checks.signatures import (
     constructor_of,
     is_library_section,
 )
-from foldline.ide.checks.tools import check_tool
 from foldline.ide.checks.type_arguments import check_type_arguments
+from foldline.prompts import refusals
+from foldline.prompts.tool import NAME_PATTERN, handler_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.checks.diagnostic import LazyDiagnostic
+    from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.syntax import Expression, Statement
+    from foldline.ide.analysis.values import Argument
+    from foldline.ide.checks.diagnostic import Repair
 
 
 def check_calls(calls: Iterable[CallSite], evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
@@ -89,3 +120,143 @@ def _clone(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     elif isinstance(owner, SectionValue) and is_library_section(owner, evaluator):
         section = Constructor(CLASSES[owner.kind].__name__, "clone", None, own=True)
         yield from check_argument_values(call, section, arguments, evaluator)
+
+
+def check_tool(arguments: Mapping[str, Argument], scope: Scope) -> Iterator[LazyDiagnostic]:
+    """Check the arguments of a `Tool(…)`, or of a tool's `clone`."""
+    name, handler = arguments.get("name"), arguments.get("handler")
+    if name is not None:
+        yield from _tool_name(name, scope)
+    signature = signature_of(handler.value) if handler is not None else None
+    refused = handler_refused(signature) if signature is not None else ""
+    if handler is not None and refused:
+        yield LazyDiagnostic(Code.TOOL_HANDLER, refused, at_node(handler.node))
+
+
+def _tool_name(argument: Argument, scope: Scope) -> Iterator[LazyDiagnostic]:
+    kind, value = certain(argument.node, argument.value, scope), argument.value
+    known = value.known if isinstance(value, Text) else None
+    if kind is None or (kind.type == "str" and known is None):
+        return
+    if known is not None and NAME_PATTERN.fullmatch(known):
+        return
+    repairs: tuple[Repair, ...] = ()
+    if isinstance(value, Text) and known is not None:
+        repaired = re.sub(r"[^a-z0-9_-]+", "_", known.lower()).strip("_-")[:64]
+        if repaired:
+            inside = at_text(value.mapped, 0, len(known))
+            repairs = (replacement(f"Change the name to '{repaired}'", inside, repaired),)
+    yield LazyDiagnostic(
+        Code.TOOL_NAME,
+        refusals.tool_name_rule(kind.shown),
+        at_argument(argument),
+        repairs,
+        instead=at_node(argument.node),
+    )
+
+
+_ADAPTERS = ("OpenAIAdapter", "AnthropicAdapter", "ScriptedAdapter", "RecordingAdapter")
+_PARSERS = ("parse_structured_output", "parse_output")
+
+
+def check_evaluated_value(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report what an adapter of the library can't evaluate."""
+    func = call.node.func
+    if not isinstance(func, Attribute) or func.attr.id != "evaluate" or not call.node.args:
+        return
+    made = _made_by(func.value, call.scope)
+    adapter = evaluator.value(made.func, call.scope) if made is not None else None
+    if not isinstance(adapter, External) or adapter.library_name not in _ADAPTERS:
+        return
+    argument = call.node.args[0]
+    value = evaluator.value(argument, call.scope)
+    kind = certain(argument, value, call.scope)
+    wrong = kind is not None and (
+        kind.type in LITERALS or isinstance(value, SectionValue | InstanceValue)
+    )
+    if kind is not None and wrong:
+        yield LazyDiagnostic(
+            Code.INVALID_ARGUMENT, refusals.not_evaluable(kind.shown), at_node(argument)
+        )
+
+
+def check_parsed(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report that an answer is parsed for a prompt that declares no structured output."""
+    func = evaluator.value(call.node.func, call.scope)
+    if not isinstance(func, External) or func.library_name not in _PARSERS:
+        return
+    keyword = call.node.keyword("rendered")
+    if keyword is not None:
+        rendered: Expression = keyword.value
+    elif len(call.node.args) == 2:
+        rendered = call.node.args[1]
+    else:
+        return
+    made = _made_by(rendered, call.scope)
+    method = evaluator.value(made.func, call.scope) if made is not None else None
+    owner = method.owner if isinstance(method, MethodValue) and method.name == "render" else None
+    template = owner.template if isinstance(owner, PromptValue) else owner
+    if not isinstance(template, TemplateValue) or template.maybe or template.output is not None:
+        return
+    if isinstance(owner, PromptValue) and owner.maybe:
+        return
+    yield LazyDiagnostic(Code.OUTPUT_NOT_DATACLASS, refusals.UNDECLARED_OUTPUT, at_node(rendered))
+
+
+def _made_by(node: Expression, scope: Scope) -> Call | None:
+    """Return the call that a value certainly comes from: itself, or that of a name bound once."""
+    if isinstance(node, Call):
+        return node
+    bound = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
+    if len(bound) != 1 or not bound[0].sure or bound[0].index is not None:
+        return None
+    value = bound[0].value
+    return value if isinstance(value, Call) else None
+
+
+def check_assignments(
+    statements: Iterable[Statement], scope: Scope, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
+    """Report assignments to arguments of sections, which can't be changed."""
+    for statement in statements:
+        match statement:
+            case Assign() if statement.value is not None:
+                for target in statement.targets:
+                    for item in target.items if isinstance(target, Display) else (target,):
+                        if isinstance(item, Attribute):
+                            yield from _assigned(item, scope, evaluator)
+            case Block():
+                yield from check_assignments(statement.body, scope, evaluator)
+            case FunctionDefinition():
+                inside = evaluator.any_call(statement, scope)
+                yield from check_assignments(statement.body, inside, evaluator)
+            case ClassDefinition():
+                body = evaluator.body(statement, scope)
+                yield from check_assignments(statement.body, body, evaluator)
+
+
+def _assigned(target: Attribute, scope: Scope, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    owner = evaluator.value(target.value, scope)
+    if not isinstance(owner, SectionValue) or not is_library_section(owner, evaluator):
+        return
+    name = target.attr.id
+    if name in CLASSES[owner.kind].constructor_arguments:
+        about = f"Section {owner.key!r}" if owner.key else "A section"
+        yield LazyDiagnostic(
+            Code.IMMUTABLE_SECTION, f"{about} {refusals.immutable(name)}", at_node(target)
+        )
+
+
+def check_chapter_render(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report `chapter.render()`: a chapter has no text."""
+    func = call.node.func
+    if not isinstance(func, Attribute) or func.attr.id not in ("render", "render_body"):
+        return
+    method = evaluator.value(func, call.scope)
+    owner = method.owner if isinstance(method, MethodValue) else None
+    if not isinstance(owner, SectionValue) or owner.kind != "chapter":
+        return
+    if is_library_section(owner, evaluator):
+        about = f"Chapter {owner.key!r}" if owner.key else "A chapter"
+        message = f"{about} {refusals.NO_CHAPTER_TEXT}"
+        yield LazyDiagnostic(Code.CHAPTER_WITHOUT_TEXT, message, at_node(func.attr))

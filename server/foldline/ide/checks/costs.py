@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeGuard
 
-from foldline.ide.checks.cache_order import check_cache_order
-from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
-from foldline.ide.checks.folding import check_folding
+from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.module_analysis import below, in_template
+from foldline.ide.analysis.placeholders import shown, texts_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.stability import declares_changes, static_plan
+from foldline.ide.analysis.static_render import summarized_alone
+from foldline.ide.analysis.values import External, Items, Nothing, SectionValue, Text, kept
+from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
+from foldline.ide.checks.sections import check_summary_size
+from foldline.prompts import SegmentKind, Stability
+from foldline.prompts.cache.tokens import estimated_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.analysis.static_render import SummarizedBlock
+    from foldline.ide.analysis.static_segments import StaticSegment
+    from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 
 
 def check_costs(
@@ -38,3 +53,201 @@ def _check_budget(
                 f"{counter.format(tokens - budget)} more than its budget of {budget:,}.",
                 at_node(prompt.name),
             )
+
+
+_VALUES = frozenset({SegmentKind.PARAM, SegmentKind.DEFAULT, SegmentKind.DERIVED})
+_LONGEST_NOTE = 400
+"""Characters of a note with a long key."""
+_FAR = 2.5
+"""Ratio of two estimates that no tokenizer turns round."""
+_CLEAR = 1.5
+"""Ratio of two estimates at which the larger one is taken for larger."""
+
+
+def check_folding(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[LazyDiagnostic]:
+    """Report summarized sections that have at least as many tokens, note included, as in full.
+
+    Sections with tools are left out: a summary saves their schemas, too. So are those whose full
+    text has values, which may be of any length.
+    """
+    for prompt in analysis.prompts:
+        for summarized in kept(prompt.template, "may cost more folded", _candidates):
+            path = summarized.block.path
+            costs = _costs(summarized, counter)
+            if costs is not None and "?" not in path:
+                yield _folding_costs_more(prompt, path, summarized.block.section, costs, counter)
+
+
+def _candidates(template: TemplateValue) -> tuple[SummarizedBlock, ...]:
+    """Return the summarized sections of a template that may cost more than in full."""
+    sections = {
+        section
+        for section in in_template(template)
+        if kept(section, "may cost more folded", _may_cost_more)
+    }
+    if not sections or not _is_known(template):
+        return ()
+    return tuple(summarized_alone(template, sections))
+
+
+def _is_known(template: TemplateValue) -> bool:
+    """Return True if it is known how the template writes headings and notes."""
+    heading, disclosure = (template.arguments.get(name) for name in ("heading", "disclosure"))
+    return (
+        not (template.opaque or template.maybe)
+        and (heading is None or isinstance(heading.value, External))
+        and (disclosure is None or isinstance(disclosure.value, Text))
+    )
+
+
+def _may_cost_more(section: SectionValue) -> bool:
+    """Return True if all of a summarized section is known, and its length is no reason to fold."""
+    if section.visibility is not Visibility.SUMMARY or not _is_plain(section):
+        return False
+    summary = section.text("summary")
+    if summary is None or any(check_summary_size(tuple(texts_of(section)))):
+        return False
+    children = (len(item.value.key) for item in section.children.items if _is_section(item.value))
+    folded = len(summary.text) + len(section.title) + sum(children) + _LONGEST_NOTE
+    return _full_size(section) < _FAR * folded
+
+
+def _full_size(section: SectionValue) -> int:
+    """Return the characters of a section's text and those below it."""
+    texts = (inner.text("template") for inner in below(section))
+    return sum(len(text.text) for text in texts if text is not None)
+
+
+def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int] | None:
+    """Return the tokens folded and in full; None if folding saves some, or might."""
+    opened = [segment for block in summarized.opened for segment in block.segments]
+    if any(segment.kind in _VALUES or not segment.known for segment in opened):
+        return None
+    folded = _text(segment for segment in summarized.block.segments if _is_literal(segment))
+    full = _text(opened)
+    if _FAR * estimated_tokens(folded) < estimated_tokens(full):
+        return None
+    costs = counter.count(folded), counter.count(full)
+    least = costs[1] if counter.exact else _CLEAR * costs[1]
+    return costs if costs[0] >= least else None
+
+
+def _text(segments: Iterable[StaticSegment]) -> str:
+    return "".join(segment.text for segment in segments)
+
+
+def _is_literal(segment: StaticSegment) -> bool:
+    return segment.known and segment.kind not in _VALUES
+
+
+def _is_plain(section: SectionValue) -> bool:
+    """Return True if all of a section is known, and neither it nor those below it have tools."""
+    return all(
+        inner.kind == "markdown"
+        and not (inner.opaque or inner.maybe)
+        and inner.visibility is not Visibility.UNKNOWN
+        and (inner is section or not inner.gated)
+        and _has_no_tools(inner)
+        and inner.children.complete
+        and all(_is_section(item.value) and not item.maybe for item in inner.children.items)
+        and _is_literal_text(inner)
+        for inner in below(section)
+    )
+
+
+def _is_section(value: object) -> TypeGuard[SectionValue]:
+    return isinstance(value, SectionValue)
+
+
+def _is_literal_text(section: SectionValue) -> bool:
+    text = section.text("template")
+    return text is not None and not text.dynamic and not shown(text).placeholders
+
+
+def _has_no_tools(section: SectionValue) -> bool:
+    argument = section.arguments.get("tools")
+    if argument is None or isinstance(argument.value, Nothing):
+        return True
+    tools = argument.value
+    return isinstance(tools, Items) and tools.complete and not tools.items
+
+
+def _folding_costs_more(
+    prompt: PromptFacts,
+    path: tuple[str, ...],
+    section: SectionValue,
+    costs: tuple[int, int],
+    counter: TokenCounter,
+) -> LazyDiagnostic:
+    folded, full = map(counter.format, costs)
+    argument = section.arguments.get("visibility")
+    return LazyDiagnostic(
+        Code.FOLDING_COSTS_MORE,
+        f"In `{prompt.name.id}`, `{'.'.join(path)}` has {folded} tokens folded, with its note, and "
+        f"{full} in full: show it in full, or fold it together with others.",
+        at_node(section.node if argument is None else argument.node),
+        instead=at_node(prompt.name),
+    )
+
+
+# Nothing else may stand between sections that change places, such as a comment.
+_COMMA = re.compile(r"\s*,\s*")
+_OFTEN = {Stability.SESSION: "each session", Stability.REQUEST: "each request"}
+
+
+def check_cache_order(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[LazyDiagnostic]:
+    """Yield the values that change more often than what stands behind them."""
+    for prompt in analysis.prompts:
+        if not declares_changes(prompt.template):
+            continue
+        plan = static_plan(prompt.render, counter)
+        for value in plan.misplaced():
+            block = prompt.render.block(value.path)
+            if block is not None:
+                section = block.section
+                key = section.arguments.get("key")
+                yield LazyDiagnostic(
+                    Code.CACHE_ORDER,
+                    _message(value, counter),
+                    at_argument(key) if key and key.name else at_node(section.class_node),
+                    (partial(_moved, prompt, plan, value),),
+                    instead=at_node(prompt.name),
+                )
+
+
+def _message(value: MisplacedValue, counter: TokenCounter) -> str:
+    what = " and ".join(f"`{name}`" for name in value.fields) or "The section"
+    return (
+        f"{what} change{'' if len(value.fields) > 1 else 's'} with {_OFTEN[value.stability]}, so "
+        f"no cache keeps the {counter.format(value.tokens)} tokens behind it that change less "
+        "often: move the section behind them."
+    )
+
+
+def _moved(prompt: PromptFacts, plan: CachePlan, value: MisplacedValue) -> Fix | None:
+    """The fix that moves the section's root behind the last one that changes less often."""
+    root = value.path[:1]
+    last = next(
+        span.path[:1]
+        for span in reversed(plan.spans)
+        if span.path is not None and span.stability < value.stability
+    )
+    spans = _spans(prompt.template.rows, root[0], last[0])
+    text = prompt.analysis.text
+    between = [text[one.end : other.start] for one, other in pairwise(spans)]
+    if any(span.file != prompt.analysis.file for span in spans) or not between:
+        return None
+    if not all(map(_COMMA.fullmatch, between)):
+        return None
+    sources = [text[span.start : span.end] for span in (*spans[1:], spans[0])]
+    moved = sources[0] + "".join(map("".join, zip(between, sources[1:], strict=True)))
+    place = SourceSpan(prompt.analysis.file, spans[0].start, spans[-1].end)
+    return Fix(f"Move the section behind `{last[0]}`", (Change(place, moved),))
+
+
+def _spans(rows: Items, first: str, last: str) -> list[SourceSpan]:
+    """The places of the root sections from `first` to `last`; none if they aren't all known."""
+    keys = [item.value.key if isinstance(item.value, SectionValue) else "" for item in rows.items]
+    if not rows.complete or first not in keys or last not in keys:
+        return []
+    return [span_of(item.node) for item in rows.items[keys.index(first) : keys.index(last) + 1]]

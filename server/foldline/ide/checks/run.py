@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.values import kept
-from foldline.ide.checks.calls import check_calls
+from foldline.ide.checks.calls import check_assignments, check_calls
 from foldline.ide.checks.diagnostic import (
     Code,
     Diagnostic,
@@ -15,12 +17,6 @@ from foldline.ide.checks.diagnostic import (
     Severity,
     default_severity,
 )
-from foldline.ide.checks.evaluated import check_evaluated
-from foldline.ide.checks.fields import check_fields
-from foldline.ide.checks.foreign_syntax import check_foreign_syntax
-from foldline.ide.checks.forms import check_forms
-from foldline.ide.checks.lists import check_list
-from foldline.ide.checks.mutations import check_assignments
 from foldline.ide.checks.sections import (
     check_overrides,
     check_section,
@@ -29,11 +25,11 @@ from foldline.ide.checks.sections import (
 )
 from foldline.ide.checks.silencing import Silencer
 from foldline.ide.checks.templates import check_template
+from foldline.ide.checks.texts import check_fields, check_foreign_syntax, check_forms, check_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
     from foldline.ide.analysis.values import SectionValue
 
@@ -154,3 +150,20 @@ def _located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Dia
         related=tuple(Related(where, message) for where, message in related if where is not None),
         unnecessary=lazy.unnecessary,
     )
+
+
+def check_evaluated(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
+    """Report a file that isn't parsed, and statements that exceed their evaluation budget."""
+    if analysis.refused:
+        message = f"Prompts of this file are not shown: {analysis.refused}."
+        yield LazyDiagnostic(Code.NOT_EVALUATED, message, lambda: SourceSpan(analysis.file, 0, 0))
+    # Showing the prompts counts towards the budget.
+    list(analysis.prompts)
+    for statement in analysis.statements:
+        if analysis.evaluator.memo.bucket(statement.anchor).exceeded:
+            message = (
+                "This statement describes more text or sections than a file of this size should. "
+                "The rest shows as unknown until the prompt is run."
+            )
+            place = partial(SourceSpan, analysis.file, statement.start, statement.end)
+            yield LazyDiagnostic(Code.NOT_EVALUATED, message, place)

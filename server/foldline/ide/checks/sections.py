@@ -1,4 +1,4 @@
-"""Checks of a section by itself: its key, title, type, texts, summary and tools."""
+"""Checks of a section by itself: its key, title, type, texts, summary, tools and conditions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import ITEMS, TemplateText, shown
 from foldline.ide.analysis.source_map import MappedText
 from foldline.ide.analysis.static_render import places_of
-from foldline.ide.analysis.syntax import Assign
+from foldline.ide.analysis.syntax import Assign, Block, Constant, Operation, Return, String
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     Dataclass,
+    FunctionValue,
     Items,
+    LambdaValue,
     Nothing,
+    SectionValue,
     Text,
     ToolValue,
     Unknown,
@@ -33,27 +36,21 @@ from foldline.ide.checks.diagnostic import (
     at_text,
     replacement,
 )
-from foldline.ide.checks.unreachable import check_unreachable
 from foldline.prompts import OverridesStore, refusals
 from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.sections.section import (
-    KEY_PATTERN,
-    KEY_RULE,
-    is_title,
-    repaired_key,
-)
+from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE, is_title, repaired_key
 from foldline.prompts.sections.task import TASK_BLOCKS, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder
-    from foldline.ide.analysis.syntax import ClassDefinition, Node
-    from foldline.ide.analysis.values import SectionValue, TemplateValue
+    from foldline.ide.analysis.syntax import ClassDefinition, Expression, Node, Statement
+    from foldline.ide.analysis.values import Argument, TemplateValue
 
 
 def check_section(section: SectionValue) -> Iterator[LazyDiagnostic]:
@@ -410,3 +407,78 @@ def add_field(params: Dataclass, name: str) -> Repair:
         return Fix(f"Add the field `{name}` to `{params.name}`", (change,))
 
     return repair
+
+
+_DEPTH = 32
+
+
+def check_unreachable(section: SectionValue) -> Iterator[LazyDiagnostic]:
+    """Report a section that is never enabled, and a chapter that never opens or shows nothing."""
+    argument = section.arguments.get("enabled")
+    never = argument is not None and always_false(argument.value)
+    shown: Argument | None
+    if section.kind != "chapter":
+        if argument is not None and never:
+            yield LazyDiagnostic(
+                Code.UNREACHABLE_SECTION,
+                "The section can never be shown: `enabled` is always false.",
+                at_node(argument.node),
+            )
+        return
+    if argument is not None and never:
+        message, shown = "The chapter can never open: `enabled` is always false.", argument
+    elif _is_empty(section):
+        message = (
+            "Opening the chapter shows nothing: no section in it is ever enabled."
+            if section.children.items
+            else "The chapter holds no sections, so opening it shows nothing."
+        )
+        shown = section.arguments.get("key")
+    else:
+        return
+    where = at_argument(shown) if shown is not None else at_node(section.class_node)
+    yield LazyDiagnostic(Code.CHAPTER_NEVER_OPENS, message, where)
+
+
+def _is_empty(section: SectionValue, depth: int = 0) -> bool:
+    """Return True if a section certainly shows nothing."""
+    argument = section.arguments.get("enabled")
+    if argument is not None and always_false(argument.value):
+        return True
+    if section.kind != "chapter" or section.opaque or depth > _DEPTH:
+        return False
+    return section.children.complete and all(
+        isinstance(item.value, SectionValue)
+        and not (item.maybe or item.value.maybe)
+        and _is_empty(item.value, depth + 1)
+        for item in section.children.items
+    )
+
+
+def always_false(value: object) -> bool:
+    """Return True if a callable certainly returns a false value for any arguments."""
+    if isinstance(value, LambdaValue):
+        return _is_false(value.definition.body)
+    if isinstance(value, FunctionValue) and value.definition.simple:
+        returned = list(_returned(value.definition.body))
+        # A function without a `return` may raise an error.
+        return bool(returned) and all(result is None or _is_false(result) for result in returned)
+    return False
+
+
+def _returned(body: Sequence[Statement]) -> Iterator[Expression | None]:
+    for statement in body:
+        if isinstance(statement, Return):
+            yield statement.value
+        elif isinstance(statement, Block):
+            yield from _returned(statement.body)
+
+
+def _is_false(node: Expression) -> bool:
+    if isinstance(node, Operation):
+        both = _is_false(node.left) and _is_false(node.right)
+        one = _is_false(node.left) or _is_false(node.right)
+        return (node.operator == "and" and one) or (node.operator == "or" and both)
+    if isinstance(node, Constant):
+        return node.source == "None" or (node.value is not None and not node.value)
+    return isinstance(node, String) and node.source in ('""', "''")

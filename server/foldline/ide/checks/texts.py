@@ -1,0 +1,299 @@
+"""Checks of what template texts show: fields and their forms, lists, other template languages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.placeholders import ITEMS, roles_of, texts_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.syntax import Call, Name
+from foldline.ide.analysis.values import (
+    LIST_KINDS,
+    TEXT_KINDS,
+    Dataclass,
+    InstanceValue,
+    Items,
+    Nothing,
+    kept,
+)
+from foldline.ide.checks.diagnostic import (
+    Code,
+    LazyDiagnostic,
+    alternatives,
+    at_node,
+    at_placeholder,
+    at_text,
+    replacement,
+)
+from foldline.ide.checks.diagnostic import (
+    at_placeholder as at,
+)
+from foldline.ide.checks.sections import name_repairs, names_in, use_of
+from foldline.prompts import errors, foreign_syntax
+from foldline.prompts.forms import field_forms
+from foldline.prompts.sections import composition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
+    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.values import Field, SectionValue
+    from foldline.ide.checks.diagnostic import Repair
+
+
+def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
+    """Report `{{ name }}`, `{% if name %}` and `{name}`, where `name` is a field."""
+    section, mapped, params = text.section, text.mapped, text.owner
+    if section.kind not in TEXT_KINDS or text.role == ITEMS or "{" not in mapped.text:
+        return
+    if (section.kind == "task" and text.role == "template") or not isinstance(params, Dataclass):
+        return
+    argument = text.section.arguments.get(text.role)
+    if argument is not None and isinstance(argument.node, Call):
+        func = argument.node.func
+        if isinstance(func, Name) and func.id == "verbatim":
+            return
+    used = {placeholder.name for placeholder in text.placeholders}
+    fields = {field.id for field in params.fields} - used
+    for match, name in foreign_syntax.occurrences(mapped.text, fields) if fields else ():
+        if not mapped.dynamic_in(*match.span()):
+            yield _foreign(text, match, name)
+
+
+def _foreign(text: TemplateText, match: re.Match[str], name: str) -> LazyDiagnostic:
+    mapped, (start, end) = text.mapped, match.span()
+    place = at_text(mapped, start, end)
+    repairs: tuple[Repair, ...] = ()
+    bare = match["tag"] is None and match[0].strip("{}").strip() == name
+    if bare and all(run.exact for run in mapped.slice(start, end).runs):
+        repairs = (replacement(f"Change to `${{{name}}}`", place, f"${{{name}}}", preferred=True),)
+    argument = text.section.arguments.get(text.role)
+    return LazyDiagnostic(
+        Code.FOREIGN_TEMPLATE_SYNTAX,
+        foreign_syntax.message(match, name),
+        place,
+        repairs,
+        instead=None if argument is None else at_node(argument.node),
+    )
+
+
+def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
+    """Report fields that a text can't show, and those that it shows as Python writes them."""
+    section, params = text.section, text.owner
+    if section.kind not in TEXT_KINDS or text.role == ITEMS or not isinstance(params, Dataclass):
+        return
+    # What `enabled` decides from the parameters says nothing of an item.
+    gated = section.gated and params is section.params
+    for placeholder in text.placeholders:
+        field = params.field(placeholder.name)
+        if field is None:
+            continue
+        use = section.arguments.get(text.role)
+        instead = None if use is None else at_node(use.node)
+        shows = field.type.shows
+        if field.type.problem:
+            yield LazyDiagnostic(
+                Code.INVALID_FORM,
+                f"`{field.id}` can't be shown: {field.type.problem}.",
+                partial(_annotation, field, placeholder),
+                instead=at_placeholder(placeholder),
+            )
+        elif shows is not None and not (gated and shows.kind is composition.Repr.NONE):
+            yield LazyDiagnostic(
+                Code.REPR_PLACEHOLDER,
+                f"`${{{field.id}}}` {field_forms.repr_message(shows, field.id)}.",
+                at_placeholder(placeholder),
+                related=(
+                    ((partial(_annotation, field, placeholder), "Its type is declared here."),)
+                    if field.hint is not None
+                    else ()
+                ),
+                instead=instead,
+            )
+
+
+def _annotation(field: Field, placeholder: Placeholder) -> SourceSpan | None:
+    """Location of a field's type, or of the placeholder for a field of the library."""
+    return placeholder.source if field.hint is None else span_of(field.hint[0])
+
+
+def check_list(section: SectionValue, texts: tuple[TemplateText, ...]) -> Iterator[LazyDiagnostic]:
+    """Check that `items` names a field with a sequence of items."""
+    if section.kind not in LIST_KINDS:
+        return
+    for text in texts:
+        if text.role == ITEMS:
+            yield from _items_field(text)
+    yield from _given_items(section)
+
+
+def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
+    section, params, names = text.section, text.owner, names_in(text)
+    (whole,) = text.placeholders
+    if names is None:
+        return
+    if isinstance(params, Nothing):
+        yield LazyDiagnostic(
+            Code.ITEMS_FIELD,
+            f"The section takes no parameters that could have a field `{whole.name}`: specialise "
+            "it with their dataclass, or give the items themselves.",
+            at(whole),
+            instead=use_of(section, ITEMS),
+        )
+    elif whole.name not in names and isinstance(params, Dataclass):
+        near = errors.near_names(whole.name, names)
+        hint = f" Did you mean {alternatives(near)}?" if near else ""
+        yield LazyDiagnostic(
+            Code.ITEMS_FIELD,
+            f"`{whole.name}` isn't a field of `{params.name}`.{hint}",
+            at(whole),
+            tuple(name_repairs(whole, near, None)),
+            instead=use_of(section, ITEMS),
+        )
+    elif section.holds_items is False and isinstance(section.item, Dataclass):
+        field = params.field(whole.name) if isinstance(params, Dataclass) else None
+        declared = f" is declared as `{field.annotation}`" if field is not None else ""
+        name = field.name if field is not None else None
+        yield LazyDiagnostic(
+            Code.ITEMS_FIELD,
+            f"`{whole.name}`{declared}; `items` needs a field with a sequence of "
+            f"`{section.item.name}`, such as `tuple[{section.item.name}, ...]`.",
+            at(whole),
+            related=((at_node(name), "It is declared here."),) if name is not None else (),
+            instead=use_of(section, ITEMS),
+        )
+
+
+def _given_items(section: SectionValue) -> Iterator[LazyDiagnostic]:
+    """Check items that are given with the section, as far as their classes are known."""
+    argument, kind = section.arguments.get(ITEMS), section.item
+    if argument is None or not isinstance(argument.value, Items) or not isinstance(kind, Dataclass):
+        return
+    for item in argument.value.items:
+        value = item.value
+        if not isinstance(value, InstanceValue) or item.maybe:
+            continue
+        definition = value.dataclass.definition
+        # One that has bases may be derived from it.
+        if value.dataclass.identity is not kind.identity and not (definition and definition.bases):
+            yield LazyDiagnostic(
+                Code.ITEMS_FIELD,
+                f"The items of the section are `{kind.name}`, not `{value.dataclass.name}`.",
+                at_node(item.node),
+                instead=use_of(section, ITEMS),
+            )
+
+
+def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
+    """Report the fields that this file declares and that nothing in the workspace uses.
+
+    A field is reported only if all texts of the sections that have it are known, and if neither the
+    rest of the file nor a file that names the dataclass mentions it: `enabled` callables and other
+    code may use a field, too.
+    """
+    memo = analysis.evaluator.memo
+    declared: dict[int, tuple[Dataclass, Field]] = {}
+    used: set[int] = set()
+    unsure: set[int] = set()
+    for facts in analysis.facts:
+        uses = memo.fact(facts.statement.anchor, "fields", partial(_uses, facts))
+        declared.update(uses.declared)
+        used |= uses.used
+        unsure |= uses.unsure
+    for key, (kind, field) in declared.items():
+        name = field.name
+        if key in used or key in unsure or name is None or name.file != analysis.file:
+            continue
+        if field.id.startswith("__"):
+            continue  # `__stability__` and its like are for the library.
+        if _mentioned(field.id, analysis.text):
+            continue
+        if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
+            continue
+        yield LazyDiagnostic(
+            Code.UNUSED_FIELD,
+            f"No template uses `{field.id}`.",
+            at_node(name),
+            unnecessary=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """Fields that code declares and uses, by the `id` of their declared names."""
+
+    declared: dict[int, tuple[Dataclass, Field]]
+    used: set[int]
+    unsure: set[int]
+
+
+_NO_USES = _Uses({}, set(), set())
+
+
+def _uses(facts: StatementFacts) -> _Uses:
+    found = _Uses({}, set(), set())
+    sections = {id(text.section): text.section for text in facts.texts}
+    of_sections = [kept(section, "declared fields", _declared) for section in facts.sections]
+    of_texts = [kept(section, "used fields", _used) for section in sections.values()]
+    for uses in (*of_sections, *of_texts):
+        found.declared.update(uses.declared)
+        found.used.update(uses.used)
+        found.unsure.update(uses.unsure)
+    return found
+
+
+def _declared(section: SectionValue) -> _Uses:
+    """The fields that a section has, and those that it may use elsewhere than in its texts."""
+    params = section.params
+    if not isinstance(params, Dataclass) or params.definition is None:
+        return _NO_USES
+    fields = {id(field.name): field for field in params.fields if field.name is not None}
+    unsure = (
+        not params.complete
+        or params.task
+        or params.computed
+        or not _renders_only_known_texts(section)
+    )
+    declared = {key: (params, field) for key, field in fields.items()}
+    return _Uses(declared, set(), set(fields) if unsure else set())
+
+
+def _used(section: SectionValue) -> _Uses:
+    """The fields that a section's texts use."""
+    found = _Uses({}, set(), set())
+    for text in texts_of(section):
+        owner = text.owner
+        if not isinstance(owner, Dataclass):
+            continue
+        names = {placeholder.name for placeholder in text.placeholders} - set(text.computed)
+        found.used.update(id(field.name) for field in owner.fields if field.id in names)
+        # A misspelled placeholder has its own diagnostic, and may be meant for this field.
+        if text.mapped.dynamic or any(owner.field(name) is None for name in names):
+            found.unsure.update(id(field.name) for field in owner.fields)
+    return found
+
+
+def _renders_only_known_texts(section: SectionValue) -> bool:
+    """Return True if the section uses fields only in its texts, and they are known."""
+    if section.kind not in ("markdown", *LIST_KINDS) or section.opaque:
+        return False
+    items = section.arguments.get(ITEMS)
+    given = items is not None and isinstance(items.value, Items)
+    if section.kind in LIST_KINDS and not given and section.known(ITEMS) is None:
+        return False
+    return section.text("template") is not None and all(
+        role not in section.arguments or section.text(role) is not None
+        for role in roles_of(section)
+    )
+
+
+def _mentioned(name: str, text: str) -> bool:
+    """Return True if the word occurs other than as a declaration or a keyword argument."""
+    return (
+        re.search(rf"\b{re.escape(name)}\b(?!\s*[:=])|\b{re.escape(name)}\s*==", text) is not None
+    )
