@@ -257,14 +257,23 @@ def test_a_section_that_costs_more_folded_is_found(
 @pytest.mark.parametrize(
     ("configuration", "complaint"),
     [
-        ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens must be one of o200k, cl100k"),
-        ("[tool.foldline]\nbudget = 1", "tool.foldline.budget is not an option; options are"),
+        ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens: expected one of o200k, cl100k"),
+        (
+            "[tool.foldline]\nbudget = 1",
+            "tool.foldline.budget: unknown option; did you mean 'token_budget'?",
+        ),
         (
             "[tool.foldline]\ntoken-budget = true",
-            "must be a whole number, 0 for no budget, not True",
+            "token-budget: expected a whole number, got True",
         ),
-        ("[tool.foldline.severity]\nnonsense = 'error'", "severity.nonsense isn't a diagnostic"),
-        ("[tool.foldline.severity]\nlong-summary = 'loud'", "must be one of error, warning"),
+        (
+            "[tool.foldline.severity]\nnonsense = 'error'",
+            "severity.nonsense: unknown name; there are ",
+        ),
+        (
+            "[tool.foldline.severity]\nlong-summary = 'loud'",
+            "long-summary: expected one of error, warning",
+        ),
         ("[tool", "pyproject.toml: "),
     ],
 )

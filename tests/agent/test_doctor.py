@@ -73,10 +73,13 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[tool.foldline.lsp]\nuse = ['pyrigth']", "no server 'pyrigth'; did you mean 'pyright'?"),
-        ("[tool.foldline.lsp]\nuses = []", "unknown 'uses'; did you mean 'use'?"),
-        ("[tool.foldline.lsp]\nuse = 'ty'", "use is not a list of names"),
-        ("[tool.foldline.lsp.servers]\nmine = 1", "servers.mine] is not a table"),
+        (
+            "[tool.foldline.lsp]\nuse = ['pyrigth']",
+            "lsp.use: unknown server 'pyrigth'; did you mean 'pyright'",
+        ),
+        ("[tool.foldline.lsp]\nuses = []", "lsp.uses: unknown option; did you mean 'use'?"),
+        ("[tool.foldline.lsp]\nuse = 'ty'", "lsp.use: expected a list of texts, got 'ty'"),
+        ("[tool.foldline.lsp.servers]\nmine = 1", "servers.mine: expected a table, got 1"),
         ("[tool.foldline.lsp.servers.mine]\ncommand = ['a']", "needs a command and languages"),
         (
             "[tool.foldline.lsp.servers.mine]\ncommand = ['a']\nlanguages = ['pyhton']",

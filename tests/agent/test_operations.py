@@ -17,10 +17,11 @@ from foldline.agent.code import add_operation
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.tools import code_tools
+from foldline.backends.base.reading import Between
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import FileArguments
-from foldline.ide.operations.operation import Between, Doc, Operation, Role
+from foldline.ide.operations.operation import Doc, Operation, Role
 from foldline.ide.workspace import Workspace
 from foldline.prompts import ToolContext
 from foldline.prompts.errors import ToolValidationError

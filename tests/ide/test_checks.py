@@ -377,7 +377,7 @@ def test_severities_are_configurable(fixtures: Fixtures) -> None:
     ],
 )
 def test_a_comment_is_unused_once_what_it_silences_is_mended(
-    fixtures: Fixtures, severities: dict[str, Severity], reported: bool
+    fixtures: Fixtures, severities: dict[Code, Severity], reported: bool
 ) -> None:
     severities = {**severities, Code.UNUSED_FIELD: Severity.OFF}
     fixture = fixtures.project(
@@ -469,7 +469,7 @@ def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path
     project = Project(root)
     analysis = project.analysis(str(file))
     assert analysis is not None
-    (found,) = diagnostics(analysis, severities={"unused-field": Severity.OFF})
+    (found,) = diagnostics(analysis, severities={Code.UNUSED_FIELD: Severity.OFF})
     assert (found.code, found.message.partition(" ")[0]) == (Code.UNKNOWN_PLACEHOLDER, "`nmae`")
     assert analysis.text[found.place.start : found.place.end] == 'from_file("texts/wrong.md")'
     (related,) = found.related

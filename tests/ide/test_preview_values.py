@@ -220,9 +220,9 @@ async def test_wrong_options_are_told_with_their_path(view: View, tmp_path: Path
     editor = view(tmp_path, trusted=True)
     await shown(editor)
     told = " ".join(editor.reported)
-    assert "tool.foldline.preview: unknown option 'param'" in told
+    assert "tool.foldline.preview.param: unknown option; did you mean 'params'" in told
     assert "network: expected one of allow, deny, got 'off'" in told
-    assert "fixtures[1]: expected str, got int" in told
+    assert "fixtures[1]: expected a text, got 3" in told
 
 
 async def test_a_set_that_the_project_names_in_vain_is_told_and_the_source_shown(

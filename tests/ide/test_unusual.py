@@ -24,7 +24,7 @@ PARTS = re.split(
 )
 FILES = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
 COUNTERS = (token_counter(exact=False), token_counter())
-UNFINISHED: dict[str, Severity] = {Code.UNUSED_FIELD: Severity.OFF}
+UNFINISHED: dict[Code, Severity] = {Code.UNUSED_FIELD: Severity.OFF}
 
 
 def found_in(text: str, *, opened: str | None = None) -> list[str]:

@@ -163,13 +163,13 @@ def test_structure_takes_what_fits() -> None:
 @pytest.mark.parametrize(
     ("value", "fields", "message"),
     [
-        ({}, ("path",), "missing"),
-        ({"path": 3}, ("path",), "path: expected str, got int"),
-        ({"path": "a", "start": True}, ("start",), "expected int, got bool"),
-        ({"path": "a", "keys": "abc"}, ("keys",), "expected an array, got str"),
-        ({"path": "a", "keys": ["x", 1]}, ("keys[1]",), "expected str, got int"),
-        ({"path": "a", "pth": "b"}, ("pth",), "unknown 'pth'; known are path, start"),
-        ([], (), "expected one JSON object"),
+        ({}, ("path",), "path: is required"),
+        ({"path": 3}, ("path",), "path: expected a text, got 3"),
+        ({"path": "a", "start": True}, ("start",), "expected a whole number, got True"),
+        ({"path": "a", "keys": "abc"}, ("keys",), "expected a list of texts, got 'abc'"),
+        ({"path": "a", "keys": ["x", 1]}, ("keys[1]",), "expected a text, got 1"),
+        ({"path": "a", "pth": "b"}, ("pth",), "unknown argument; did you mean 'path'?"),
+        ([], (), "expected an object, got []"),
     ],
 )
 def test_structure_names_what_does_not_fit(

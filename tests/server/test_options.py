@@ -33,7 +33,7 @@ def test_what_is_wrong_is_told_with_its_path_and_left_out() -> None:
         "foldline",
     )
     assert options == PromptOptions(tokens="cl100k")
-    assert [problem.split(" ")[0] for problem in problems] == [
+    assert [problem.partition(": ")[0] for problem in problems] == [
         "foldline.codeLens",
         "foldline.severity.stray-dollar",
         "foldline.colour",

@@ -124,7 +124,7 @@ async def test_problems_of_a_projects_options_are_shown(connect: Connect, tmp_pa
     editor.open("both.py", PROMPT)
     await editor.command("prompt.preview")
     (message,) = (message.message for message in editor.client.messages)
-    assert "tool.foldline.preview: unknown option 'param'" in message
+    assert "tool.foldline.preview.param: unknown option; did you mean 'params'" in message
 
 
 async def test_trust_is_given_and_taken_back(connect: Connect, tmp_path: Path) -> None:

@@ -273,4 +273,4 @@ async def test_a_client_that_is_not_asked_sends_its_settings(root: Path) -> None
         editor.client.workspace_did_change_configuration(changed)
         await editor.settled()
         assert len(editor.shown) == 1
-        assert "foldline.tokens must be one of" in editor.shown[0]
+        assert "foldline.tokens: expected one of" in editor.shown[0]

@@ -353,9 +353,12 @@ class SmartFileAccess(CodeNavigation):
         )
         found = await query.run()
         if not found.references and self._index is not None:
-            from foldline.backends.base.near_names import with_near_names
+            from dataclasses import replace
 
-            found = with_near_names(found, self._index.last_defined())
+            from foldline.backends.base.near_names import did_you_mean, near_names
+
+            near = near_names(name.strip().rpartition(".")[2], self._index.last_defined())
+            found = replace(found, reason=f"{found.reason}{did_you_mean(near)}")
         return page_references(found, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:

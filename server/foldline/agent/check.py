@@ -162,11 +162,11 @@ def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> 
 def _explain(code: str) -> int:
     from pathlib import Path
 
+    from foldline.backends.base.near_names import near_names
     from foldline.ide import checks
-    from foldline.prompts import errors
 
     if code not in set(checks.Code):
-        near = errors.near_names(code, checks.Code) or tuple(checks.Code)
+        near = near_names(code, checks.Code) or tuple(checks.Code)
         complain(f"foldline check: there is no diagnostic {code!r}; there are {', '.join(near)}")
         return 2
     page = Path(checks.__file__).parent / "pages" / f"{code}.md"

@@ -142,12 +142,11 @@ def _run(words: list[str]) -> int:
 
 
 def _unknown(what: str, name: str, names: Iterable[str], page: str) -> Refused:
-    from difflib import get_close_matches
-
     from foldline.agent.refusals import Refused
+    from foldline.backends.base.near_names import near_names
 
-    near = get_close_matches(name, sorted(set(names)), n=2, cutoff=0.7)
-    meant = f"did you mean {' or '.join(f'`{found}`' for found in near)}? " if near else ""
+    near = near_names(name, names)[:1]
+    meant = "".join(f"did you mean `{found}`? " for found in near)
     message = f"{what}: {meant}`{page}` lists what there is."
     return Refused(message, kind="usage", data={"near": near})
 

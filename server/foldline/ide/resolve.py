@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoDocument, NoPrompt
 from foldline.ide.uris import path_of, uri_of
 
@@ -93,7 +93,7 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
     if name in names:
         return PromptTarget(document, names[name])
     if names:
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or sorted(names)
+        near = near_names(name, names) or sorted(names)
         raise NoPrompt(
             f"{document.path.name} has no prompt {name!r}; it has {', '.join(near)}",
             name=name,

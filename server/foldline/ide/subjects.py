@@ -207,8 +207,8 @@ async def _flattened(access: SmartFileAccess, path: str) -> list[Located]:
 
 
 def _unknown(access: SmartFileAccess, name: str) -> NothingDefined:
-    from foldline.backends.base.near_names import near_names
+    from foldline.backends.base.near_names import did_you_mean, near_names
 
-    near = near_names(name, access.index.last_defined()) if access.index is not None else []
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return NothingDefined(f"nothing here defines {name!r}{hint}", near=tuple(near))
+    index = access.index
+    near = near_names(name.rpartition(".")[2], index.last_defined()) if index is not None else ()
+    return NothingDefined(f"nothing here defines {name!r}{did_you_mean(near)}", near=near)

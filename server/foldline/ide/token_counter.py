@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENCODINGS = ("o200k", "cl100k")
+Encoding: TypeAlias = Literal["o200k", "cl100k"]
+ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 """The supported encodings; the first is the default."""
 
 _REMEMBERED = 20_000

@@ -207,8 +207,7 @@ def test_sf_04_any_other_choice_is_a_mistake(value: str, tmp_path: Path) -> None
     (tmp_path / "pyproject.toml").write_text(f"[tool.foldline.lsp]\noutlines = {value}\n")
     backend = LSPBackend(LocalFileBackend(tmp_path))
     [problem] = backend.configuration_problems
-    assert problem.startswith("[tool.foldline.lsp] outlines is ")
-    assert problem.endswith("write 'server' or 'syntax'")
+    assert "tool.foldline.lsp.outlines: expected one of server, syntax, got " in problem
     backend.close()
 
 

@@ -1,42 +1,36 @@
-"""Names of a workspace that are like one that it doesn't have."""
+"""Names that resemble one that there isn't."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from foldline.backends.models import References
-
-_MOST_NEAR = 3
+_MOST = 3
+_LIKE = 0.65
 # Comparing takes time with the square of the length.
-_LONGEST_NAME = 100
-_LIKE = 0.8
+_LONGEST = 100
 
 
-def near_names(name: str, defined: Iterable[bytes]) -> list[str]:
-    """The defined names that are most like `name`, those that differ only in case first."""
-    word = name.strip().rpartition(".")[2]
-    folded = word.casefold()
-    if not folded or len(folded) > _LONGEST_NAME:
-        return []
-    names: dict[str, list[str]] = {}
-    for raw in defined:
+def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return at most three of `names` that resemble `name`, best first; case counts for nothing."""
+    from difflib import get_close_matches
+
+    folded = name.casefold()
+    if not folded or len(folded) > _LONGEST:
+        return ()
+    known: dict[str, dict[str, None]] = {}
+    for one in names:
         # No name that differs more in its length is as like.
-        if 3 * len(raw) >= len(folded) and len(raw) <= _LONGEST_NAME:
-            known = raw.decode("utf-8", "replace")
-            names.setdefault(known.casefold(), []).append(known)
-    like = difflib.get_close_matches(folded, sorted(names), n=_MOST_NEAR, cutoff=_LIKE)
-    every = [known for match in like for known in sorted(names[match])]
-    return [known for known in every if known != word][:_MOST_NEAR]
+        if len(folded) < 3 * len(one) and len(one) < 3 * len(folded) and len(one) <= _LONGEST:
+            known.setdefault(one.casefold(), {})[one] = None
+    like = get_close_matches(folded, sorted(known), n=_MOST, cutoff=_LIKE)
+    every = (one for match in like for one in sorted(known[match]) if one != name)
+    return tuple(every)[:_MOST]
 
 
-def with_near_names(found: References, defined: Iterable[bytes]) -> References:
-    """The answer that there are no references, with the names that may be meant."""
-    near = near_names(found.name, defined)
-    if not near:
-        return found
-    return replace(found, reason=f"{found.reason}; did you mean {' or '.join(map(repr, near))}?")
+def did_you_mean(near: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a message that suggests these names; `otherwise` if there are none."""
+    names = " or ".join(map(repr, near))
+    return f"; did you mean {names}?" if names else otherwise

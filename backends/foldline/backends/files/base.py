@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 import threading
@@ -11,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.extras import require_code_packages
+from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import (
     BinaryFileError,
     FileTooLargeError,
@@ -447,8 +447,7 @@ class BaseFileBackend(ABC):
         prefix = f"{folder}/" if folder else ""
         if not folder or self._kind(folder) == "folder":
             names = [entry.name for entry in self._list(folder) if not entry.special]
-            close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-            if close:
+            if close := near_names(name, names):
                 return [prefix + match for match in close]
         found: list[str] = []
         for stamp in itertools.islice(self.walk_folder("."), 20_000):

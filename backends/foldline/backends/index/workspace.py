@@ -20,7 +20,7 @@ from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
@@ -201,9 +201,10 @@ class WorkspaceIndex:
             return []
         return self._lookup(lambda store: store.files_with(word, defined=True))
 
-    def last_defined(self) -> set[bytes]:
-        """The names that seemed to be defined when last indexed, as UTF-8, without a look."""
-        return self._lookup(Store.defined_names) if self.recall() else set()
+    def last_defined(self) -> Iterator[str]:
+        """The names that seemed to be defined when last indexed, without a look at the files."""
+        names = self._lookup(Store.defined_names) if self.recall() else ()
+        return (name.decode("utf-8", "replace") for name in names)
 
     @waits
     async def files_without(

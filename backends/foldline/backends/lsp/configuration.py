@@ -20,35 +20,32 @@ programs to run: a `command`, but also the engine, and settings that name an int
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
+from foldline.backends.base.near_names import did_you_mean, near_names
+from foldline.backends.base.reading import read_project
 from foldline.backends.errors import (
     MalformedFileError,
     MissingPathError,
     PathError,
     cut,
     first_few,
-    shown,
 )
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
 # The table in `[tool.foldline]`.
 TABLE = "lsp"
 # Who is asked for outlines: a server that is up before the syntax tree, or the tree alone.
-BY_SERVER = "server"
-BY_SYNTAX = "syntax"
-_FILE = "pyproject.toml"
-_KEYS = ("use", "disable", "outlines", "servers")
-_SAFE_KEYS = frozenset({"disable", "outlines"})
-_SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
+BY_SERVER: Final = "server"
+BY_SYNTAX: Final = "syntax"
 # Near names are looked for among the first of very many.
 _MOST_COMPARED = 1_000
 _LANGUAGES = frozenset(LANGUAGE_IDS.values())
@@ -70,34 +67,74 @@ class ServerChoice:
     outlines: str = BY_SERVER
 
 
+@dataclass(frozen=True, slots=True)
+class ServerTable:
+    """The values of one server that a project sets."""
+
+    command: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
+    root_markers: tuple[str, ...] | None = None
+    initialization_options: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def of(self, known: ServerSpec) -> ServerSpec:
+        """Return a server with these values in place of its own."""
+        return replace(
+            known,
+            command=known.command if self.command is None else self.command,
+            languages=known.languages if self.languages is None else self.languages,
+            root_markers=known.root_markers if self.root_markers is None else self.root_markers,
+            initialization_options={**known.initialization_options, **self.initialization_options},
+            settings={**known.settings, **self.settings},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ServersTable:
+    """What a project sets about language servers."""
+
+    use: tuple[str, ...] = ()
+    disable: tuple[str, ...] = ()
+    outlines: Literal["server", "syntax"] = BY_SERVER
+    servers: Mapping[str, ServerTable] = field(default_factory=dict)
+
+
 def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     """The servers for the workspace at `root`."""
-    problems: list[str] = []
-    content: object = {}
+    file = root / "pyproject.toml"
+    where = f"{file}: tool.foldline.{TABLE}"
+    table = ServersTable()
+    problems: tuple[str, ...] = ()
     try:
-        content = _content(root, _FILE)
-    except MissingPathError:
-        pass
+        table, problems = read_project(file, root, table, TABLE) or (table, problems)
     except PathError as error:
-        problems.append(error.summary)
-    table = _table(content, f"tool.foldline.{TABLE}", problems)
-    problems.extend(_unknown("[tool.foldline.lsp]", table, _KEYS))
+        problems = (error.summary,)
     known = {spec.name: spec for spec in SERVERS}
-    for name, values in _table(table, "servers", problems).items():
-        spec = _server(name, values, known.get(name), problems)
-        if spec is not None:
+    wrong: list[str] = []
+    for name, values in table.servers.items():
+        spec = values.of(known.get(name, ServerSpec(name, (), ())))
+        own = f"{where}.servers.{cut(name)}"
+        wrong += _unknown(f"{own}.languages", spec.languages, _LANGUAGES, "language")
+        if spec.command and spec.languages:
             known[name] = spec
-    use = _names(table, "use", known, problems)
-    disabled = frozenset(_names(table, "disable", known, problems))
-    outlines = _outlines(table, problems)
+        else:
+            wrong.append(f"{own} needs a command and languages")
+    for key in ("use", "disable"):
+        wrong += _unknown(f"{where}.{key}", getattr(table, key), known, "server")
+    problems = first_few((*problems, *wrong))
+    disabled = frozenset(name for name in table.disable if name in known)
     if not trusted:
-        ignored = _ignored(table)
-        return ServerChoice(
-            SERVERS, disabled, problems=first_few(problems), ignored=ignored, outlines=outlines
+        waiting = [key for key in ("use", "servers") if getattr(table, key)]
+        ignored = waiting and (
+            f"[tool.foldline.{TABLE}] {' and '.join(waiting)} may choose what is run, and waits "
+            "until you trust the workspace: in your editor, or with --trust"
         )
-    order = dict.fromkeys([*use, *known])
-    servers = tuple(known[name] for name in order)
-    return ServerChoice(servers, disabled, use, first_few(problems), outlines=outlines)
+        return ServerChoice(
+            SERVERS, disabled, problems=problems, ignored=ignored or "", outlines=table.outlines
+        )
+    use = tuple(name for name in table.use if name in known)
+    servers = tuple(known[name] for name in dict.fromkeys((*use, *known)))
+    return ServerChoice(servers, disabled, use, problems, outlines=table.outlines)
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
@@ -128,109 +165,10 @@ def _content(root: Path, name: str) -> object:
     return read(root / name, root=root)
 
 
-def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:
-    for part in key.split("."):
-        values = values.get(part, {}) if isinstance(values, dict) else {}
-    if isinstance(values, dict):
-        return values
-    problems.append(f"{key} is not a table")
-    return {}
-
-
-def _ignored(table: Mapping[str, object]) -> str:
-    """The part of the table that waits for trust, and how to give it; empty where nothing does."""
-    waiting = [key for key in _KEYS if key not in _SAFE_KEYS and table.get(key)]
-    if not waiting:
-        return ""
-    return (
-        f"[tool.foldline.{TABLE}] {' and '.join(waiting)} may choose what is run, and waits "
-        "until you trust the workspace: in your editor, or with --trust"
-    )
-
-
-def _server(
-    name: str, values: object, known: ServerSpec | None, problems: list[str]
-) -> ServerSpec | None:
-    where = f"[tool.foldline.lsp.servers.{name}]"
-    if not isinstance(values, dict):
-        problems.append(f"{where} is not a table")
-        return None
-    problems.extend(_unknown(where, values, _SERVER_KEYS))
-    base = known or ServerSpec(name, (), ())
-
-    def strings(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        found = _strings(values[key]) if key in values else default
-        if found is None:
-            problems.append(f"{where} {key} is not a list of strings")
-        return default if found is None else found
-
-    def table(key: str, default: Mapping[str, object]) -> Mapping[str, object]:
-        value = values.get(key, {})
-        if not isinstance(value, dict):
-            problems.append(f"{where} {key} is not a table")
-            return default
-        return {**default, **value}
-
-    spec = replace(
-        base,
-        command=strings("command", base.command),
-        languages=strings("languages", base.languages),
-        root_markers=strings("root_markers", base.root_markers),
-        initialization_options=table("initialization_options", base.initialization_options),
-        settings=table("settings", base.settings),
-    )
-    problems.extend(
-        first_few(
-            f"{where} has an unknown language {language!r}{_near(language, _LANGUAGES)}"
-            for language in spec.languages
-            if language not in _LANGUAGES
-        )
-    )
-    if not spec.command or not spec.languages:
-        problems.append(f"{where} needs a command and languages")
-        return None
-    return spec
-
-
-def _outlines(table: Mapping[str, object], problems: list[str]) -> str:
-    value = table.get("outlines", BY_SERVER)
-    if value in (BY_SERVER, BY_SYNTAX):
-        return str(value)
-    problems.append(
-        f"[tool.foldline.lsp] outlines is {shown(value)}: write {BY_SERVER!r} or {BY_SYNTAX!r}"
-    )
-    return BY_SERVER
-
-
-def _names(
-    table: Mapping[str, object], key: str, known: Mapping[str, ServerSpec], problems: list[str]
-) -> tuple[str, ...]:
-    names = _strings(table.get(key, []))
-    if names is None:
-        problems.append(f"[tool.foldline.lsp] {key} is not a list of names")
-        return ()
-    problems.extend(
-        first_few(
-            f"[tool.foldline.lsp] {key}: no server {name!r}{_near(name, known)}"
-            for name in names
-            if name not in known
-        )
-    )
-    return tuple(name for name in names if name in known)
-
-
-def _strings(value: object) -> tuple[str, ...] | None:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        return None
-    return tuple(value)
-
-
-def _unknown(where: str, keys: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> tuple[str, ...]:
+    near = list(islice(known, _MOST_COMPARED))
     return first_few(
-        f"{where} has an unknown {key!r}{_near(key, known)}" for key in keys if key not in known
+        f"{where}: unknown {what} {cut(name)!r}{did_you_mean(near_names(name, near))}"
+        for name in names
+        if name not in known
     )
-
-
-def _near(word: str, words: Iterable[str]) -> str:
-    near = difflib.get_close_matches(cut(word), list(islice(words, _MOST_COMPARED)), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""

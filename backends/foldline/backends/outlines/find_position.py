@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import InvalidArgumentError, SymbolNotFoundError
 from foldline.backends.formatting.contexts import column_in
 from foldline.backends.models import ReferenceKind
@@ -111,7 +111,7 @@ def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | No
         if missing.near:
             raise
         names = {match.group() for line in lines for match in _IDENTIFIER.finditer(line)}
-        raise SymbolNotFoundError(path, name, _near(word, sorted(names))) from None
+        raise SymbolNotFoundError(path, name, near_names(word, names)) from None
     return _defined(path, lines, symbol.name_line, symbol.name)
 
 
@@ -122,11 +122,5 @@ def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Position:
 
 def _hint(on_line: Sequence[tuple[int, str]], word: str = "") -> str:
     names = list(dict.fromkeys(found for _, found in on_line))
-    near = _near(word, names)
-    if near:
-        return f"; did you mean {', '.join(map(repr, near))}?"
-    return f"; it has {', '.join(names[:_MOST_NEAR])}" if names else ""
-
-
-def _near(word: str, names: Sequence[str]) -> list[str]:
-    return difflib.get_close_matches(word, names, n=_MOST_NEAR, cutoff=0.5)
+    listed = f"; it has {', '.join(names[:_MOST_NEAR])}" if names else ""
+    return did_you_mean(near_names(word, names), listed)

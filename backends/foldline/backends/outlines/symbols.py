@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 
 if TYPE_CHECKING:
@@ -110,14 +110,12 @@ def _near(known: list[Located], name: str) -> list[str]:
     for located in known:
         if located.symbol.name.casefold() == last:
             found[located.qualified_name] = None
-    by_name = {located.qualified_name.casefold(): located.qualified_name for located in known}
     short: dict[str, list[str]] = {}
     for located in known:
-        short.setdefault(located.symbol.name.casefold(), []).append(located.qualified_name)
-    for match in difflib.get_close_matches(folded, list(by_name), n=_MOST_NEAR, cutoff=0.7):
-        found[by_name[match]] = None
-    for match in difflib.get_close_matches(last, list(short), n=_MOST_NEAR, cutoff=0.6):
-        found.update(dict.fromkeys(short[match]))
+        short.setdefault(located.symbol.name, []).append(located.qualified_name)
+    found |= dict.fromkeys(near_names(name, (located.qualified_name for located in known)))
+    for near in near_names(last, short):
+        found |= dict.fromkeys(short[near])
     if len(last) >= 3:
         for located in known:
             if last in located.symbol.name.casefold():

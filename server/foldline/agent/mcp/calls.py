@@ -10,11 +10,11 @@ from mcp.shared.exceptions import MCPError
 
 from foldline.agent.folder_operations import call_operation
 from foldline.agent.tools import failure_text
+from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.reading import input_schema
-from foldline.prompts import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,7 +59,7 @@ class Tools:
         """
         operation = self._by_name.get(name)
         if operation is None:
-            near = errors.near_names(cut(name), self._by_name) or tuple(self._by_name)
+            near = near_names(cut(name), self._by_name) or tuple(self._by_name)
             raise refusal(
                 f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
                 types.INVALID_PARAMS,

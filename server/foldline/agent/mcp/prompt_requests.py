@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ import mcp_types as types
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
+from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
 from foldline.ide.render.execution import execute
@@ -102,7 +102,7 @@ def named_prompt(prompts: Sequence[CatalogPrompt], name: str) -> CatalogPrompt:
     if len(by_variable) == 1:
         return by_variable[0]
     names = [prompt.name for prompt in prompts]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
+    near = near_names(name, names) or names[:3]
     hint = f"did you mean {', '.join(near)}?" if near else "the workspace has none"
     raise refusal(f"There is no prompt {name!r}; {hint}", types.INVALID_PARAMS, near=near)
 
@@ -133,7 +133,7 @@ def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, di
             continue
         if name not in known:
             names = [*known, layout.OPEN_SECTIONS]
-            near = difflib.get_close_matches(name, names, n=1) or names
+            near = near_names(name, names) or names
             raise refusal(
                 f"{prompt.name} has no argument {name!r}; there is {', '.join(near)}",
                 types.INVALID_PARAMS,

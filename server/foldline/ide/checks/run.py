@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def diagnostics(
     analysis: ModuleAnalysis,
     *,
-    severities: Mapping[str, Severity] | None = None,
+    severities: Mapping[Code, Severity] | None = None,
     more: Iterable[LazyDiagnostic] = (),
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file's prompts, in source order.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+from foldline.backends.base.reading import Between
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import FILE_BUDGET, LARGEST_BUDGET, NAVIGATION_BUDGET
-from foldline.ide.operations.operation import Between, Doc, Role
+from foldline.ide.operations.operation import Doc, Role
 
 SMALLEST_BUDGET = 100
 """The least that holds an answer's first line and its cursor, in bytes."""

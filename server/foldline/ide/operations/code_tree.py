@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.formatting.text import tree_lines
 from foldline.ide.operations.arguments import Budget, FolderPath, Paged
-from foldline.ide.operations.operation import Between, Doc, Operation, Role, method_of_access
+from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from typing import (
     get_type_hints,
 )
 
-from foldline.backends.errors import shown
+from foldline.backends.base.reading import Between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -57,23 +57,6 @@ class Doc:
 
     documentation: str
     tool: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The bounds of a number, both included."""
-
-    least: float
-    most: float | None = None
-
-    def refusal(self, value: float) -> str | None:
-        """Return the reason why `value` is out of bounds; None if it isn't."""
-        if value >= self.least and (self.most is None or value <= self.most):
-            return None
-        number = shown(value).removesuffix(".0")
-        if self.most is None:
-            return f"must be {self.least:g} or more, not {number}"
-        return f"must be from {self.least:g} to {self.most:g}, not {number}"
 
 
 class Role(Enum):

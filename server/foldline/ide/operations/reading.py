@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from foldline.backends.base.reading import read
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role, parameters_of
 
@@ -22,14 +24,6 @@ _JSON_NAMES = {
     bool: "boolean",
     tuple: "array",
     dict: "object",
-}
-_PHRASES = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    tuple: "a list of texts",
-    dict: "an object",
 }
 
 
@@ -54,24 +48,17 @@ def read_fields(
     Raises:
         ArgumentsError: Some are wrong; it names each with what is expected.
     """
-    known = {argument.name: argument for argument in parameters_of(arguments)}
-    problems = {name: _unknown(name, known) for name in values if name not in known}
-    read: dict[str, object] = {}
-    for name, argument in known.items():
-        value = values.get(name)
-        if from_model and value == "" and not argument.required:
-            value = None
-        if value is None and not (argument.optional and name in values and not from_model):
-            if argument.required:
-                problems[name] = "is required"
-            continue
-        try:
-            read[name] = _convert(argument, value, from_model=from_model)
-        except ValueError as error:
-            problems[name] = str(error)
-    if problems:
+    given = dict(values)
+    for argument in parameters_of(arguments):
+        value = given.get(argument.name)
+        if from_model and isinstance(value, str):
+            value = given[argument.name] = _meant(argument, value)
+        if value is None and not (argument.optional and not from_model):
+            given.pop(argument.name, None)
+    found, problems = read(given, arguments)
+    if found is None:
         raise ArgumentsError(problems)
-    return arguments(**read)
+    return found
 
 
 def input_schema(operation: Operation[ArgumentsT, object]) -> dict[str, object]:
@@ -100,53 +87,15 @@ def _property(argument: Argument) -> dict[str, object]:
     return written
 
 
-def _convert(argument: Argument, value: object, *, from_model: bool) -> object:
-    """Return the value as the argument's type; raise ValueError with what is expected."""
-    if value is None:
+def _meant(argument: Argument, text: str) -> object:
+    """Return what a model means by a text for an argument of another type."""
+    if not text and not argument.required:
         return None
-    kind = argument.kind
-    if from_model and isinstance(value, str) and kind in (int, float):
-        value = _number(value)
-    if from_model and isinstance(value, str) and kind is dict:
-        value = _object(value)
-    if kind is tuple and isinstance(value, (list, tuple)):
-        if all(isinstance(item, str) for item in value):
-            return tuple(value)
-    elif kind is float and type(value) in (int, float):
-        value = float(str(value))
-    if kind is tuple or type(value) is not kind:
-        raise ValueError(f"expected {_PHRASES[kind]}, got {_abbreviated(value)}")
-    if argument.bounds and isinstance(value, (int, float)):
-        refusal = argument.bounds.refusal(value)
-        if refusal:
-            raise ValueError(refusal)
-    return value
-
-
-def _number(text: str) -> object:
-    """Return the number that `text` spells in canonical form, else the text."""
     digits = text.removeprefix("-")
-    return int(text) if len(digits) < 10 and digits.isascii() and digits.isdecimal() else text
-
-
-def _object(text: str) -> object:
-    """Return the object that `text` is as JSON, else the text."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return found if isinstance(found, dict) else text
-
-
-def _abbreviated(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _unknown(name: str, known: Mapping[str, object]) -> str:
-    # Imported late: the prompt library is slow to load, and few calls have unknown arguments.
-    from foldline.prompts import errors
-
-    near = errors.near_names(name, known)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-    return f"unknown argument; {hint}"
+    is_number = len(digits) < 10 and digits.isascii() and digits.isdecimal()
+    if argument.kind in (int, float) and is_number:
+        return int(text)
+    if argument.kind is dict:
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return text

@@ -14,14 +14,13 @@ use = "security"                       # the parameter set that a preview begins
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import PathError, first_few, shown
-from foldline.backends.files.reader import read_toml
-from foldline.ide.settings import Network, structure_valid
+from foldline.backends.base.reading import read_project
+from foldline.backends.errors import PathError
+from foldline.ide.settings import Network  # noqa: TC001 - The reader resolves the annotations.
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,19 +92,7 @@ def read_preview_options(file: Path, root: Path) -> PreviewOptions:
 def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | str | None:
     """The table of a file as it was at that time; None without one, or why it was not read."""
     try:
-        values: object = read_toml(file, root=root)
+        found = read_project(file, root, PreviewTable(), TABLE)
     except PathError as error:
         return error.summary
-    for name in ("tool", "foldline", TABLE):
-        if not isinstance(values, Mapping) or name not in values:
-            return None
-        values = values[name]
-    where = f"{file}: tool.foldline.{TABLE}"
-    if not isinstance(values, Mapping):
-        return PreviewOptions(
-            file.parent, problems=(f"{where} must be a table, not {shown(values)}",)
-        )
-    table, problems = structure_valid(values, PreviewTable, "option")
-    return PreviewOptions(
-        file.parent, table, first_few(f"{where}: {problem}" for problem in problems)
-    )
+    return None if found is None else PreviewOptions(file.parent, *found)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import STATIC, Block, Render, Segment
 from foldline.ide.render.token_costs import subtrees, with_costs
@@ -173,7 +173,7 @@ async def query_prompt(
 
 def _no_prompt(name: str | None, names: Sequence[str] = ()) -> NoPrompt:
     which = f"no prompt {name!r}" if name else "no prompt"
-    near = difflib.get_close_matches(name or "", names, n=3, cutoff=0.5) or sorted(names)
+    near = near_names(name or "", names) or sorted(names)
     shown = f"; it shows {', '.join(near)}" if near else ""
     message = f"The source shows {which} without being executed{shown}"
     return NoPrompt(message, name=name, near=near or None)

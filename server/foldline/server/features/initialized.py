@@ -24,7 +24,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
     if ls.settings_problems:
-        message = "foldline: initializationOptions: " + "; ".join(ls.settings_problems)
+        message = "foldline: " + "; ".join(ls.settings_problems)
         ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:

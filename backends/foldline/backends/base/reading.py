@@ -1,0 +1,268 @@
+"""Reads dataclasses from JSON and TOML.
+
+A problem says where it is, what is expected, and what is there instead; an unknown name comes with
+near ones. `read` is for requests, which have to fit as a whole; `read_table` is for configuration,
+of which everything that fits is taken. It's no converter of cattrs: that takes longer to load than
+most verbs of the command line run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from enum import StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from foldline.backends.base.near_names import did_you_mean, near_names
+from foldline.backends.errors import MOST_PROBLEMS, MissingPathError, cut, first_few, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _typeshed import DataclassInstance
+
+    TableT = TypeVar("TableT", bound=DataclassInstance)
+
+T = TypeVar("T")
+
+_WRONG = object()
+_PHRASES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The bounds of a number, both included, in the annotation of a field."""
+
+    least: float
+    most: float | None = None
+
+    def refusal(self, value: float) -> str | None:
+        """Return the reason why `value` is out of bounds; None if it isn't."""
+        if value >= self.least and (self.most is None or value <= self.most):
+            return None
+        number = shown(value).removesuffix(".0")
+        if self.most is None:
+            return f"must be {self.least:g} or more, not {number}"
+        return f"must be from {self.least:g} to {self.most:g}, not {number}"
+
+
+def renamed(name: str) -> dict[str, str]:
+    """Metadata of a dataclass field that JSON has under another name."""
+    return {"renamed": name}
+
+
+def read(value: object, kind: type[T]) -> tuple[T | None, dict[str, str]]:
+    """Return a `kind` from parsed JSON, and the problems by path; None if there are any."""
+    reading = _Reading()
+    found: Any = reading.value(kind, value, "")
+    return (None if reading.problems else found), reading.problems
+
+
+def read_table(
+    values: object, base: TableT, where: str = "", *, others: Iterable[str] = ()
+) -> tuple[TableT, tuple[str, ...]]:
+    """Return `base` with the values of a table that fit, and a sentence for each other one.
+
+    Names may be written as `token_budget`, `token-budget` or `tokenBudget`; null is no value.
+
+    Args:
+        values: The table; None is an empty one.
+        base: The values that the table doesn't set. Tables in it are merged.
+        where: The table's path, for the sentences.
+        others: Names in the table that other code reads.
+    """
+    reading = _Reading(lenient=True, others=frozenset(others))
+    found = reading.members(type(base), {} if values is None else values, where)
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            found[name] = {**getattr(base, name), **value}
+    problems = (f"{path}: {problem}" for path, problem in reading.problems.items())
+    return replace(base, **found), first_few(problems)
+
+
+def read_project(
+    file: Path, root: Path, base: TableT, *names: str, others: Iterable[str] = ()
+) -> tuple[TableT, tuple[str, ...]] | None:
+    """Read `[tool.foldline]` of a `pyproject.toml`, or a table in it, like `read_table`.
+
+    Returns:
+        None where there is no such table.
+
+    Raises:
+        PathError: The file can't be read.
+    """
+    from foldline.backends.files.reader import read_toml
+
+    try:
+        values: object = read_toml(file, root=root)
+    except MissingPathError:
+        return None
+    keys = ("tool", "foldline", *names)
+    for name in keys:
+        if not isinstance(values, Mapping) or name not in values:
+            return None
+        values = values[name]
+    return read_table(values, base, f"{file}: {'.'.join(keys)}", others=others)
+
+
+def unknown(name: str, known: Iterable[str], what: str) -> str:
+    """Return what is wrong with a name that isn't one of those `known`."""
+    known = list(known)
+    listed = f"; there are {', '.join(known)}"
+    return f"unknown {what}{did_you_mean(near_names(name, known)[:1], listed)}"
+
+
+@cache
+def _layout(kind: type[Any]) -> dict[str, tuple[str, Any, bool]]:
+    """Return the names, types and requiredness of a dataclass' fields by their names in JSON."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        one.metadata.get("renamed", one.name): (
+            one.name,
+            hints[one.name],
+            one.default is MISSING and one.default_factory is MISSING,
+        )
+        for one in fields(kind)
+    }
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One reading, and what was wrong so far, by path."""
+
+    lenient: bool = False
+    others: frozenset[str] = frozenset()
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def value(self, hint: Any, value: object, path: str) -> object:
+        """Return the value as that type; `_WRONG` after a problem that leaves nothing of it."""
+        origin, inner = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            return self._bounded(inner, self.value(inner[0], value, path), path)
+        if origin in (Union, UnionType):
+            (member,) = (one for one in inner if one is not NoneType)
+            return None if value is None else self.value(member, value, path)
+        if hint in _PHRASES:
+            return self._scalar(hint, value, path)
+        if origin is tuple:
+            return self._array(inner, value, path)
+        if origin in (dict, Mapping):
+            return self._mapping(inner, value, path)
+        if is_dataclass(hint):
+            return self._dataclass(hint, value, path)
+        if origin is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+            choices = inner or tuple(hint)
+            if isinstance(value, str) and value in choices:
+                return value if inner else hint(value)
+            return self._wrong(path, f"one of {', '.join(choices)}", value)
+        return value
+
+    def members(self, kind: Any, value: object, path: str) -> dict[str, Any]:
+        """Return the values of a dataclass' fields that are there and fit."""
+        layout = _layout(kind)
+        found: dict[str, Any] = {}
+        for key, item in self._items(value, path):
+            name, inner = key, _below(path, cut(key))
+            if self.lenient and name not in layout:
+                name = _BOUNDARY.sub("_", name).lower()
+            if name in layout:
+                field_name, hint, _ = layout[name]
+                absent = item is None and self.lenient
+                own = _WRONG if absent else self.value(hint, item, inner)
+                if own is not _WRONG:
+                    found[field_name] = own
+            elif key not in self.others:
+                self._unknown(inner, name, layout, "option" if self.lenient else "argument")
+        return found
+
+    def _dataclass(self, kind: Any, value: object, path: str) -> object:
+        found = self.members(kind, value, path)
+        if not isinstance(value, Mapping):
+            return _WRONG
+        missing = [
+            name
+            for name, (field_name, _, required) in _layout(kind).items()
+            if required and field_name not in found
+        ]
+        for name in missing:
+            self.problems.setdefault(_below(path, name), "is required")
+        if missing:
+            return _WRONG
+        try:
+            return kind(**found)
+        except (TypeError, ValueError) as error:
+            self.problems.setdefault(path, str(error))
+            return _WRONG
+
+    def _mapping(self, kinds: tuple[Any, ...], value: object, path: str) -> object:
+        key, item = kinds
+        names = tuple(key) if issubclass(key, StrEnum) else None
+        found: dict[object, object] = {}
+        for name, entry in self._items(value, path):
+            inner = _below(path, cut(name))
+            if names is not None and name not in names:
+                self._unknown(inner, name, names, "name")
+            elif (own := self.value(item, entry, inner)) is not _WRONG:
+                found[key(name)] = own
+        return found if isinstance(value, Mapping) else _WRONG
+
+    def _items(self, value: object, path: str) -> Iterable[tuple[str, object]]:
+        if not isinstance(value, Mapping):
+            self._wrong(path, "a table" if self.lenient else "an object", value)
+            return ()
+        return ((str(key), item) for key, item in value.items())
+
+    def _array(self, kinds: tuple[Any, ...], value: object, path: str) -> object:
+        repeated = kinds[1:] == (...,)
+        if not isinstance(value, (list, tuple)) or not (repeated or len(value) == len(kinds)):
+            texts = " of texts" if kinds[0] is str else ""
+            return self._wrong(path, f"a list{texts if repeated else f' of {len(kinds)}'}", value)
+        items = [
+            self.value(kinds[0 if repeated else index], item, f"{path}[{index}]")
+            for index, item in enumerate(value)
+        ]
+        return _WRONG if any(item is _WRONG for item in items) else tuple(items)
+
+    def _scalar(self, kind: Any, value: object, path: str) -> object:
+        # A truth value isn't a number.
+        if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return value
+        if kind is float and type(value) is int and value.bit_length() < 1_000:
+            return float(value)
+        return self._wrong(path, _PHRASES[kind], value)
+
+    def _bounded(self, notes: tuple[object, ...], value: object, path: str) -> object:
+        for note in notes:
+            if isinstance(note, Between) and isinstance(value, (int, float)):
+                refusal = note.refusal(value)
+                if refusal:
+                    self.problems[path] = refusal
+                    return _WRONG
+        return value
+
+    def _wrong(self, path: str, expected: str, value: object) -> object:
+        self.problems[path] = f"expected {expected}, got {shown(value)}"
+        return _WRONG
+
+    def _unknown(self, path: str, name: str, known: Iterable[str], what: str) -> None:
+        # Near names are looked for in what is shown.
+        is_shown = len(self.problems) <= MOST_PROBLEMS
+        self.problems[path] = unknown(name, known, what) if is_shown else what
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
