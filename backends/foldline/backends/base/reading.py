@@ -150,6 +150,8 @@ class _Reading:
 
     def value(self, hint: Any, value: object, path: str) -> object:
         """Return the value as that type; `_WRONG` after a problem that leaves nothing of it."""
+        if type(value) is hint:
+            return value
         origin, inner = get_origin(hint), get_args(hint)
         if origin is Annotated:
             return self._bounded(inner, self.value(inner[0], value, path), path)
@@ -176,7 +178,7 @@ class _Reading:
         layout = _layout(kind)
         found: dict[str, Any] = {}
         for key, item in self._items(value, path):
-            name, inner = key, _below(path, cut(key))
+            name, inner = key, f"{path}.{key}" if path else key
             if self.lenient and name not in layout:
                 name = _BOUNDARY.sub("_", name).lower()
             if name in layout:
@@ -186,7 +188,9 @@ class _Reading:
                 if own is not _WRONG:
                     found[field_name] = own
             elif key not in self.others:
-                self._unknown(inner, name, layout, "option" if self.lenient else "argument")
+                self._unknown(
+                    _below(path, cut(key)), name, layout, "option" if self.lenient else "argument"
+                )
         return found
 
     def _dataclass(self, kind: Any, value: object, path: str) -> object:
