@@ -19,9 +19,9 @@ from foldline.backends import (
 )
 from foldline.backends.base import bounded_regex
 from foldline.backends.base.waiting import run
-from foldline.backends.files.base import BaseFileBackend
+from foldline.backends.files.base import FileBackend
 from foldline.backends.search import grep as searching
-from foldline.backends.search.required_parts import required_parts
+from foldline.backends.search.grep import required_parts
 from foldline.backends.search.walks import Walks
 from foldline.backends.text import format_grep
 
@@ -44,9 +44,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
-def grep(
-    files: BaseFileBackend, pattern: str, glob: str | None = None, **options: Any
-) -> GrepResults:
+def grep(files: FileBackend, pattern: str, glob: str | None = None, **options: Any) -> GrepResults:
     return run(searching.grep(files, Walks(files), None, pattern, glob, **options))
 
 

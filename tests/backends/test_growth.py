@@ -8,12 +8,12 @@ from types import FrameType
 
 import pytest
 
+from foldline.agent.subjects import Subject, place_of
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.outlines.parsing import Parsed
 from foldline.backends.outlines.parsing_pool import PoolParsing
-from foldline.ide.subjects import Subject, place_of
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:

@@ -23,6 +23,7 @@ from foldline.backends.index.segments import Postings
 from foldline.backends.index.store import KnownFile, Store
 from foldline.backends.index.words import NOTHING, words_of
 from foldline.backends.models import COMPLETE
+from foldline.backends.outlines.outline_cache import parser_files
 
 
 @pytest.fixture
@@ -682,3 +683,8 @@ class Changes(RuleBasedStateMachine):
 
 TestChanges = Changes.TestCase
 TestChanges.settings = settings.get_profile("costly")
+
+
+def test_a_kept_outline_is_made_anew_by_other_parsers() -> None:
+    names = {file.name for file in parser_files()}
+    assert {"outlines.py", "python_parser.py", "table_parser.py"} <= names

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends.formatting.budget import LARGEST_BUDGET, OUTLINE_BUDGET, OUTLINE_DETAILS
-from foldline.backends.formatting.signatures import brief_signature
+from foldline.backends.formatting.outline_text import brief_signature
 from foldline.backends.models import FileOutline
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.text import format_outline

@@ -11,7 +11,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import DocumentSymbols
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
-from foldline.backends.lsp.outline import is_sound, symbols_from
+from foldline.backends.lsp.document_symbols import is_sound, symbols_from
 from foldline.backends.models import FileOutline, SymbolInfo
 from foldline.backends.outlines.outline_merge import merge_outline
 from foldline.backends.outlines.symbols import flatten

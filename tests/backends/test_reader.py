@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from foldline.backends.errors import MalformedFileError, PathError, PathKind
-from foldline.backends.files.limits import LIMITS, SETTINGS_BYTES
 from foldline.backends.files.reader import read_bytes, read_json, read_text, read_toml
 from foldline.backends.lsp.configuration import hiding_settings, read_configuration
 from foldline.backends.lsp.servers import SERVERS
@@ -156,8 +155,3 @@ def test_a_setting_that_hides_files_is_named_as_before(tmp_path: Path) -> None:
     (tmp_path / "ty.toml").write_text('[src]\nexclude = ["a"]\n')
     ty = next(spec for spec in SERVERS if spec.name == "ty")
     assert hiding_settings(ty, tmp_path) == ("src.exclude in ty.toml is set",)
-
-
-def test_the_table_of_limits_has_what_the_code_uses() -> None:
-    assert all(limit.most > 0 and limit.above and limit.reason for limit in LIMITS)
-    assert SETTINGS_BYTES in {limit.most for limit in LIMITS}

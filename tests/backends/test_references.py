@@ -19,7 +19,7 @@ from foldline.backends import (
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.formatting.budget import REFERENCES_DETAILS
 from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
-from foldline.backends.references import two_tier_references, uses_cache
+from foldline.backends.references import references_cache, two_tier_references
 from foldline.backends.references.references import is_test_path
 from foldline.backends.text import format_references
 
@@ -340,7 +340,7 @@ def test_a_name_that_was_asked_for_is_parsed_again_only_where_files_changed() ->
 
 
 def test_what_is_known_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uses_cache, "_MOST_USES", 4)
+    monkeypatch.setattr(references_cache, "_MOST_USES", 4)
     parsing = CountingParsing()
     backend = ASTFileAnalysisBackend(
         MemoryFileBackend({"a.py": "x\ny\n" + 9 * "z\n"}), parsing=parsing

@@ -37,7 +37,7 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.parts import plain
 from foldline.backends.models import SymbolKind
-from foldline.backends.outlines.symbols import distinct_names, flatten
+from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
 
@@ -281,7 +281,8 @@ class Replay:
             if same:
                 here = [one for one in same if one.symbol.line <= at <= one.symbol.line_end]
                 (best,) = (here or same)[:1]
-                return distinct_names(known, [best])[0], best.symbol
+                name = next(name for name, one in distinct(known) if one is best)
+                return name, best.symbol
             name = name.rpartition(".")[0]
         return None
 

@@ -29,6 +29,7 @@ __all__, __getattr__, __dir__ = exports(
             "UnreadablePathError",
         ),
         "file_access": ("SmartFileAccess",),
+        "files.base": ("FileBackend",),
         "files.local": ("LocalFileBackend",),
         "files.memory": ("MemoryFileBackend",),
         "index": ("WorkspaceIndex",),
@@ -51,6 +52,6 @@ __all__, __getattr__, __dir__ = exports(
             "SymbolResults",
             "TreeEntry",
         ),
-        "protocol": ("FileAnalysisBackend", "FileBackend", "MinimalBackend"),
+        "protocol": ("FileAnalysisBackend", "MinimalBackend"),
     },
 )

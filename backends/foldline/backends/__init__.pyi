@@ -18,6 +18,7 @@ from foldline.backends.errors import (
     UnreadablePathError,
 )
 from foldline.backends.file_access import SmartFileAccess
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
@@ -40,7 +41,7 @@ from foldline.backends.models import (
     SymbolResults,
     TreeEntry,
 )
-from foldline.backends.protocol import FileAnalysisBackend, FileBackend, MinimalBackend
+from foldline.backends.protocol import FileAnalysisBackend, MinimalBackend
 
 __all__ = [
     "ASTFileAnalysisBackend",

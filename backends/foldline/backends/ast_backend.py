@@ -21,13 +21,13 @@ from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.outlines.symbol_source import detail_of
 from foldline.backends.outlines.symbols import locate
 from foldline.backends.references.references import can_have_references, is_test_path
+from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.references.scopes import Scope
-from foldline.backends.references.uses_cache import FileUses, UsesCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import Reference, SymbolDetail
     from foldline.backends.outlines.parsing import Parsing
@@ -48,7 +48,7 @@ class ASTFileAnalysisBackend:
 
     def __init__(
         self,
-        files: BaseFileBackend,
+        files: FileBackend,
         index: WorkspaceIndex | None = None,
         parsing: Parsing | None = None,
     ) -> None:

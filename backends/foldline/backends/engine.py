@@ -15,7 +15,7 @@ from foldline.backends.models import COMPLETE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import FileOutline, Reference, SymbolDetail, SymbolInfo
     from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
@@ -164,7 +164,7 @@ class Engine:
 class OwnEngine(Engine):
     """A user's own backend in front of the analysis: its answers come first."""
 
-    def __init__(self, backend: MinimalBackend, files: BaseFileBackend) -> None:
+    def __init__(self, backend: MinimalBackend, files: FileBackend) -> None:
         from foldline.backends.outlines.own_backend import OwnBackend
 
         self._own = OwnBackend(backend, files, "lsp")
@@ -216,7 +216,7 @@ class OwnQuery(EngineQuery):
 NO_ENGINE = Engine()
 
 
-def engine_of(backend: Engine | MinimalBackend | None, files: BaseFileBackend) -> Engine:
+def engine_of(backend: Engine | MinimalBackend | None, files: FileBackend) -> Engine:
     """The backend with every method of an engine."""
     if backend is None:
         return NO_ENGINE

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from foldline.backends.engine import Engine
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index.watch import Watcher
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import (
@@ -69,7 +69,7 @@ class SmartFileAccess(CodeNavigation):
 
     def __init__(
         self,
-        file_backend: BaseFileBackend,
+        file_backend: FileBackend,
         analysis_backend: MinimalBackend | None = None,
         lsp_backend: Engine | MinimalBackend | None = None,
         *,
@@ -137,7 +137,7 @@ class SmartFileAccess(CodeNavigation):
         return analysis_of(self._analysis_backend, self._files, self._index)
 
     @property
-    def file_backend(self) -> BaseFileBackend:
+    def file_backend(self) -> FileBackend:
         """The files that are read, with their overlays."""
         return self._files
 

@@ -1,68 +1,19 @@
-"""The two parts that `SmartFileAccess` composes: files, and the analysis of their code."""
+"""Backends that a user may write: the methods that `SmartFileAccess` needs of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from foldline.backends.files.source import Source
-    from foldline.backends.files.walk import FileStamp
     from foldline.backends.models import (
         FileOutline,
-        FileTree,
         Reference,
         References,
         SymbolDetail,
         SymbolInfo,
     )
-
-
-class FileBackend(Protocol):
-    """Files below one root; `LocalFileBackend` and `MemoryFileBackend` are such backends."""
-
-    @property
-    def root(self) -> Path:
-        """The real path of the workspace root."""
-        ...
-
-    def resolve(self, path: str, *, no_ignore: bool = False) -> str:
-        """The path relative to the root with `/`; raises `PathError` for what may not be read."""
-        ...
-
-    def read_source(self, path: str, *, no_ignore: bool = False) -> Source:
-        """The decoded content; an overlay wins over the disk."""
-        ...
-
-    def read_file(self, path: str, *, no_ignore: bool = False) -> str:
-        """The whole text, line endings as they are."""
-        ...
-
-    def read_lines(self, path: str, start: int, end: int, *, no_ignore: bool = False) -> str:
-        """The lines `start` to `end`, joined by newlines."""
-        ...
-
-    def get_tree(
-        self,
-        path: str = ".",
-        *,
-        depth: int | None = None,
-        budget: int | None = None,
-        cursor: str | None = None,
-        no_ignore: bool = False,
-    ) -> FileTree:
-        """The folder's tree, collapsed until its text form fits `budget` bytes."""
-        ...
-
-    def walk(self, path: str = ".", *, no_ignore: bool = False) -> Iterator[FileStamp]:
-        """Every file below `path` that is not ignored, overlays included."""
-        ...
-
-    def stamp(self, path: str) -> FileStamp | None:
-        """The version of the file; None if it doesn't exist."""
-        ...
 
 
 class MinimalBackend(Protocol):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.index_bar import index_bar
 from foldline.agent.refusals import Refused
-from foldline.agent.symbol_subjects import add_subject, subject_values
+from foldline.agent.subjects import add_subject, subject_values
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
 from foldline.backends.formatting.parts import Code, plain
 from foldline.ide.operations import operations

@@ -96,7 +96,7 @@ def test_a_notification_of_the_server_gets_no_reply() -> None:
 def test_a_request_is_settled_by_its_own_number_alone() -> None:
     async def ask() -> None:
         with connected() as (client, stream):
-            number, future = client.request("add", {"a": 1})
+            number, future = client.send("add", {"a": 1})
             [sent] = stream.messages()
             assert sent == {"jsonrpc": "2.0", "id": 1, "method": "add", "params": {"a": 1}}
             for odd in (True, "1", None, [1], 2, 1.0):
@@ -121,7 +121,7 @@ def test_a_request_is_settled_by_its_own_number_alone() -> None:
 def test_an_error_is_read_in_any_form(error: object, code: int, message: str) -> None:
     async def ask() -> None:
         with connected() as (client, _):
-            number, future = client.request("add", None)
+            number, future = client.send("add", None)
             client.receive({"id": number, "error": error})
             with pytest.raises(LSPResponseError) as raised:
                 await future
@@ -135,7 +135,7 @@ def test_a_server_that_reads_nothing_is_not_written_to() -> None:
         with connected() as (client, stream):
             stream.unsent = MAX_UNSENT_BYTES + 1
             with pytest.raises(BrokenPipeError):
-                client.request("add", None)
+                client.send("add", None)
             client.notify("news", {})
             client.receive({"id": 1, "method": "unknown"})
             assert (client.pending, stream.data) == (0, b"")
@@ -146,7 +146,7 @@ def test_a_server_that_reads_nothing_is_not_written_to() -> None:
 def test_when_a_server_dies_every_request_fails() -> None:
     async def ask() -> None:
         with connected() as (client, _):
-            futures = [client.request("add", None)[1] for _ in range(2)]
+            futures = [client.send("add", None)[1] for _ in range(2)]
             client.fail_all(LSPDiedError("gone", "server"))
             outcomes = await asyncio.gather(*futures, return_exceptions=True)
             assert list(map(str, outcomes)) == ["server: gone", "server: gone"]

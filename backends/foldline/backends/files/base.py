@@ -65,7 +65,7 @@ class Walk(NamedTuple):
     problems: Sequence[str]
 
 
-class BaseFileBackend(ABC):
+class FileBackend(ABC):
     """The files below one root, with open editor buffers above those of the disk.
 
     Paths are relative to the root with `/`; absolute paths below it are accepted. All methods may

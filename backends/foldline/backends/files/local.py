@@ -16,7 +16,7 @@ from foldline.backends.errors import (
     PathError,
     UnreadablePathError,
 )
-from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry, Walk
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
 from foldline.backends.files.listing import Listing
 from foldline.backends.files.reader import read_chunks, read_resolved
@@ -34,7 +34,7 @@ LIST_STEP = 1_000
 """The entries of a folder that are listed without a look at whether to go on."""
 
 
-class LocalFileBackend(BaseFileBackend):
+class LocalFileBackend(FileBackend):
     """The files below `root`; every path is checked by its real path, links resolved.
 
     Links are followed where a caller names them and they stay below the root; listings name each

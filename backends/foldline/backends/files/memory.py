@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import FileTooLargeError, MissingPathError
-from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend
 from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.files.walk import FileStamp
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DEFAULT_ROOT = Path("/memory")
 
 
-class MemoryFileBackend(BaseFileBackend):
+class MemoryFileBackend(FileBackend):
     """The files of a mapping from relative paths to their content; nothing touches the disk."""
 
     def __init__(

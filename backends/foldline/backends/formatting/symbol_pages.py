@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
-from foldline.backends.formatting.line_pages import (
+from foldline.backends.formatting.outline_text import fit_members, short_symbol
+from foldline.backends.formatting.parts import plain
+from foldline.backends.formatting.text import symbol_line, symbol_lines
+from foldline.backends.formatting.text_pages import (
     columns_note,
     make_line_cursor,
     page_lines,
     read_line_cursor,
 )
-from foldline.backends.formatting.outline_text import fit_members, short_symbol
-from foldline.backends.formatting.parts import plain
-from foldline.backends.formatting.text import symbol_line, symbol_lines
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolInfo, SymbolKind
 
 if TYPE_CHECKING:

@@ -2,22 +2,107 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.line_pages import (
-    columns_note,
-    make_line_cursor,
-    page_lines,
-    read_line_cursor,
-)
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import FileText
 
 if TYPE_CHECKING:
-    from foldline.backends.files.base import BaseFileBackend
+    from collections.abc import Sequence
+
+    from foldline.backends.files.base import FileBackend
+
+# The longest character takes as much.
+_SMALLEST = 4
+_CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?\Z")
+
+
+class LinePage(NamedTuple):
+    """Some lines joined by newlines, and their place in the text.
+
+    Attributes:
+        text: The first line from the column that was asked for, the last one as far as it fits.
+        height: How many lines it has, or has a part of.
+        column_end: The last column, from 1, of a line that is cut at its end; 0 where none is.
+        following: Index of the line and column, from 1, at which the next page begins; None at the
+            end.
+    """
+
+    text: str
+    height: int
+    column_end: int
+    following: tuple[int, int] | None
+
+
+def page_lines(
+    lines: Sequence[str], column: int, budget: int | None, overhead: int = 0
+) -> LinePage:
+    """The lines from `column`, counted from 1, of the first of them, within `budget` bytes.
+
+    They leave room for `overhead`. A page holds whole lines if at least
+    one fits; otherwise it holds as much of the line as fits, and the next page continues it. With a
+    newline after each page whose `column_end` is 0, all pages together are the lines. A page is
+    never empty, so it takes up to four bytes more than the overhead of any budget.
+    """
+    shown = [lines[0][column - 1 :], *lines[1:]] if lines else []
+    if budget is None:
+        return LinePage("\n".join(shown), len(shown), 0, None)
+    room = max(budget - overhead, _SMALLEST)
+    count = 0
+    for line in shown:
+        room -= size_of(line) + bool(count)
+        if room < 0:
+            break
+        count += 1
+    if count or not shown:
+        following = (count, 1) if count < len(shown) else None
+        return LinePage("\n".join(shown[:count]), count, 0, following)
+    part = _cut(shown[0], room + size_of(shown[0]))
+    end = column - 1 + len(part)
+    return LinePage(part, 1, end, (0, end + 1))
+
+
+def make_line_cursor(kind: str, line: int, column: int) -> str:
+    """The cursor that continues an answer of `kind` at a column, from 1, of a line."""
+    return f"{kind}@{line}:{column}" if column > 1 else f"{kind}@{line}"
+
+
+def read_line_cursor(kind: str, cursor: str | None) -> tuple[int, int] | None:
+    """The line and column in `cursor`; None without one.
+
+    Raises:
+        InvalidArgumentError: It is a cursor of another kind of answer.
+    """
+    if cursor is None:
+        return None
+    name, _, position = cursor.partition("@")
+    match = _CURSOR.match(position)
+    if name != kind or match is None:
+        raise InvalidArgumentError(
+            "cursor",
+            f"{cursor[:100]!r} is not from an answer of this kind; leave it out to start anew",
+        )
+    return int(match[1]), max(int(match[2] or 1), 1)
+
+
+def columns_note(column: int, column_end: int, length: int) -> str:
+    """`columns 1-1900 of 80000`, or nothing where a page has whole lines."""
+    if column == 1 and not column_end:
+        return ""
+    return f"columns {column}-{column_end or length} of {length}"
+
+
+def _cut(line: str, room: int) -> str:
+    """The beginning of the line that fits `room` bytes, at least one character."""
+    # One byte for what has no UTF-8 form: the characters still count alike.
+    data = line[:room].encode("utf-8", "replace")
+    return line[: max(len(data[:room].decode("utf-8", "ignore")), 1)]
+
 
 _KIND = "text"
 # The header line and the line with the cursor.
@@ -25,7 +110,7 @@ _ROOM = 100
 
 
 def page_text(
-    files: BaseFileBackend,
+    files: FileBackend,
     file: str,
     start: int,
     end: int | None,

@@ -25,7 +25,7 @@ from foldline.backends.errors import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.process import ServerProcess
@@ -55,7 +55,7 @@ class JediPlaces:
 class JediEngine:
     """jedi in a worker process, which is started when first asked and replaced when it dies."""
 
-    def __init__(self, files: BaseFileBackend, limits: Limits) -> None:
+    def __init__(self, files: FileBackend, limits: Limits) -> None:
         self._files = files
         self._limits = limits
         self._process: ServerProcess | None = None

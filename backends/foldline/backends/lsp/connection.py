@@ -22,8 +22,6 @@ from foldline.backends.lsp.framing import read_message
 from foldline.backends.lsp.protocol import JsonRpcClient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from foldline.backends.lsp.process import ServerProcess
 
 # As most languages put it: `error: …`, `Error: …`, `ModuleNotFoundError: …`, but no `io::error::…`.
@@ -39,7 +37,7 @@ _LAST_WORDS_SECONDS = 2.0
 _SHUTDOWN_SECONDS = 2.0
 
 
-class Connection:
+class Connection(JsonRpcClient):
     """Speaks to one running server, which may be dead at any time.
 
     Attributes:
@@ -48,36 +46,22 @@ class Connection:
     """
 
     def __init__(self, name: str, process: ServerProcess) -> None:
-        self.name = name
+        super().__init__(name, process.writer)
         self.process = process
         self.received = 0
         self.latencies: deque[float] = deque(maxlen=_LATENCIES)
-        self._client = JsonRpcClient(name, process.writer)
         self._failure: LSPError | None = None
         self._ended = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
-
-    @property
-    def pending(self) -> int:
-        """The number of requests that wait for their answer."""
-        return self._client.pending
 
     @property
     def failure(self) -> LSPError | None:
         """The reason why the server is gone, or None while it lives."""
         return self._failure
 
-    def on(self, method: str, handler: Callable[[Any], Any]) -> None:
-        """Call `handler` with the params of the server's messages of `method`."""
-        self._client.on(method, handler)
-
     async def ended(self) -> None:
         """Return when the server has ended, by whatever cause; `failure` says which."""
         await self._ended.wait()
-
-    def notify(self, method: str, params: object) -> None:
-        """Send a notification; a server that has ended misses it."""
-        self._client.notify(method, params)
 
     async def request(self, method: str, params: object, *, seconds: float) -> Any:
         """The server's answer to `method`.
@@ -122,7 +106,7 @@ class Connection:
             raise copy(self._failure)
         started = time.perf_counter()
         try:
-            number, future = self._client.request(method, params)
+            number, future = self.send(method, params)
         except OSError as error:
             # Its input closes before its output: the exit code comes in a moment, and says more.
             with contextlib.suppress(TimeoutError):
@@ -134,7 +118,7 @@ class Connection:
         try:
             answer = await future
         except asyncio.CancelledError:
-            if self._client.drop(number):
+            if self.drop(number):
                 self.notify("$/cancelRequest", {"id": number})
             raise
         self.latencies.append(time.perf_counter() - started)
@@ -144,7 +128,7 @@ class Connection:
         try:
             while (message := await read_message(self.process.reader)) is not None:
                 self.received += 1
-                self._client.receive(message)
+                self.receive(message)
         except LSPProtocolError as error:
             self._fail(LSPProtocolError(str(error), self.name))
             return
@@ -160,7 +144,7 @@ class Connection:
     def _fail(self, error: LSPError) -> None:
         if self._failure is None:
             self._failure = error
-        self._client.fail_all(self._failure)
+        self.fail_all(self._failure)
         self._ended.set()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPUnavailableError
 from foldline.backends.files.source import split_lines
-from foldline.backends.lsp.positions import to_units
+from foldline.backends.lsp.locations import to_units
 from foldline.backends.lsp.servers import ReadyWhen
 
 if TYPE_CHECKING:

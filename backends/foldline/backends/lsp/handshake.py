@@ -6,7 +6,7 @@ import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.lsp.positions import OFFERED, UTF16
+from foldline.backends.lsp.locations import OFFERED, UTF16
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From ranges of servers to lines and columns of the workspace's files."""
+"""From servers' ranges, in UTF-8, UTF-16 or UTF-32 units, to lines and columns of files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,47 @@ from foldline.backends.base.uris import path_of_uri
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.contexts import cut_context
-from foldline.backends.lsp.positions import from_units
 from foldline.backends.lsp.results import read_locations
 from foldline.backends.outlines.locations import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.pool import Answered
+
+UTF8 = "utf-8"
+UTF16 = "utf-16"
+UTF32 = "utf-32"
+# The best first: code points are what we count ourselves.
+OFFERED = (UTF32, UTF8, UTF16)
+
+
+def to_units(line: str, column: int, encoding: str) -> int:
+    """The code units before the code point `column` of `line`, which counts from 0."""
+    return _units(line[: max(column, 0)], encoding)
+
+
+def from_units(line: str, units: int, encoding: str) -> int:
+    """The code point, from 0, at `units`; past the end it is the end, inside one its start."""
+    if units <= 0:
+        return 0
+    if encoding == UTF32 or line.isascii():
+        return min(units, len(line))
+    seen = 0
+    for column, character in enumerate(line):
+        seen += _units(character, encoding)
+        if seen > units:
+            return column
+    return len(line)
+
+
+def _units(text: str, encoding: str) -> int:
+    if encoding == UTF32 or text.isascii():
+        return len(text)
+    if encoding == UTF8:
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class LocationCollector:
@@ -29,7 +61,7 @@ class LocationCollector:
         outside: The number in files that it does not show.
     """
 
-    def __init__(self, files: BaseFileBackend, *, keep_outside: bool = False) -> None:
+    def __init__(self, files: FileBackend, *, keep_outside: bool = False) -> None:
         self._files = files
         self._keep_outside = keep_outside
         self._paths: dict[str, tuple[str, bool]] = {}

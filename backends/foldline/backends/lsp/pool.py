@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.files.versions import FileVersions
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
@@ -76,7 +76,7 @@ class Answered:
 class ServerPool:
     """One server for each (server, root) that was ever asked, at most `MAX_SERVERS` of them."""
 
-    def __init__(self, files: BaseFileBackend, catalog: ServerCatalog, limits: Limits) -> None:
+    def __init__(self, files: FileBackend, catalog: ServerCatalog, limits: Limits) -> None:
         self._files = files
         self._catalog = catalog
         self._limits = limits

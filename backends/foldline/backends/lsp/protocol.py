@@ -33,7 +33,7 @@ class JsonRpcClient:
     """Sends requests and notifications to one server, and answers its own."""
 
     def __init__(self, name: str, stream: asyncio.StreamWriter) -> None:
-        self._name = name
+        self.name = name
         self._stream = stream
         self._numbers = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Any]] = {}
@@ -48,7 +48,7 @@ class JsonRpcClient:
         """Call `handler` with the params of each message of `method`; it returns the result."""
         self._handlers[method] = handler
 
-    def request(self, method: str, params: object) -> tuple[int, asyncio.Future[Any]]:
+    def send(self, method: str, params: object) -> tuple[int, asyncio.Future[Any]]:
         """Send a request; the caller drops its number when it stops waiting.
 
         Raises:
@@ -91,7 +91,7 @@ class JsonRpcClient:
         elif "id" in message:
             self._settle(message["id"], message)
         else:
-            log.debug("%s: a message is neither a request nor a response", self._name)
+            log.debug("%s: a message is neither a request nor a response", self.name)
 
     def _handle(self, method: str, params: object) -> dict[str, object]:
         """Run the handler of `method`; returns the result or the error to reply with."""
@@ -101,7 +101,7 @@ class JsonRpcClient:
         try:
             return {"result": handler(params)}
         except Exception as error:
-            log.debug("%s: %s failed", self._name, method, exc_info=True)
+            log.debug("%s: %s failed", self.name, method, exc_info=True)
             return _error(_INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
     def _settle(self, number: object, message: Mapping[str, object]) -> None:
@@ -110,7 +110,7 @@ class JsonRpcClient:
         future = self._pending.pop(number, None) if type(number) is int else None
         error = message.get("error")
         if future is None or future.done():
-            log.debug("%s: a response to %r, which isn't pending", self._name, number)
+            log.debug("%s: a response to %r, which isn't pending", self.name, number)
         elif error is None:
             future.set_result(message.get("result"))
         else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.session import ServerSession
     from foldline.backends.outlines.locations import Location, Position
@@ -78,7 +78,7 @@ class ServerQuery(EngineQuery):
     """One question to the servers, as of the snapshot that was begun for it."""
 
     servers: ServerRequests
-    files: BaseFileBackend
+    files: FileBackend
     pool: ServerPool
     jedi: JediEngine | None
     snapshot: Future[Snapshot]
@@ -181,7 +181,7 @@ class _Outcomes:
         self._jedi = [outcome for outcome in outcomes if isinstance(outcome, JediAnswered)]
         self._failures = [outcome for outcome in outcomes if isinstance(outcome, LSPError)]
 
-    def confirmation(self, files: BaseFileBackend, remarks: Sequence[str]) -> Confirmation:
+    def confirmation(self, files: FileBackend, remarks: Sequence[str]) -> Confirmation:
         """All uses once; `remarks` and what failed make the coverage."""
         gaps = [*dict.fromkeys(map(str, self._failures))][:_MOST_FAILURES]
         gaps += [*self._gaps_of_jedi(), *remarks]

@@ -20,7 +20,7 @@ from foldline.backends.models import COMPLETE
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.servers import ServerSpec
 
     Value = TypeVar("Value")
@@ -33,7 +33,7 @@ class ServerRequests(Engine):
 
     def __init__(
         self,
-        files: BaseFileBackend,
+        files: FileBackend,
         *,
         trusted: bool = False,
         seconds: float = DEFAULT_SECONDS,

@@ -12,7 +12,7 @@ from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import flatten
 
 if TYPE_CHECKING:
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import FileOutline, References, SymbolDetail
     from foldline.backends.parsers.outline_builder import Outline
@@ -51,7 +51,7 @@ class OwnAnalysis(OwnBackend):
     """A user's own backend as the analysis; searches parse the files themselves."""
 
     def __init__(
-        self, backend: MinimalBackend, files: BaseFileBackend, index: WorkspaceIndex | None
+        self, backend: MinimalBackend, files: FileBackend, index: WorkspaceIndex | None
     ) -> None:
         super().__init__(backend, files, "custom")
         self._syntax = ASTFileAnalysisBackend(files, index)
@@ -94,7 +94,7 @@ class OwnAnalysis(OwnBackend):
 
 
 def analysis_of(
-    backend: MinimalBackend, files: BaseFileBackend, index: WorkspaceIndex | None
+    backend: MinimalBackend, files: FileBackend, index: WorkspaceIndex | None
 ) -> Analysis:
     """The backend with every method of an analysis."""
     if isinstance(backend, ASTFileAnalysisBackend):

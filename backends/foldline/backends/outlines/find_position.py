@@ -15,7 +15,7 @@ from foldline.backends.outlines.symbols import flatten, locate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
 
 _IDENTIFIER = re.compile(r"(?<![\w$])[^\W\d][\w$]*")
@@ -23,7 +23,7 @@ _MOST_NEAR = 5
 
 
 def find_position(
-    files: BaseFileBackend,
+    files: FileBackend,
     analysis: Analysis,
     file: str,
     name: str | None = None,

@@ -16,7 +16,7 @@ from foldline.backends.references.references import is_test_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.protocol import MinimalBackend
 
 Model = TypeVar("Model", Reference, SymbolDetail, SymbolInfo)
@@ -29,7 +29,7 @@ class OwnBackend:
     line of a name, the path of a symbol, columns.
     """
 
-    def __init__(self, backend: MinimalBackend, files: BaseFileBackend, name: str) -> None:
+    def __init__(self, backend: MinimalBackend, files: FileBackend, name: str) -> None:
         self._backend = backend
         self._files = files
         self.name = str(getattr(backend, "name", name))

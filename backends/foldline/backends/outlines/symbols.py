@@ -56,12 +56,12 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
         matches = _matches(known, indexed.group(1))
         number = int(indexed.group(2))
         if matches and not 1 <= number <= len(matches):
-            raise SymbolNotFoundError(path, name, distinct_names(known, matches)[:_MOST_NEAR])
+            raise SymbolNotFoundError(path, name, _names(known, matches)[:_MOST_NEAR])
         matches = matches[number - 1 : number]
     if not matches:
         raise SymbolNotFoundError(path, name, _near(known, asked))
     if len(matches) > 1:
-        raise AmbiguousSymbolError(path, name, distinct_names(known, matches))
+        raise AmbiguousSymbolError(path, name, _names(known, matches))
     return matches[0]
 
 
@@ -71,19 +71,6 @@ def _matches(known: list[Located], name: str) -> list[Located]:
         return whole
     ending = f".{name}"
     return [located for located in known if located.qualified_name.endswith(ending)]
-
-
-def distinct_names(known: list[Located], matches: list[Located]) -> list[str]:
-    """A name for each match with which `locate` finds it again."""
-    names: list[str] = []
-    for match in matches:
-        same = [other for other in known if other.qualified_name == match.qualified_name]
-        if len(same) == 1:
-            names.append(match.qualified_name)
-        else:
-            place = next(index for index, other in enumerate(same) if other is match)
-            names.append(f"{match.qualified_name}[{place + 1}]")
-    return names
 
 
 def distinct(known: Iterable[Located]) -> list[tuple[str, Located]]:
@@ -97,6 +84,12 @@ def distinct(known: Iterable[Located]) -> list[tuple[str, Located]]:
         numbers[name] += 1
         found.append((f"{name}[{numbers[name]}]" if counts[name] > 1 else name, located))
     return found
+
+
+def _names(known: list[Located], matches: list[Located]) -> list[str]:
+    """A name for each match with which `locate` finds it again."""
+    chosen = {id(match) for match in matches}
+    return [name for name, located in distinct(known) if id(located) in chosen]
 
 
 def _near(known: list[Located], name: str) -> list[str]:

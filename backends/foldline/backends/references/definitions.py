@@ -17,14 +17,14 @@ from foldline.backends.outlines.symbols import flatten, locate
 
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine, SymbolsQuery
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.models import FileOutline, SymbolDetail
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Location
 
 
 async def get_outline(
-    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str
+    files: FileBackend, analysis: Analysis, engine: Engine, file: str
 ) -> FileOutline:
     """The outline of the engine and of the syntax tree together, or that of the tree alone."""
     preferred = await attempt(engine.preferred_outline(file), nothing)
@@ -37,7 +37,7 @@ async def get_outline(
 
 
 async def read_symbol(
-    files: BaseFileBackend,
+    files: FileBackend,
     analysis: Analysis,
     engine: Engine,
     file: str,
@@ -79,7 +79,7 @@ async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:
     return engine.begin_symbols(file)
 
 
-async def _merged(files: BaseFileBackend, outline: FileOutline, query: SymbolsQuery) -> FileOutline:
+async def _merged(files: FileBackend, outline: FileOutline, query: SymbolsQuery) -> FileOutline:
     """The outline with what the engine knows of the same text; itself where that is nothing."""
     found = await attempt(query.answer(), nothing)
     if found is None or found.text != files.read_source(outline.path).text:
@@ -88,7 +88,7 @@ async def _merged(files: BaseFileBackend, outline: FileOutline, query: SymbolsQu
 
 
 async def _read_defined(
-    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str, name: str
+    files: FileBackend, analysis: Analysis, engine: Engine, file: str, name: str
 ) -> SymbolDetail | None:
     """The definition in the file itself: the engine locates it, too, and the tree describes it."""
     if isinstance(analysis, OwnAnalysis):

@@ -12,7 +12,7 @@ from foldline.backends.formatting import navigation as pages
 
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
 
@@ -26,7 +26,7 @@ class CodeNavigation:
     (`foldline.backends.formatting.navigation`); `cursor` asks for the rest of the last answer.
     """
 
-    _files: BaseFileBackend
+    _files: FileBackend
     _engine: Engine
 
     @property

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pathspec import GitIgnoreSpec
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.files.walk import FileStamp
     from foldline.backends.search.walks import Walks
 
@@ -31,9 +31,7 @@ class Scope:
         PathError: from the constructor, for a path that may not be read or does not exist.
     """
 
-    def __init__(
-        self, files: BaseFileBackend, text: str | None, *, no_ignore: bool = False
-    ) -> None:
+    def __init__(self, files: FileBackend, text: str | None, *, no_ignore: bool = False) -> None:
         self._files = files
         self._no_ignore = no_ignore
         self._folder = "."

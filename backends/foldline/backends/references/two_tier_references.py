@@ -6,6 +6,7 @@ neither alone does both. If the engine fails, the matches are the answer.
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,14 +16,13 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
-from foldline.backends.references.confirmed_imports import coverage_of_imports
 from foldline.backends.references.scopes import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from foldline.backends.engine import Engine
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.references_cache import ReferencesCache
 
@@ -46,7 +46,7 @@ class ReferencesQuery:
 
     def __init__(
         self,
-        files: BaseFileBackend,
+        files: FileBackend,
         analysis: Analysis,
         engine: Engine,
         cache: ReferencesCache,
@@ -262,3 +262,53 @@ def _extra(use: Reference) -> Reference:
 
 def _failed(error: Exception) -> Confirmation:
     return Confirmation(coverage=f"partial: {str(error) or type(error).__name__}")
+
+
+# The module, on the line of the name: `from a.b import name`, `import { name } from "./a/b"`.
+_MODULE = re.compile(r"""\bfrom\s+["']?([\w./@-]+)""")
+_PART = re.compile(r"[\w-]+")
+# Files that stand for the folder around them.
+_FOLDER_MODULES = frozenset({"__init__", "index", "mod"})
+
+
+def coverage_of_imports(
+    engine: str,
+    targets: Iterable[Position],
+    matches: Iterable[Reference],
+    uses: Iterable[Reference],
+) -> str:
+    """Partial where most imports of a definition at `targets` aren't among the `uses`.
+
+    `matches` are all identifiers with the name. Imports over several lines don't count: their first
+    line names the module, and another one the name.
+    """
+    definitions = {_module_of(target.path) for target in targets}
+    lines = {(use.path, use.line) for use in uses}
+    imports = [
+        (match.path, match.line) in lines
+        for match in matches
+        if match.kind == ReferenceKind.IMPORT and _is_from(match.context, definitions)
+    ]
+    confirmed = sum(imports)
+    if confirmed * 2 >= len(imports):
+        return COMPLETE
+    return (
+        f"partial: {engine} confirmed {confirmed:,} of {len(imports):,} imports from the file that "
+        "defines it"
+    )
+
+
+def _module_of(path: str) -> tuple[str, ...]:
+    parts = path.rpartition(".")[0].split("/")
+    return tuple(parts[:-1] if parts[-1] in _FOLDER_MODULES and len(parts) > 1 else parts)
+
+
+def _is_from(line: str, definitions: Iterable[Sequence[str]]) -> bool:
+    """Return whether the line imports from one of these modules, or from a package around it."""
+    found = _MODULE.search(line)
+    module = tuple(_PART.findall(found[1])) if found else ()
+    return bool(module) and any(
+        module == tuple(definition[start : start + len(module)])
+        for definition in definitions
+        for start in range(len(definition) - len(module) + 1)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,14 @@ from foldline.backends.formatting.text import grep_room, match_lines
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.references.scopes import Scope
-from foldline.backends.search.required_parts import required_parts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from foldline.backends.base.bounded_regex import Match, Pattern
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.search.walks import Walked, Walks
-
 
 _KIND = "grep"
 _MOST_CONTEXT = 50
@@ -31,7 +30,7 @@ _LONGEST_LINE = 400
 
 
 async def grep(
-    files: BaseFileBackend,
+    files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,
     pattern: str,
@@ -95,7 +94,7 @@ class _Search:
 
     def __init__(
         self,
-        files: BaseFileBackend,
+        files: FileBackend,
         walked: Walked,
         without: Collection[str],
         seconds: float | None,
@@ -248,3 +247,42 @@ def _line_at(data: bytes, start: int) -> str:
     end = data.find(b"\n", start)
     raw = data[start:] if end < 0 else data[start:end]
     return raw.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+# A class of characters, an escape, a group's ends, what else has a meaning, and plain words. Within
+# a class, a bracket right at its beginning is a member of it.
+_TOKEN = re.compile(
+    r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
+    r"|\\(?P<escaped>.)"
+    r"|(?P<open>\()|(?P<close>\))"
+    r"|(?P<word>[A-Za-z0-9_]+)(?P<optional>[*?{])?"
+    r"|.",
+    re.DOTALL,
+)
+# Escapes of one character, which stand for no letter: others may be the beginning of a longer one.
+_SINGLE = frozenset("AbBdDsSwWz")
+_SHORTEST = 2
+_MOST_PARTS = 8
+
+
+def required_parts(pattern: str) -> list[str]:
+    """Pieces of ASCII words, in every text that the pattern matches; maybe not all of them.
+
+    There are none where the pattern has alternatives or flags, or is in no way simple.
+    """
+    if "|" in pattern or "(?" in pattern:
+        return []
+    parts: dict[str, None] = {}
+    depth = 0
+    for token in _TOKEN.finditer(pattern):
+        escaped = token["escaped"]
+        if escaped is not None and escaped.isalnum() and escaped not in _SINGLE:
+            return []
+        depth += bool(token["open"]) - bool(token["close"])
+        if depth < 0:
+            return []
+        word = token["word"]
+        # What a group has may be optional, as a group may.
+        if word and not depth:
+            parts[word[:-1] if token["optional"] else word] = None
+    return [part for part in parts if len(part) >= _SHORTEST][:_MOST_PARTS]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
@@ -91,7 +91,7 @@ class Ranked(NamedTuple):
 
 
 async def search_files(
-    files: BaseFileBackend,
+    files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,
     query: str,
@@ -121,7 +121,7 @@ async def search_files(
 
 
 async def rank_files(
-    files: BaseFileBackend,
+    files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,
     query: str,
@@ -176,7 +176,7 @@ def wanted_terms(question: Question) -> list[str]:
     return [*question.terms, *(EXACT + name for name in question.names)]
 
 
-def _texts(files: BaseFileBackend, paths: Iterable[str]) -> dict[str, bytes]:
+def _texts(files: FileBackend, paths: Iterable[str]) -> dict[str, bytes]:
     texts = {}
     for path in paths:
         if is_indexed(path):
@@ -198,7 +198,7 @@ def imported_by_first(
 
 
 def _ordered(
-    files: BaseFileBackend, scores: Scores, weights: Weights
+    files: FileBackend, scores: Scores, weights: Weights
 ) -> tuple[list[int], dict[int, dict[str, float]]]:
     """The matching files, those that the first ones import behind the first ten; learned terms.
 
@@ -224,7 +224,7 @@ def _ordered(
 
 
 def _page(
-    files: BaseFileBackend, ranked: Ranked, first: int, query: str, budget: int | None
+    files: FileBackend, ranked: Ranked, first: int, query: str, budget: int | None
 ) -> tuple[tuple[SearchHit, ...], bool]:
     """The hits from `first` on that fit, at least one, and whether only their paths do."""
     hits: list[SearchHit] = []
@@ -253,7 +253,7 @@ def _page(
 
 
 def _hits(
-    files: BaseFileBackend, ranked: Ranked, numbers: Sequence[int], before: int
+    files: FileBackend, ranked: Ranked, numbers: Sequence[int], before: int
 ) -> Iterator[SearchHit]:
     """The hits for files; the lines of symbols are found for the first ones of a page."""
     scores = ranked.scores
@@ -300,7 +300,7 @@ def _reason(part: Part, share: float, symbols: Sequence[tuple[str, int]]) -> str
     return " ".join(filter(None, (part.kind, ", ".join(words), f"{share:.2g}")))
 
 
-def _symbols(files: BaseFileBackend, scores: Scores, path: str) -> list[tuple[str, int]]:
+def _symbols(files: FileBackend, scores: Scores, path: str) -> list[tuple[str, int]]:
     """The names that a file defines that match best, with the lines of their first definitions."""
     question = scores.question
     try:

@@ -13,7 +13,7 @@ from foldline.backends.search.search import rank_files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.ranking.symbols import RankedUnit, Unit
@@ -28,7 +28,7 @@ _LONGEST_CLASS = 40
 
 
 async def search_symbols(
-    files: BaseFileBackend,
+    files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,
     analysis: Analysis,

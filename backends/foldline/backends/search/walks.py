@@ -12,7 +12,7 @@ from foldline.backends.base.waiting import Shared, result_of
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.files.walk import FileStamp
 
 WALK_SECONDS = 5.0
@@ -51,7 +51,7 @@ class Walks:
     After `seconds` a walk ends with the files it has found; None sets no limit.
     """
 
-    def __init__(self, files: BaseFileBackend, seconds: float | None = WALK_SECONDS) -> None:
+    def __init__(self, files: FileBackend, seconds: float | None = WALK_SECONDS) -> None:
         self._files = files
         self._seconds = seconds
         self._lock = threading.Lock()
