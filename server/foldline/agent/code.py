@@ -17,7 +17,7 @@ from foldline.agent.index_bar import index_bar
 from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
-from foldline.backends.formatting.parts import Code, plain
+from foldline.backends.formatting.parts import plain
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments
 from foldline.ide.operations.operation import Role
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from foldline.agent.verbs import Verbs
     from foldline.backends import SmartFileAccess
-    from foldline.backends.formatting.parts import Line
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.ide.operations.operation import Argument, Operation
 
 # Processes that haven't ended by then end with this one.
@@ -164,18 +164,14 @@ def _print(
             with_receipt(operation, lines, one)
             for lines, one in zip(answers, arguments, strict=True)
         ]
-    if not is_styled():
-        show("\n\n".join(map(plain, answers)))
-        return
-    from foldline.agent.highlight import highlighted, pattern_of
-
     for number, (lines, one) in enumerate(zip(answers, arguments, strict=True)):
         sought = None
-        if operation.verb == "grep":
+        if operation.verb == "grep" and is_styled():
+            from foldline.agent.highlight import pattern_of
+
             sought = pattern_of(one.pattern, ignore_case=one.ignore_case)
-        between = [[("", "")]] if number else []
-        is_code = any(isinstance(line, Code) for line in lines)
-        show_styled([*between, *highlighted(lines, sought)], wrap=not is_code)
+        between: list[Line] = [[]] if number else []
+        show_styled([*between, *lines], wrap=True, sought=sought)
 
 
 def _data(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from foldline.agent.terminal import Line
     from foldline.agent.verbs import Verbs
+    from foldline.backends.formatting.parts import Line
 
 TRUSTED = "trusted: prompts are run, and servers that may run the workspace's code are used"
 NOT_TRUSTED = (

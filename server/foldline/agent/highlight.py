@@ -5,32 +5,32 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from foldline.backends.formatting.parts import FOUND, Code
+from foldline.backends.formatting.parts import FOUND
 from foldline.backends.formatting.visible import for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from pygments.lexer import Lexer
 
-    from foldline.backends.formatting.parts import Line, Part
+    from foldline.backends.formatting.parts import Code, Line, Part
 
 # Code is as long as a person reads; longer texts have no colours.
 _LONGEST_CODE = 200_000
 
 
-def highlighted(
-    lines: Iterable[Line | Code], sought: re.Pattern[str] | None = None
-) -> Iterator[Line]:
-    """Yield an answer's lines for a terminal.
+def code_lines(code: Code) -> Iterator[Line]:
+    """Yield the lines of code with their numbers and the styles of their tokens."""
+    text = for_terminal(code.text)
+    lexer = _lexer(code.path) if len(text) <= _LONGEST_CODE else None
+    width = len(str(code.first + text.count("\n")))
+    for number, line in enumerate(_tokens(text, lexer), code.first):
+        yield [(f"{number:{width}}  ", "dim"), *line] if code.first else line
 
-    Code has numbers and the styles of its tokens. What matches `sought` in a found line is marked.
-    """
-    for line in lines:
-        if isinstance(line, Code):
-            yield from _code_lines(line)
-        else:
-            yield [part for one in line for part in _marked(one, sought)]
+
+def marked(line: Line, sought: re.Pattern[str] | None) -> Line:
+    """Return the line with a style for what matches `sought` in a found part."""
+    return [part for one in line for part in _marked(one, sought)]
 
 
 def pattern_of(text: str, *, ignore_case: bool) -> re.Pattern[str] | None:
@@ -50,14 +50,6 @@ def _marked(part: Part, sought: re.Pattern[str] | None) -> Iterator[Part]:
             yield match[0], "bold red"
             end = match.end()
     yield text[end:], "" if style == FOUND else style
-
-
-def _code_lines(code: Code) -> Iterator[Line]:
-    text = for_terminal(code.text)
-    lexer = _lexer(code.path) if len(text) <= _LONGEST_CODE else None
-    width = len(str(code.first + text.count("\n")))
-    for number, line in enumerate(_tokens(text, lexer), code.first):
-        yield [(f"{number:{width}}  ", "dim"), *line] if code.first else line
 
 
 def _tokens(code: str, lexer: Lexer | None) -> Iterator[Line]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.agent.preview_session import FirstView
-    from foldline.agent.terminal import Line
     from foldline.agent.verbs import Verbs
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.render.jobs import Action
     from foldline.ide.render.render import Answer, Block, OpenedSections, Render
     from foldline.ide.render.render_options import RenderOptions

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.agent.preview import NamedPrompt
-    from foldline.agent.terminal import Line
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
 
 MARKS = {"added": "+", "removed": "-", "changed": "~"}

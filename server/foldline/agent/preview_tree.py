@@ -11,7 +11,7 @@ from foldline.ide.render.render import chapters_shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.agent.terminal import Line
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.render.render import Block, Render
     from foldline.ide.token_counter import TokenCounter
 

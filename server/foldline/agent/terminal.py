@@ -13,18 +13,18 @@ import os
 import re
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO
 
+from foldline.backends.formatting.parts import Code, plain
 from foldline.backends.formatting.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console
     from rich.text import Text
 
-Line: TypeAlias = "Sequence[tuple[str, str]]"
-"""The parts of a line, each with a style of `rich`."""
+    from foldline.backends.formatting.parts import Line
 
 # What a wrapped line goes on below: behind its indentation, number or mark.
 _HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
@@ -48,21 +48,29 @@ def show(text: str, *, end: str = "\n") -> None:
     _write(text + end, sys.stdout)
 
 
-def show_styled(lines: Iterable[Line], *, wrap: bool = False) -> None:
+def show_styled(
+    lines: Iterable[Line | Code], *, wrap: bool = False, sought: re.Pattern[str] | None = None
+) -> None:
     """Print lines with styles for people, and their text alone into pipes.
 
-    With `wrap`, long lines are wrapped to the terminal's width, with a hanging indent.
+    With `wrap`, long lines but for code are wrapped to the terminal's width, with a hanging indent.
+    What matches `sought` in a found line is marked.
     """
     if not is_styled():
-        show("".join(f"{''.join(text for text, _ in line)}\n" for line in lines), end="")
+        show("".join(f"{plain([line])}\n" for line in lines), end="")
         return
     from rich.text import Text
 
+    from foldline.agent.highlight import code_lines, marked
+
     console = console_of(sys.stdout)
     for line in lines:
-        styled = Text.assemble(*((_shown(text, sys.stdout), style) for text, style in line))
-        for part in _wrapped(styled, console) if wrap and sys.stdout.isatty() else (styled,):
-            console.print(part, soft_wrap=True)
+        is_code = isinstance(line, Code)
+        for row in code_lines(line) if isinstance(line, Code) else [marked(line, sought)]:
+            styled = Text.assemble(*((_shown(text, sys.stdout), style) for text, style in row))
+            wraps = wrap and not is_code and sys.stdout.isatty()
+            for part in _wrapped(styled, console) if wraps else (styled,):
+                console.print(part, soft_wrap=True)
     sys.stdout.flush()
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.agent.scan import Scan
-    from foldline.agent.terminal import Line
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.render.static import SectionTokens
     from foldline.ide.token_counter import TokenCounter

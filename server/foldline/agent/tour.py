@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.terminal import complain, json_text, show, show_styled
+
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
+    from foldline.agent.tour_steps import Shown, Step
     from foldline.agent.verbs import Verbs
+    from foldline.backends.formatting.parts import Code, Line
 
 
 def register(verbs: Verbs) -> None:
@@ -30,18 +34,17 @@ def run(options: argparse.Namespace) -> int:
 
     from foldline.agent.tour_steps import TourError, run_tour
 
+    folder = example_workspace()
     try:
-        tour = asyncio.run(run_tour(example_workspace()))
+        steps = asyncio.run(run_tour(folder))
     except TourError as error:
-        print(f"foldline tour: {error}", file=sys.stderr)  # noqa: T201
-        return 1
+        complain(f"foldline tour: {error}")
+        return NOTHING
     if options.json:
-        print(json.dumps(asdict(tour), indent=2))  # noqa: T201
+        show(json_text({"workspace": str(folder), "steps": [asdict(step) for step, _ in steps]}))
     else:
-        from foldline.agent.tour_view import show
-
-        show(tour)
-    return 0
+        show_styled(_lines(steps), wrap=True)
+    return FOUND
 
 
 def example_workspace() -> Path:
@@ -51,3 +54,26 @@ def example_workspace() -> Path:
         if (folder / "reviewer_prompt.py").exists():
             return folder
     raise FileNotFoundError("the example workspace is missing: install foldline again")
+
+
+def _lines(steps: Sequence[Shown]) -> Iterator[Line | Code]:
+    """Yield the steps with their costs, and a table of the costs."""
+    for step, lines in steps:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+        whole, what = step.whole
+        cost = f"{step.bytes:,} bytes, {step.share} of {what} ({whole:,})"
+        yield [(step.title, "bold"), (f"  {step.command}({arguments})", "cyan")]
+        yield from lines
+        yield from ([(cost, "dim")], [])
+    yield [("What each step cost", "bold")]
+    for step, _ in steps:
+        yield [(_row(step.title, step.bytes, step.share, step), "")]
+    code = [step for step, _ in steps[2:]]
+    spent = sum(step.bytes for step in code)
+    share = f"{spent / code[0].whole[0]:.0%}"
+    yield [(_row("From tree to symbol", spent, share, code[0]), "bold")]
+
+
+def _row(title: str, spent: int, share: str, step: Step) -> str:
+    whole, what = step.whole
+    return f"{title:<32}{spent:>7,}{share:>6} of {whole:>7,}  {what}"

@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import run_async
+from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.parts import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from foldline.backends.formatting.parts import Code, Line
     from foldline.ide.workspace import Workspace
 
 FILE = "auth/service.py"
 SYMBOL = "AuthService.sign_in"
 SECTION = "reference-docs"
 REASON = "The task asks for a security review"
+_MOST_NEW = 14
 
 
 class TourError(Exception):
@@ -41,26 +45,17 @@ class Step:
     bytes: int
     whole: tuple[int, str]
 
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section of the folded prompt; `if_opened` is set for summaries."""
-
-    number: str
-    title: str
-    depth: int
-    bytes: int
-    if_opened: int | None
+    @property
+    def share(self) -> str:
+        """The part of the whole that the step shows."""
+        return f"{self.bytes / self.whole[0]:.0%}"
 
 
-@dataclass(frozen=True, slots=True)
-class Tour:
-    workspace: str
-    sections: tuple[Section, ...]
-    steps: tuple[Step, ...]
+Shown = tuple[Step, "Sequence[Line | Code]"]
+"""A step, and its lines for people."""
 
 
-async def run_tour(folder: Path) -> Tour:
+async def run_tour(folder: Path) -> list[Shown]:
     """Run the tour of a folder.
 
     Raises:
@@ -73,16 +68,15 @@ async def run_tour(folder: Path) -> Tour:
 
     workspace = Workspace.at(folder, settings=Settings(trusted=True))
     try:
-        sections, steps = await _prompt_steps(workspace, folder / "reviewer_prompt.py")
-        steps += await _code_steps(workspace, folder)
+        steps = await _prompt_steps(workspace, folder / "reviewer_prompt.py")
+        return [*steps, *await _code_steps(workspace, folder)]
     except REFUSALS as error:
         raise TourError(str(error)) from error
     finally:
         await workspace.stop(STOP_SECONDS)
-    return Tour(str(folder), tuple(sections), tuple(steps))
 
 
-async def _prompt_steps(workspace: Workspace, file: Path) -> tuple[list[Section], list[Step]]:
+async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
     from foldline.ide.render import execution
     from foldline.ide.render.jobs import open_sections, summarize_section
     from foldline.ide.render.render_options import RenderOptions
@@ -91,42 +85,49 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> tuple[list[Section]
 
     target = await find_prompt(workspace, uri_of(file), None)
     folded = await execution.render(workspace, target)
-    summaries = {
-        block.key: await execution.execute(workspace, target, summarize_section(block.key))
-        for block in folded.blocks
-        if block.visibility == "SUMMARY"
-    }
-    if SECTION not in summaries:
+    closed = [block.key for block in folded.blocks if block.visibility == "SUMMARY"]
+    if SECTION not in closed:
         raise TourError(f"the section {SECTION} is not folded")
-    opening = open_sections([SECTION], REASON)
-    opened = await execution.open_sections(workspace, target, opening)
+    sections: list[Line] = []
+    for block in folded.blocks:
+        indent = "  " * block.depth
+        size = (f"  {size_of(block.text):,} bytes", "dim")
+        if block.key in closed:
+            summary = await execution.execute(workspace, target, summarize_section(block.key))
+            size = (f"{size[0]}, {summary.size_if_opened:,} if opened", "dim")
+            sections.append([(f"{indent}▸ {block.number}. {block.title}", ""), size])
+        else:
+            sections.append([(f"{indent}▾ {block.number}. {block.title}", "bold"), size])
+    opened = await execution.open_sections(workspace, target, open_sections([SECTION], REASON))
     everything = folded
-    while closed := [block.key for block in everything.blocks if block.visibility == "SUMMARY"]:
-        open_keys = [block.key for block in everything.blocks if block.visibility == "FULL"]
-        overrides = dict.fromkeys([*open_keys, *closed], "FULL")
+    while closed:
+        overrides = dict.fromkeys((block.key for block in everything.blocks), "FULL")
         options = RenderOptions(overrides=overrides)
         everything = await execution.render(workspace, target, options)
-    whole = (_size(everything.text), "the prompt with everything open")
-    sections = [
-        Section(
-            number=block.number,
-            title=block.title,
-            depth=block.depth,
-            bytes=_size(block.text),
-            if_opened=summaries[block.key].size_if_opened if block.key in summaries else None,
-        )
-        for block in folded.blocks
-    ]
+        closed = [block.key for block in everything.blocks if block.visibility == "SUMMARY"]
+    whole = (size_of(everything.text), "the prompt with everything open")
     arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}
-    return sections, [
-        _step("The prompt, folded", "render", {}, folded.text, whole),
-        _step(
-            f"The model opens `{SECTION}`", "open_sections", arguments, opened.render.text, whole
+    text, title = opened.render.text, f"The model opens `{SECTION}`"
+    return [
+        (_step("The prompt, folded", "render", {}, folded.text, whole), sections),
+        (
+            _step(title, "open_sections", arguments, text, whole),
+            list(_new_lines(folded.text, text)),
         ),
     ]
 
 
-async def _code_steps(workspace: Workspace, folder: Path) -> list[Step]:
+def _new_lines(before: str, after: str) -> Iterator[Line]:
+    """Yield the first lines of `after` that aren't in `before`."""
+    known = set(before.splitlines())
+    lines = [line for line in after.splitlines() if line and line not in known]
+    for line in lines[:_MOST_NEW]:
+        yield [(f"+ {line}", "green")]
+    if len(lines) > _MOST_NEW:
+        yield [(f"  … and {len(lines) - _MOST_NEW} more lines", "dim")]
+
+
+async def _code_steps(workspace: Workspace, folder: Path) -> list[Shown]:
     from foldline.ide.operations import OPERATIONS
 
     operations = {operation.tool: operation for operation in OPERATIONS}
@@ -139,12 +140,12 @@ async def _code_steps(workspace: Workspace, folder: Path) -> list[Step]:
         ("One symbol", "read_symbol", {"path": FILE, "name": SYMBOL}, whole_file),
     ]
     access = workspace.folder(folder / FILE).access
-    steps = []
+    steps: list[Shown] = []
     for title, tool, values, whole in looks:
         operation = operations[tool]
         arguments = operation.arguments(**values)
-        result = await run_async(operation.run(access, arguments))
-        steps.append(_step(title, tool, values, operation.text(result, arguments), whole))
+        lines = operation.lines(await run_async(operation.run(access, arguments)), arguments)
+        steps.append((_step(title, tool, values, plain(lines), whole), lines))
     return steps
 
 
@@ -153,8 +154,4 @@ def _step(
 ) -> Step:
     if not text.strip():
         raise TourError(f"{command} gave an empty text")
-    return Step(title, command, arguments, text, _size(text), whole)
-
-
-def _size(text: str) -> int:
-    return len(text.encode())
+    return Step(title, command, arguments, text, size_of(text), whole)

@@ -18,7 +18,7 @@ from foldline.ide import cost_texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from foldline.agent.terminal import Line
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.previews.state import PreviewState, Step
     from foldline.ide.render.render import Block, Chapter, ParameterField, Parameters
     from foldline.ide.token_counter import TokenCounter
