@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.location import index_location
@@ -85,7 +85,7 @@ def test_a_file_whose_name_is_not_utf8_is_indexed_like_others(odd: Path) -> None
 def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
     odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
     assert len(files_with(odd, "odd")) == len(NOT_UTF8)
 
     def refuse(*_: object) -> None:
@@ -127,7 +127,7 @@ def test_a_new_process_finds_what_another_indexed(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Else what changed a moment ago is read again, for it may have changed since.
-    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
     assert files_with(root, "first") == ("src/a.py", "src/b.py")
 
     def refuse(*_: object) -> None:
@@ -171,7 +171,7 @@ def test_times_alone_tell_of_a_new_file(
 ) -> None:
     index = WorkspaceIndex(LocalFileBackend(root))
     # Else a folder that changed a moment ago is always listed again.
-    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
     index.refresh()
     for file in (root / "src").iterdir():
         move_clock(tmp_path / "clock", file.stat().st_ctime_ns)
@@ -596,7 +596,7 @@ def rows(corpus: Corpus, postings: Mapping[str, list[Postings]]) -> set[Row]:
 def test_many_small_changes_are_merged_and_lose_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
     index = WorkspaceIndex(LocalFileBackend(root))
     for number in range(30):
         (root / "src" / f"m{number % 10}.py").write_text(f"def f{number}x(): word\n")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import FileTree, InvalidArgumentError, MemoryFileBackend, TreeEntry
+from foldline.backends.files.listing import FileStamp
 from foldline.backends.files.tree import build_tree
-from foldline.backends.files.walk import FileStamp
 from foldline.backends.text import format_size, format_tree
 
 PATHS = ["README.md", "src/a.py", "src/b.py", "src/deep/c.py", "docs/index.md"]

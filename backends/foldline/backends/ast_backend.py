@@ -18,11 +18,10 @@ from foldline.backends.models import (
 )
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
-from foldline.backends.outlines.symbol_source import detail_of
-from foldline.backends.outlines.symbols import locate
+from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.references.references import can_have_references, is_test_path
 from foldline.backends.references.references_cache import FileUses, UsesCache
-from foldline.backends.references.scopes import Scope
+from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

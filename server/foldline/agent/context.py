@@ -12,7 +12,6 @@ from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
 
 if TYPE_CHECKING:
-    from foldline.agent.pipeline import PipelineResult
     from foldline.agent.verbs import Verbs
     from foldline.prompts.adapters import BaseAdapter
     from foldline.prompts.adapters.sdk import SdkAdapter
@@ -89,7 +88,9 @@ def run(options: argparse.Namespace) -> int:
     except (PromptError, NoFolderError, OSError, ValueError) as error:
         raise Refused(str(error)) from error
     if options.json:
-        show(json_text(_data(result)))
+        from foldline.ide.structuring import unstructure
+
+        show(json_text(unstructure(result)))
     elif result.context:
         show(result.context if result.answer is None else result.answer)
     else:
@@ -133,12 +134,6 @@ def _sdk_adapter(provider: str, model: str) -> SdkAdapter[Any]:
     from foldline.prompts.adapters.anthropic import AnthropicAdapter
 
     return AnthropicAdapter(model)
-
-
-def _data(result: PipelineResult) -> object:
-    from foldline.ide.structuring import unstructure
-
-    return unstructure(result)
 
 
 def _model(text: str) -> tuple[str, str]:

@@ -28,14 +28,8 @@ from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
-from foldline.ide.question import (
-    MOST_CANDIDATES,
-    candidates_of,
-    context_for,
-    outlines_of,
-    search,
-)
 from foldline.ide.scoped_context import (
+    MOST_CANDIDATES,
     NO_ROOM,
     OUTLINES_BUDGET,
     AccessReader,
@@ -43,8 +37,11 @@ from foldline.ide.scoped_context import (
     ScopedContext,
     Sizes,
     SymbolChoice,
+    candidates_of,
+    context_for,
     fit_outlines,
     gather,
+    outlines_of,
     pack,
 )
 from foldline.ide.workspace import Workspace
@@ -182,7 +179,7 @@ class Pipeline:
             within = None if candidates is None else tuple(dict.fromkeys(candidates))
             return self._without_model(reader, question, files, within)
         results = (
-            run(search(reader, question)) if candidates is None else SearchResults(question, (), 0)
+            run(reader.search(question)) if candidates is None else SearchResults(question, (), 0)
         )
         paths = candidates_of(results) if candidates is None else candidates
         paths = tuple(dict.fromkeys(paths or ()))[:MOST_CANDIDATES]

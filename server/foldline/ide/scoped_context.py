@@ -1,11 +1,12 @@
-"""A packed context: whole files, the source of chosen symbols, and outlines, within a byte budget.
+"""A packed context: whole files, the source of symbols, and outlines, within a byte budget.
 
-`gather` reads the parts, and `pack` formats them. What has no room is named at the end.
+`context_for` chooses the symbols and outlines of a query without a model, `gather` reads the parts,
+and `pack` makes the lines. What has no room is named at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,7 +26,7 @@ from foldline.backends.text import format_file_text, format_outline, format_symb
 from foldline.ide.operations.operation import run_query
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Line
@@ -36,6 +37,16 @@ OUTLINES_BUDGET = 6_000
 NO_LIMIT = 1 << 30
 NO_ROOM = "no room is left"
 
+MOST_CANDIDATES = 12
+"""The most files whose outlines are read for one question."""
+
+# A file that matches much worse than the best one has little to do with the question.
+_FAINTEST = 3
+# Of the best score, in hundredths: less of a match only fills the context.
+_LEAST_SCORE = 60
+_MOST_SYMBOLS = 24
+# Files whose outlines stand around the definitions, and those of them without a definition.
+_MOST_OUTLINES, _WITHOUT_SYMBOL = 6, 2
 # Less holds nothing that is worth its header.
 _SMALLEST_PART = 100
 _SMALLEST_OUTLINE = 200
@@ -111,14 +122,12 @@ class Sizes:
 
     Attributes:
         total: The text of the whole context, which is never larger.
-        file: One whole file; the rest of it is left out, and the text says so.
         symbol: The source of one symbol.
         outlines: All outlines together.
         outline: One of them.
     """
 
     total: int = NO_LIMIT
-    file: int = NO_LIMIT
     symbol: int = SYMBOL_BUDGET
     outlines: int = OUTLINES_BUDGET
     outline: int = NO_LIMIT
@@ -166,13 +175,73 @@ class _Room:
         return True
 
 
+async def context_for(
+    reader: Reader,
+    question: str,
+    *,
+    files: Iterable[str] = (),
+    supporting: Iterable[str] = (),
+    within: Sequence[str] | None = None,
+    sizes: Sizes,
+) -> ScopedContext:
+    """Return the files, symbols and outlines that match `question`, best first.
+
+    `files` and `supporting` are part of it in any case; symbols are those of the files `within`, or
+    of those that match best. A context without anything that matches says so.
+    """
+    files = tuple(files)
+    found = await reader.symbols(question, within)
+    choices = [*_choices(found, files)]
+    outlined = _outlined(choices, found.files)
+    if sizes.total < NO_LIMIT:
+        # What is looked for is often long, and half of it is of little use.
+        sizes = replace(sizes, symbol=max(sizes.symbol, sizes.total // 2))
+    context = await gather(
+        reader,
+        files=files,
+        choices=choices,
+        supporting=(*supporting, *outlined),
+        sizes=sizes,
+        whole=True,
+    )
+    shown = {(one.path, one.qualified_name) for one in context.symbols}
+    context = replace(
+        context,
+        question=question,
+        matched=found.total,
+        near=tuple(one for one in found.near if (one.path, one.name) not in shown),
+        reason=found.reason,
+        coverage=found.coverage,
+    )
+    return replace(context, left_out=pack(context, sizes)[1])
+
+
+def _choices(found: SymbolResults, files: Sequence[str]) -> Iterator[SymbolChoice]:
+    for hit in found.hits[:_MOST_SYMBOLS]:
+        if hit.score >= _LEAST_SCORE and hit.path not in files:
+            yield SymbolChoice(hit.path, hit.name)
+
+
+def _outlined(choices: Sequence[SymbolChoice], ranked: Sequence[str]) -> list[str]:
+    """Return the files of the chosen symbols, and the best ones without any."""
+    chosen = dict.fromkeys(choice.path for choice in choices)
+    others = [path for path in ranked if path not in chosen]
+    return [*chosen, *others[:_WITHOUT_SYMBOL]][:_MOST_OUTLINES]
+
+
+def candidates_of(results: SearchResults) -> list[str]:
+    """The files that are worth a look, best first; some word of a question is in nearly all."""
+    best = max((hit.score for hit in results), default=0)
+    return [hit.path for hit in results if hit.score * _FAINTEST >= best]
+
+
 async def gather(
     reader: Reader,
     *,
     files: Iterable[str] = (),
     choices: Iterable[SymbolChoice] = (),
     supporting: Iterable[str] = (),
-    sizes: Sizes | None = None,
+    sizes: Sizes,
     whole: bool = False,
 ) -> ScopedContext:
     """Read `files` whole, the symbols of `choices`, and the outlines of `supporting` files.
@@ -181,65 +250,60 @@ async def gather(
     the room that the outlines don't need; with `choices`, they get half of it. With `whole`, a
     symbol is shown in part only if it doesn't fit `sizes.symbol` bytes.
     """
-    sizes = sizes or Sizes()
     files, choices = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(choices))
     supporting = tuple(path for path in dict.fromkeys(supporting) if path not in files)
     room = sizes.total - _room_for_notes(sizes.total)
     room -= min(sizes.outlines, room // 3) if supporting else 0
     for_files = _Room(room // 2 if choices else room)
-    texts = [text async for text in _files(reader, files, for_files, sizes)]
+    texts = [text async for text in _files(reader, files, for_files)]
     # The caller may spell a path in another way.
     in_full = {text.path for text in texts if text.start == 1 and text.cursor is None}
     choices = tuple(choice for choice in choices if choice.path not in in_full)
     for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
-    symbols = [
-        detail
-        async for detail in read_symbols(
-            reader, choices, for_symbols.left, for_symbols.left_out, most=sizes.symbol, whole=whole
-        )
-    ]
-    outlines = []
-    missing = []
-    for path in supporting:
-        try:
-            outline = await reader.outline(path)
-            if outline.path not in in_full:
-                outlines.append(outline)
-        except BackendError as error:
-            missing.append(LeftOut(path, "", str(error)))
+    found = _symbols(reader, choices, for_symbols, sizes.symbol, whole=whole)
+    symbols = [detail async for detail in found]
+    outlines, missing = await outlines_of(reader, supporting)
     return ScopedContext(
         files=tuple(texts),
         symbols=tuple(symbols),
-        outlines=tuple(outlines),
+        outlines=tuple(outline for outline in outlines if outline.path not in in_full),
         left_out=(*for_files.left_out, *for_symbols.left_out, *missing),
     )
 
 
-async def read_symbols(
-    reader: Reader,
-    choices: Iterable[SymbolChoice],
-    room: int,
-    left_out: list[LeftOut],
-    *,
-    most: int = SYMBOL_BUDGET,
-    whole: bool = False,
-) -> AsyncIterator[SymbolDetail]:
-    """Yield the symbols whose texts fit `room` bytes; adds the others to `left_out`."""
-    left = _Room(room)
-    for choice in choices:
-        if left.left < _SMALLEST_PART:
-            left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
-            continue
+async def outlines_of(
+    reader: Reader, paths: Iterable[str]
+) -> tuple[list[FileOutline], list[LeftOut]]:
+    """Return the outlines of these files, and the files that have none."""
+    outlines: list[FileOutline] = []
+    left_out: list[LeftOut] = []
+    for path in paths:
         try:
-            detail = await reader.symbol(choice.path, choice.name, min(most, left.left - _BETWEEN))
+            outlines.append(await reader.outline(path))
         except BackendError as error:
-            left_out.append(LeftOut(choice.path, choice.name, str(error)))
+            left_out.append(LeftOut(path, "", str(error)))
+    return outlines, left_out
+
+
+async def _symbols(
+    reader: Reader, choices: Iterable[SymbolChoice], room: _Room, most: int, *, whole: bool
+) -> AsyncIterator[SymbolDetail]:
+    all_room = room.left
+    for choice in choices:
+        if room.left < _SMALLEST_PART:
+            room.left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
             continue
-        cut = detail.cursor is not None and left.left - _BETWEEN < most
-        if not (whole and cut and room > left.left) and left.holds(format_symbol(detail)):
+        left = room.left - _BETWEEN
+        try:
+            detail = await reader.symbol(choice.path, choice.name, min(most, left))
+        except BackendError as error:
+            room.left_out.append(LeftOut(choice.path, choice.name, str(error)))
+            continue
+        cut = detail.cursor is not None and left < most
+        if not (whole and cut and all_room > room.left) and room.holds(format_symbol(detail)):
             yield detail
         else:
-            left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
+            room.left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
 
 
 def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:
@@ -303,11 +367,9 @@ def fit_outlines(
     return texts, left_out
 
 
-async def _files(
-    reader: Reader, paths: Sequence[str], room: _Room, sizes: Sizes
-) -> AsyncIterator[FileText]:
+async def _files(reader: Reader, paths: Sequence[str], room: _Room) -> AsyncIterator[FileText]:
     for place, path in enumerate(paths):
-        share = min(room.left // (len(paths) - place) - _BETWEEN, sizes.file)
+        share = room.left // (len(paths) - place) - _BETWEEN
         if share < _SMALLEST_PART:
             room.left_out.append(LeftOut(path, "", NO_ROOM))
             continue

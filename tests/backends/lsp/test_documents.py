@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.listing import FileStamp
 from foldline.backends.lsp.documents import Follower, OpenDocuments
 
 from .programs import spec_of

@@ -54,7 +54,8 @@ def test_loading_the_client_changes_no_logger_and_needs_no_library_for_servers()
     program = """
 import logging, sys
 before = logging.getLogger("pygls.protocol.json_rpc").level
-import foldline.backends.lsp, foldline.backends.lsp.connection, foldline.backends.lsp.handshake
+import foldline.backends.lsp
+import foldline.backends.lsp.connection, foldline.backends.lsp.initialized_server
 assert logging.getLogger("pygls.protocol.json_rpc").level == before
 print(*{"pygls", "lsprotocol", "cattrs"} & set(sys.modules))
 """

@@ -14,7 +14,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.waiting import Waiting, question_of
 from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.lsp import LSPBackend
-from foldline.backends.lsp.backoff import Pause
+from foldline.backends.lsp.lifecycle import Pause
 from foldline.backends.text import format_outline
 
 from .programs import spec_of
@@ -102,7 +102,7 @@ def test_sf_04_a_server_that_fails_costs_nothing(way: str, tmp_path: Path) -> No
 def test_sf_04_a_hung_server_is_waited_for_once_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foldline.backends.lsp.backoff._FIRST_PAUSE", PATIENCE)
+    monkeypatch.setattr("foldline.backends.lsp.lifecycle._FIRST_PAUSE", PATIENCE)
     faulty = started(tmp_path, "symbols: hangs")
     for name in ("shop.py", "main.py", "shop.py", "main.py"):
         assert faulty.access.get_outline(name).backend == "ast"
@@ -213,7 +213,7 @@ def test_sf_04_any_other_choice_is_a_mistake(value: str, tmp_path: Path) -> None
 
 def test_sf_04_each_late_answer_doubles_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("foldline.backends.lsp.backoff.time.monotonic", lambda: now)
+    monkeypatch.setattr("foldline.backends.lsp.lifecycle.time.monotonic", lambda: now)
     pause = Pause()
     lengths = []
     for _ in range(7):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import SmartFileAccess
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.listing import FileStamp
 from foldline.backends.lsp.pool import ServerPool
 from foldline.backends.lsp.process import ServerProcess
 from foldline.backends.models import COMPLETE

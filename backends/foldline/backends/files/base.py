@@ -24,10 +24,9 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.ignore import IGNORE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
-from foldline.backends.files.listing import Folder, in_order
+from foldline.backends.files.listing import FileStamp, Folder, in_order, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
-from foldline.backends.files.walk import FileStamp, overlay_stamp
 from foldline.backends.formatting.visible import restored
 
 if TYPE_CHECKING:

@@ -18,11 +18,15 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
-from foldline.backends.files.listing import Listing
+from foldline.backends.files.listing import (
+    LONGEST_TICK_NS,
+    FileStamp,
+    FileVersions,
+    Listing,
+    is_racy,
+)
 from foldline.backends.files.reader import read_chunks, read_resolved
 from foldline.backends.files.special import special_folders
-from foldline.backends.files.versions import FileVersions
-from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, is_racy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

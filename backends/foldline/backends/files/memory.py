@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import FileTooLargeError, MissingPathError
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend
 from foldline.backends.files.ignore import IgnoreRules
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.listing import FileStamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,7 +13,7 @@ from foldline.backends.models import COMPLETE, FileTree, TreeEntry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from foldline.backends.files.walk import FileStamp
+    from foldline.backends.files.listing import FileStamp
 
 _KIND = "tree"
 _SHOWN_PROBLEMS = 2

@@ -12,8 +12,7 @@ import weakref
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.files.listing import decode_listing, encode_listing
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
 from foldline.backends.index import segments
 from foldline.backends.index.words import Words, needle
 

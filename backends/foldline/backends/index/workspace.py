@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import FileTooLargeError, PathError
-from foldline.backends.files.walk import is_racy
+from foldline.backends.files.listing import is_racy
 from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from foldline.backends.files.listing import Listing
+    from foldline.backends.files.listing import FileStamp, Listing
     from foldline.backends.files.local import LocalFileBackend
-    from foldline.backends.files.walk import FileStamp
     from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
 

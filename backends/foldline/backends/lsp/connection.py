@@ -18,8 +18,7 @@ from foldline.backends.errors import (
     LSPResponseError,
     LSPTimeoutError,
 )
-from foldline.backends.lsp.framing import read_message
-from foldline.backends.lsp.protocol import JsonRpcClient
+from foldline.backends.lsp.protocol import JsonRpcClient, read_message
 
 if TYPE_CHECKING:
     from foldline.backends.lsp.process import ServerProcess

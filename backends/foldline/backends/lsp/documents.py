@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from foldline.backends.files.walk import FileStamp
+    from foldline.backends.files.listing import FileStamp
     from foldline.backends.lsp.servers import ServerSpec
 
     Notify = Callable[[str, object], None]

@@ -18,9 +18,14 @@ from foldline.backends.errors import (
     LSPTimeoutError,
     LSPUnavailableError,
 )
-from foldline.backends.lsp.backoff import Backoff
 from foldline.backends.lsp.initialized_server import start_server
-from foldline.backends.lsp.lifecycle import CLOSING_GRACE, Change, ServerState, ServerStatus
+from foldline.backends.lsp.lifecycle import (
+    CLOSING_GRACE,
+    Backoff,
+    Change,
+    ServerState,
+    ServerStatus,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPError
-from foldline.backends.lsp.backoff import Pause
+from foldline.backends.lsp.lifecycle import Pause
 
 if TYPE_CHECKING:
     from foldline.backends.lsp.initialized_server import InitializedServer

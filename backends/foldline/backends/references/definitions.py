@@ -12,8 +12,7 @@ from foldline.backends.models import ReferenceKind
 from foldline.backends.outlines.analysis import OwnAnalysis
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outline_merge import merge_outline
-from foldline.backends.outlines.symbol_source import detail_of
-from foldline.backends.outlines.symbols import flatten, locate
+from foldline.backends.outlines.symbols import detail_of, flatten, locate
 
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine, SymbolsQuery

@@ -16,7 +16,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
-from foldline.backends.references.scopes import Scope
+from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,7 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import grep_room, match_lines
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
-from foldline.backends.references.scopes import Scope
+from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

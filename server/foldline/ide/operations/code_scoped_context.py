@@ -47,8 +47,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
 
 
 async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
-    from foldline.ide.question import context_for
-    from foldline.ide.scoped_context import gather
+    from foldline.ide.scoped_context import context_for, gather
 
     sizes = _sizes(arguments)
     files, supporting = arguments.paths, arguments.supporting
