@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
 from foldline.prompts.runtime.events import (
     Event,
+    Listener,
     ModelAnswered,
     ModelFailed,
     PromptExecuted,
@@ -27,11 +28,9 @@ from foldline.prompts.tool_calls import to_json
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Self
 
     from opentelemetry.trace import Span, SpanKind, TracerProvider
 
-    from foldline.prompts.runtime.events import EventBus, Subscription
     from foldline.prompts.runtime.usage import TokenUsage
 
 __all__ = ["OpenTelemetryExporter"]
@@ -41,7 +40,7 @@ CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _Attributes = dict[str, str | int | bool | list[str]]
 
 
-class OpenTelemetryExporter:
+class OpenTelemetryExporter(Listener):
     """Turns the events of a bus into spans.
 
     >>> from foldline.prompts.runtime import InProcessEventBus, Session
@@ -74,15 +73,11 @@ class OpenTelemetryExporter:
             )
         from opentelemetry.trace import get_tracer
 
+        super().__init__()
         self._tracer = get_tracer("foldline.prompts", tracer_provider=tracer_provider)
         self._content = _captures() if content is None else content
         self._lock = threading.Lock()
         self._open: dict[str, Span] = {}
-        self._subscriptions: list[Subscription] = []
-
-    def attach(self, bus: EventBus) -> None:
-        """Turn the events of this bus into spans from now on."""
-        self._subscriptions.append(bus.subscribe(Event, self.add))
 
     def add(self, event: Event) -> None:
         """Begin, add or end the spans of one event."""
@@ -101,20 +96,12 @@ class OpenTelemetryExporter:
 
     def close(self) -> None:
         """Unsubscribe from all buses, and end the spans of evaluations that still run."""
-        for subscription in self._subscriptions:
-            subscription.cancel()
-        self._subscriptions.clear()
+        super().close()
         with self._lock:
             left = list(self._open.values())
             self._open.clear()
         for span in left:
             span.end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _begin(self, event: PromptRendered) -> None:
         from opentelemetry.trace import SpanKind

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from foldline.prompts.dataclasses import FrozenDataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import Self
 
     from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
@@ -62,6 +65,14 @@ class Event:
     event_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
+    def facts(self) -> dict[str, object]:
+        """Return sizes, keys and counts as JSON: what every `EventStore` keeps."""
+        return {}
+
+    def content(self) -> dict[str, object]:
+        """Return the texts as JSON: what an `EventStore` keeps besides if it keeps content."""
+        return {}
+
 
 @FrozenDataclass(kw_only=True)
 class PromptRendered(Event):
@@ -69,6 +80,20 @@ class PromptRendered(Event):
 
     rendered: RenderedPrompt[object]
     visibility_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, object]:
+        rendered = self.rendered
+        overrides = self.visibility_overrides.items()
+        return {
+            "characters": len(rendered.text),
+            "sections": {b.dotted_key: b.visibility.name for b in rendered.blocks if b.enabled},
+            "overrides": {".".join(path): visibility.name for path, visibility in overrides},
+            "tools": [tool.name for tool in rendered.tools],
+            "content_hash": getattr(rendered.descriptor, "content_hash", None),
+        }
+
+    def content(self) -> dict[str, object]:
+        return {"text": self.rendered.text}
 
 
 @FrozenDataclass(kw_only=True)
@@ -94,6 +119,25 @@ class ToolInvoked(Event):
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
     seconds: float = 0.0
     """How long the call took."""
+
+    def facts(self) -> dict[str, object]:
+        facts: dict[str, object] = {
+            "tool": self.name,
+            "turn": self.turn,
+            "success": self.success,
+            "message_characters": len(self.message),
+        }
+        state = self.metadata.get("current_visibility_state")
+        if isinstance(state, Mapping):
+            facts["summarised"] = [key for key, shown in state.items() if shown == "SUMMARY"]
+        return facts
+
+    def content(self) -> dict[str, object]:
+        return {
+            "params": _plain(self.params),
+            "message": self.message,
+            "value": _plain(self.value),
+        }
 
 
 def publish_call(
@@ -151,6 +195,20 @@ class ModelAnswered(Event):
     found_tools: tuple[str, ...] = ()
     """The deferred tools that the model found by the provider's tool search."""
 
+    def facts(self) -> dict[str, object]:
+        return {
+            "characters": len(self.text),
+            "turn": self.turn,
+            "tools": self.tool_calls,
+            "found_tools": self.found_tools,
+            "model": self.model,
+            "seconds": round(self.seconds, 3),
+            **_tokens(self.usage),
+        }
+
+    def content(self) -> dict[str, object]:
+        return {"text": self.text}
+
 
 @FrozenDataclass(kw_only=True)
 class ModelFailed(Event):
@@ -164,6 +222,13 @@ class ModelFailed(Event):
     seconds: float = 0.0
     """How long the request took."""
 
+    def facts(self) -> dict[str, object]:
+        kind = {"error": type(self.error).__name__, "turn": self.turn}
+        return {**kind, "seconds": round(self.seconds, 3)}
+
+    def content(self) -> dict[str, object]:
+        return {"message": str(self.error)}
+
 
 @FrozenDataclass(kw_only=True)
 class ContextCleared(Event):
@@ -175,6 +240,9 @@ class ContextCleared(Event):
     """How many results it cleared."""
     tokens: int
     """The tokens that this removed."""
+
+    def facts(self) -> dict[str, object]:
+        return {"turn": self.turn, "results": self.results, "tokens": self.tokens}
 
 
 @FrozenDataclass(kw_only=True)
@@ -188,6 +256,17 @@ class ContextReplaced(Event):
     savings: Savings | None = None
     """The bytes and the billed-equivalent tokens that it saves and costs."""
 
+    def facts(self) -> dict[str, object]:
+        facts: dict[str, object] = {"turn": self.turn, "results": self.results}
+        if self.savings is not None:
+            facts |= {
+                "bytes_removed": self.savings.removed,
+                "bytes_rewritten": self.savings.rewritten,
+                "billed_tokens_once": round(self.savings.cost),
+                "billed_tokens_saved_per_request": round(self.savings.saved_per_request),
+            }
+        return facts
+
 
 @FrozenDataclass(kw_only=True)
 class PromptStopped(Event):
@@ -200,6 +279,13 @@ class PromptStopped(Event):
     error: BaseException
     turns: int
     usage: TokenUsage
+
+    def facts(self) -> dict[str, object]:
+        kind = {"error": type(self.error).__name__, "turns": self.turns}
+        return {**kind, **_tokens(self.usage)}
+
+    def content(self) -> dict[str, object]:
+        return {"message": str(self.error)}
 
 
 @FrozenDataclass(kw_only=True)
@@ -215,6 +301,17 @@ class SectionsOpened(Event):
     tools: tuple[str, ...] = ()
     """The tools that the model can call from then on, if appended."""
 
+    def facts(self) -> dict[str, object]:
+        return {
+            "sections": self.section_keys,
+            "appended": self.appended,
+            "why": self.why,
+            "tools": self.tools,
+        }
+
+    def content(self) -> dict[str, object]:
+        return {"reason": self.reason}
+
 
 @FrozenDataclass(kw_only=True)
 class PromptExecuted(Event):
@@ -224,6 +321,34 @@ class PromptExecuted(Event):
     turns: int
     usage: TokenUsage
     output: object = None
+
+    def facts(self) -> dict[str, object]:
+        return {"characters": len(self.text), "turns": self.turns, **_tokens(self.usage)}
+
+    def content(self) -> dict[str, object]:
+        return {"text": self.text}
+
+
+def _tokens(usage: TokenUsage) -> dict[str, object]:
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cached_tokens": usage.cached,
+        "written_tokens": usage.written,
+        **({"cache_misses": usage.cache_misses} if usage.cache_misses else {}),
+    }
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON, or its `repr` if JSON can't represent it."""
+    from foldline.prompts.tool_calls import to_json
+
+    try:
+        plain = to_json(value)
+        json.dumps(plain)
+    except (TypeError, ValueError):
+        return repr(value)
+    return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +399,32 @@ class Subscription:
 
     def __exit__(self, *_: object) -> None:
         self.cancel()
+
+
+class Listener:
+    """Something that gets the events of buses until it is closed, also as a context manager."""
+
+    def __init__(self) -> None:
+        self._subscriptions: list[Subscription] = []
+
+    def attach(self, bus: EventBus) -> None:
+        """Add the events of this bus from now on."""
+        self._subscriptions.append(bus.subscribe(Event, self.add))
+
+    def add(self, event: Event) -> None:
+        """Add one event."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Unsubscribe from all buses."""
+        for subscription in self._subscriptions:
+            subscription.cancel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class InProcessEventBus:

@@ -12,27 +12,11 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.runtime.events import (
-    ContextCleared,
-    ContextReplaced,
-    Event,
-    ModelAnswered,
-    ModelFailed,
-    PromptExecuted,
-    PromptRendered,
-    PromptStopped,
-    SectionsOpened,
-    ToolInvoked,
-)
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.runtime.events import Event, Listener, ToolInvoked
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
-    from typing import Self
-
-    from foldline.prompts.runtime.events import EventBus, Subscription
-    from foldline.prompts.runtime.usage import TokenUsage
 
 __all__ = ["EventStore", "SectionOpening", "StoredEvent"]
 
@@ -95,7 +79,7 @@ class SectionOpening:
     session_id: str | None
 
 
-class EventStore:
+class EventStore(Listener):
     """Stores the events of a bus: which sections were opened, how often, at which turn, and why.
 
     >>> from foldline.prompts.runtime import InProcessEventBus
@@ -119,9 +103,9 @@ class EventStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, content: bool = False) -> None:
+        super().__init__()
         self._content = content
         self._lock = threading.Lock()
-        self._subscriptions: list[Subscription] = []
         self._database = sqlite3.connect(path, timeout=5, check_same_thread=False)
         try:
             (version,) = self._database.execute("PRAGMA user_version").fetchone()
@@ -142,10 +126,6 @@ class EventStore:
             self._database.close()
             raise
 
-    def attach(self, bus: EventBus) -> None:
-        """Store the events of this bus from now on."""
-        self._subscriptions.append(bus.subscribe(Event, self.add))
-
     def add(self, event: Event) -> None:
         """Store one event, unless it is stored already."""
         row = (
@@ -157,7 +137,10 @@ class EventStore:
             event.evaluation_id,
             event.session_id,
             event.provider,
-            json.dumps(self._data(event), ensure_ascii=False),
+            json.dumps(
+                {**event.facts(), **(event.content() if self._content else {})},
+                ensure_ascii=False,
+            ),
         )
         with self._lock, self._database:
             cursor = self._database.execute(
@@ -233,109 +216,9 @@ class EventStore:
 
     def close(self) -> None:
         """Unsubscribe from all buses, and close the file."""
-        for subscription in self._subscriptions:
-            subscription.cancel()
+        super().close()
         with self._lock:
             self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _data(self, event: Event) -> dict[str, object]:
-        kept, content = _facts(event)
-        return {**kept, **content} if self._content else kept
-
-
-def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
-    """Return an event's data, and the data for stores that keep content."""
-    if isinstance(event, PromptRendered):
-        rendered = event.rendered
-        return {
-            "characters": len(rendered.text),
-            "sections": {".".join(b.path): b.visibility.name for b in rendered.blocks if b.enabled},
-            "overrides": {
-                ".".join(path): visibility.name
-                for path, visibility in event.visibility_overrides.items()
-            },
-            "tools": [tool.name for tool in rendered.tools],
-            "content_hash": (
-                None if rendered.descriptor is None else rendered.descriptor.content_hash
-            ),
-        }, {"text": rendered.text}
-    if isinstance(event, ToolInvoked):
-        return {
-            "tool": event.name,
-            "turn": event.turn,
-            "success": event.success,
-            "message_characters": len(event.message),
-            **_visibility(event.metadata),
-        }, {
-            "params": _plain(event.params),
-            "message": event.message,
-            "value": _plain(event.value),
-        }
-    if isinstance(event, SectionsOpened):
-        return {
-            "sections": list(event.section_keys),
-            "appended": event.appended,
-            "why": event.why,
-            "tools": list(event.tools),
-        }, {"reason": event.reason}
-    if isinstance(event, PromptExecuted):
-        counts = {"characters": len(event.text), "turns": event.turns}
-        return {**counts, **_tokens(event.usage)}, {"text": event.text}
-    if isinstance(event, ModelAnswered):
-        return {
-            "characters": len(event.text),
-            "turn": event.turn,
-            "tools": list(event.tool_calls),
-            "found_tools": list(event.found_tools),
-            "model": event.model,
-            "seconds": round(event.seconds, 3),
-            **_tokens(event.usage),
-        }, {"text": event.text}
-    if isinstance(event, ModelFailed):
-        kind = {"error": type(event.error).__name__, "turn": event.turn}
-        return {**kind, "seconds": round(event.seconds, 3)}, {"message": str(event.error)}
-    if isinstance(event, ContextCleared):
-        return {"turn": event.turn, "results": event.results, "tokens": event.tokens}, {}
-    if isinstance(event, ContextReplaced):
-        savings = event.savings
-        if savings is None:
-            return {"turn": event.turn, "results": list(event.results)}, {}
-        return {
-            "turn": event.turn,
-            "results": list(event.results),
-            "bytes_removed": savings.removed,
-            "bytes_rewritten": savings.rewritten,
-            "billed_tokens_once": round(savings.cost),
-            "billed_tokens_saved_per_request": round(savings.saved_per_request),
-        }, {}
-    if isinstance(event, PromptStopped):
-        kind = {"error": type(event.error).__name__, "turns": event.turns}
-        return {**kind, **_tokens(event.usage)}, {"message": str(event.error)}
-    return {}, {}
-
-
-def _tokens(usage: TokenUsage) -> dict[str, object]:
-    return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cached_tokens": usage.cached,
-        "written_tokens": usage.written,
-        **({"cache_misses": list(usage.cache_misses)} if usage.cache_misses else {}),
-    }
-
-
-def _visibility(metadata: Mapping[str, object]) -> dict[str, object]:
-    state = metadata.get("current_visibility_state")
-    if not hasattr(state, "items"):
-        return {}
-    summary = SectionVisibility.SUMMARY.name
-    return {"summarised": [key for key, shown in state.items() if shown == summary]}
 
 
 def _openings(event: ToolInvoked) -> Iterator[tuple[str, str | None]]:
@@ -347,17 +230,6 @@ def _openings(event: ToolInvoked) -> Iterator[tuple[str, str | None]]:
             yield key, params.reason
     elif event.name == READ_SECTION and isinstance(params, ReadSectionParams):
         yield params.section_key, None
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON, or its `repr` if JSON can't represent it."""
-    from foldline.prompts.tool_calls import to_json
-
-    plain = to_json(value)
-    with contextlib.suppress(TypeError, ValueError):
-        json.dumps(plain)
-        return plain
-    return repr(value)
 
 
 def _where(ns: str | None, key: str | None) -> tuple[str, list[str]]:
