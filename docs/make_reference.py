@@ -62,6 +62,7 @@ MODULES = (
     "errors",
     "testing",
     "pytest_plugin",
+    "runtime.options",
     "runtime.disclosure",
     "disclosure.opening",
     "runtime.conversation",

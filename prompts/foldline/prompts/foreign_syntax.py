@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-__all__ = ["message", "occurrences"]
-
 _FOREIGN = re.compile(
     r"(?<![{$])\{\{(?!\{)[#/^&>~-]?(?P<double>[^{}\n]+?)[~-]?\}\}(?!\})"
     r"|\{%(?P<tag>[^{}\n]+?)%\}"

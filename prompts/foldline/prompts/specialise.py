@@ -10,9 +10,7 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-__all__ = ["Specialised", "dataclass_of", "field_names", "is_model", "type_name"]
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Specialised:
@@ -82,6 +80,11 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
             raise TypeError(f"{error}{did_you_mean(near, call)}") from None
 
     return explaining
+
+
+def given(names: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:
+    """Return the constructor arguments of these names among the local variables of `__init__`."""
+    return {name: values[name] for name in names if name in values}
 
 
 def type_name(kind: object) -> str:

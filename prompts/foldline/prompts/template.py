@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Never
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.headings import HeadingFormatter, dotted_heading
-from foldline.prompts.layout.tree import build_plan, replan
+from foldline.prompts.layout.tree import build_plan
 from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.layout.descriptor import PromptDescriptor
+    from foldline.prompts.layout.tree import Plan
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
@@ -110,9 +111,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         """Stored overrides that weren't applied as they are, with reasons."""
         self._descriptor: PromptDescriptor | None = None
         self.sections = _worded(self.sections, wording)
-        self.plan = build_plan(
-            self.sections, heading=heading, disclosure=disclosure, wording=wording
-        )
+        self.plan = _plan_of(self)
 
     @property
     def descriptor(self) -> PromptDescriptor:
@@ -129,13 +128,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         _ = self.descriptor
         fresh = copy.copy(self)
         fresh.sections = sections
-        fresh.plan = replan(
-            self.plan,
-            sections,
-            heading=self.heading,
-            disclosure=self.disclosure,
-            wording=self.wording,
-        )
+        fresh.plan = _plan_of(fresh, self.plan)
         return fresh
 
     def with_wording(self, wording: Wording) -> PromptTemplate[OutputT_co]:
@@ -245,6 +238,16 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.ns}/{self.key}>"
+
+
+def _plan_of(template: PromptTemplate[object], before: Plan | None = None) -> Plan:
+    return build_plan(
+        template.sections,
+        heading=template.heading,
+        disclosure=template.disclosure,
+        wording=template.wording,
+        before=before,
+    )
 
 
 def _worded(sections: tuple[Section[object], ...], wording: Wording) -> tuple[Section[object], ...]:

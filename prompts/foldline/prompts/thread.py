@@ -6,8 +6,6 @@ from typing import Protocol, runtime_checkable
 
 from foldline.prompts.dataclasses import FrozenDataclass
 
-__all__ = ["THREAD_LENGTH", "Exchange", "Thread", "ThreadSource", "ToolUse", "add_exchange"]
-
 THREAD_LENGTH = 32
 """The most exchanges that a session remembers; the oldest are forgotten first."""
 

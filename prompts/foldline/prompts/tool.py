@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cas
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import declared_fields
-from foldline.prompts.specialise import Specialised, dataclass_of, type_name
+from foldline.prompts.specialise import Specialised, dataclass_of, given, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.prompts.errors import ToolValidationError
     from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.visibility import SectionPath
 
 __all__ = [
     "NAME_PATTERN",
@@ -151,16 +152,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         accepts_overrides: bool = True,
         context_policy: ContextPolicy | None = None,
     ) -> None:
-        self.set_arguments(
-            {
-                "name": name,
-                "description": description,
-                "handler": handler,
-                "examples": examples,
-                "accepts_overrides": accepts_overrides,
-                "context_policy": context_policy,
-            }
-        )
+        self.set_arguments(given(Tool.constructor_arguments, locals()))
 
     @property
     def params_type(self) -> type | None:
@@ -243,7 +235,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
                 f"Tool {self.name!r}: {refusals.not_a_tool_params_type(type_name(argument))}"
             )
         if kind is not None:
-            _check_schema(argument, self.name)
+            check_schema(argument, f"Tool {self.name!r}:")
         for example in self.examples:
             if kind is not None and not isinstance(example.params, kind):
                 raise PromptValidationError(
@@ -256,21 +248,21 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
 _CHECKED: set[object] = set()
 
 
-def _check_schema(argument: object, name: str) -> None:
-    """Check once per parameter type that it has a JSON schema."""
-    if argument in _CHECKED:
+def check_schema(hint: object, what: str, *, section_path: SectionPath = ()) -> None:
+    """Check once per type that it has a JSON schema; `what` begins the message if it has none."""
+    if hint in _CHECKED:
         return
     from foldline.prompts.output.schema import schema_of
 
     try:
-        schema_of(argument)
+        schema_of(hint)
     except PromptValidationError as error:
         # A name defined further down can be resolved later.
         if not isinstance(error.__cause__, NameError):
             raise PromptValidationError(
-                f"Tool {name!r}: {error}", dataclass_type=error.dataclass_type
+                f"{what} {error}", section_path=section_path, dataclass_type=error.dataclass_type
             ) from error
-    _CHECKED.add(argument)
+    _CHECKED.add(hint)
 
 
 def _checked_name(name: object) -> str:

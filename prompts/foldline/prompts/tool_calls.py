@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.wording import Wording
 
-__all__ = ["decode_arguments", "described", "json_text", "parameters_schema", "to_json"]
-
 
 def described(tool: Tool[object, object], wording: Wording = ENGLISH) -> str:
     """Return a tool's description and its examples, as models read them."""

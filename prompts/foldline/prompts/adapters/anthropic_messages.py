@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.breakpoints import Cuts
     from foldline.prompts.runtime.conversation import File, ToolAnswer, Turn
 
-__all__ = ["EPHEMERAL", "Messages", "defers_tools", "searches_tools", "takes_system_messages"]
-
 _MODEL = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
     "opus": (4, 8),

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.messages import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["Cuts", "anthropic_rules", "gpt_generation", "keep_prefix", "openai_rules"]
-
 # Both providers write up to four prefixes; one place is for the end of the request, which moves.
 _EXPLICIT = 3
 _MINIMUMS: Mapping[int, tuple[str, ...]] = {

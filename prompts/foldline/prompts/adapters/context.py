@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import CallMade, Conversation, ToolAnswer
 
-__all__ = ["ManagedConversation", "Revision", "label_of", "policy_of"]
-
 OutputT = TypeVar("OutputT")
 
 _LABEL_LENGTH = 80

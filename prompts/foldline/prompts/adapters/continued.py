@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["Beginning", "brings", "shown"]
-
 OutputT = TypeVar("OutputT")
 
 

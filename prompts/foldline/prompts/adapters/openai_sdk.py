@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import ToolAnswer
 
-__all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text", "usage_of"]
-
 
 @dataclass(slots=True)
 class Call:

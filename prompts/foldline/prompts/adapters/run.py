@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["Run", "tool_turn"]
-
 OutputT = TypeVar("OutputT")
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from foldline.prompts.layout.tree import Plan
 
-__all__ = ["Bindings", "near_keys"]
-
 
 @dataclass(frozen=True, slots=True)
 class Bindings:

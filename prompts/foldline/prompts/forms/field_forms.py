@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from foldline.prompts.sections.composition import FieldForm, PlainRepr
 
-__all__ = ["declared_hint", "forms_for", "repr_message", "warn_author", "warn_of_none"]
-
 _FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
 _TEXTS = (str, int, float, bool)
 NO_VALUE = "or_else('unknown')"

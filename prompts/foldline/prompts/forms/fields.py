@@ -12,8 +12,6 @@ from typing import Annotated, Any, NewType, TypeVar, Union, get_args, get_origin
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import dataclass_of, is_model, type_name
 
-__all__ = ["FieldInfo", "declared_fields", "fields_of", "is_optional", "plain", "union_members"]
-
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:

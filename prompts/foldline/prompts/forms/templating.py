@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Slot: TypeAlias = tuple[Segment, str | None, str, FieldForm | None]
     """A part, and for a placeholder its name, the indentation of its line, and its form."""
 
-__all__ = ["EXPRESSION", "ONLY_NAMES", "CompiledTemplate"]
-
 ONLY_NAMES = (
     "placeholders are plain names of fields: compute the text in a field, or in a section's "
     "`derive`"

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.headings import HeadingFormatter
     from foldline.prompts.visibility import SectionPath
 
-__all__ = [
-    "OPEN_SECTIONS",
-    "READ_SECTION",
-    "Arrangeable",
-    "Piece",
-    "Place",
-    "arrange",
-    "assemble",
-    "piece",
-    "section_number",
-]
-
 OPEN_SECTIONS = "open_sections"
 READ_SECTION = "read_section"
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Node, Plan
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["RenderPass"]
-
 
 class RenderPass:
     """One render of a plan, with its parameters, overrides and session.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = ["DeclaredSection", "Node", "Plan", "build_plan", "replan"]
-
 
 class DeclaredSection(NamedTuple):
     """A section that is part of a template, in a closed chapter or outside of chapters."""
@@ -87,8 +85,16 @@ def build_plan(
     heading: HeadingFormatter,
     disclosure: str,
     wording: Wording,
+    before: Plan | None = None,
 ) -> Plan:
     """Return the plan of these sections, with chapters closed.
+
+    Args:
+        sections: The sections.
+        heading: Makes the heading lines.
+        disclosure: See `arrange`.
+        wording: The library's own sentences.
+        before: The plan before the sections changed, whose declarations are kept.
 
     Raises:
         PromptValidationError: A section is unspecialised, or keys or tool names clash, even inside
@@ -104,28 +110,12 @@ def build_plan(
             default = node.section.default_params
             if node.params_type is not None and default is not None:
                 plan.defaults.setdefault(node.params_type, default)
-    plan.known_types = frozenset(everything.types)
-    plan.declared = everything.sections
-    plan.inert_paths = frozenset(everything.paths - plan.by_path.keys())
-    plan.chapter_paths = frozenset(everything.chapter_paths)
-    return plan
-
-
-def replan(
-    before: Plan,
-    sections: Sequence[Section[object]],
-    *,
-    heading: HeadingFormatter,
-    disclosure: str,
-    wording: Wording,
-) -> Plan:
-    """Return the plan of changed sections, keeping the declarations from before the change."""
-    plan = build_plan(sections, heading=heading, disclosure=disclosure, wording=wording)
-    plan.declared = {**before.declared, **plan.declared}
-    plan.known_types |= before.known_types
-    declared = before.by_path.keys() | before.inert_paths | plan.inert_paths
-    plan.inert_paths = frozenset(declared - plan.by_path.keys())
-    plan.chapter_paths |= before.chapter_paths
+    earlier = before or Plan(())
+    paths = everything.paths | earlier.by_path.keys() | earlier.inert_paths
+    plan.known_types = earlier.known_types | everything.types
+    plan.declared = {**earlier.declared, **everything.sections}
+    plan.inert_paths = frozenset(paths - plan.by_path.keys())
+    plan.chapter_paths = earlier.chapter_paths | everything.chapter_paths
     return plan
 
 

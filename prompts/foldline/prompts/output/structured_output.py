@@ -36,12 +36,8 @@ class StructuredOutputConfig:
         """The JSON Schema of the answer, as a new object."""
         from foldline.prompts.output.schema import schema_of
 
-        item = schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
-        if self.container == "object":
-            return item
-        definitions = item.pop("$defs", None)
-        array: JsonSchema = {"type": "array", "items": item}
-        return array if definitions is None else {**array, "$defs": definitions}
+        answer = list[self.item] if self.container == "array" else self.item  # type: ignore[name-defined]  # Built at run time.
+        return schema_of(answer, allow_extra_keys=self.allow_extra_keys)
 
     @property
     def strict_schema(self) -> StrictSchema:

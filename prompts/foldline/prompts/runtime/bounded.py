@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
 
-__all__ = ["CallCancelled", "CancelScope", "Cancellation", "bounded", "check_bounds", "in_thread"]
-
 T = TypeVar("T")
 P = ParamSpec("P")
 

@@ -57,7 +57,7 @@ class _Attached:
     url: str | None
     what: ClassVar[str]
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         if (self.data is None) == (self.url is None):
             raise PromptValidationError(f"{self.what} has either `data` or a `url`.")
         if self.data is not None and not self.media_type:
@@ -84,9 +84,6 @@ class Image(_Attached):
     url: str | None = None
     kind: Literal["image"] = "image"
     what: ClassVar[str] = "An image"
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @classmethod
     def of(cls, content: bytes, media_type: str) -> Self:
@@ -120,9 +117,6 @@ class File(_Attached):
     url: str | None = None
     kind: Literal["file"] = "file"
     what: ClassVar[str] = "A file"
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @classmethod
     def of(cls, content: bytes, media_type: str, name: str) -> Self:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
     from foldline.prompts.wording import Wording
 
-__all__ = ["EvaluationKeywords", "EvaluationOptions", "Opener"]
+__all__ = ["EvaluationKeywords", "EvaluationOptions"]
 
 OutputT = TypeVar("OutputT")
 

@@ -86,11 +86,6 @@ class Chapter(Section[ParamsT_co]):
         return self.children
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a chapter under construction.
-
-        Raises:
-            PromptValidationError: A value can never work.
-        """
         values = dict(values)
         if "sections" in values:
             values["children"] = values.pop("sections")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Section[object] | Tool[object, object]
 
-__all__ = ["clone_section", "clone_tool"]
-
 SectionT = TypeVar("SectionT", bound="Section[object]")
 ToolT = TypeVar("ToolT", bound="Tool[object, object]")
 

@@ -29,8 +29,6 @@ from foldline.prompts.specialise import is_model
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["FieldForm", "PlainRepr", "Repr", "compose", "hint_text"]
-
 _OUTER = (ClassVar, typing.Final, typing.Required, typing.NotRequired)
 _ANYTHING: tuple[object, ...] = (object, typing.Any)
 _TEXTS = (str, bytes, bytearray)

@@ -29,7 +29,7 @@ from foldline.prompts.sections.listing import (
 )
 from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.sections.section import ParamsT_co
-from foldline.prompts.specialise import dataclass_of, field_names, type_name
+from foldline.prompts.specialise import dataclass_of, field_names, given, type_name
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
     >>> section.render(Found())
     'Nothing was found.'
 
+    The arguments that aren't listed are those of `MarkdownSection`.
+
     Args:
-        title: The heading, one line of literal text.
-        key: The name within the parent.
         items: The name of the field that has the items, a sequence; or the items themselves, which
             are then the same in every render. None in the field counts as no items.
         template: The text of one item. Its placeholders are the item's fields, and `${_number}`,
@@ -91,14 +91,6 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         count_tokens: Counts for the budget; the default is an estimate.
         summary: The text while the section is summarized; its placeholders are fields of the
             parameters.
-        children: The child sections, in order, below the items.
-        tools: The tools that the model has while the section is shown in full.
-        enabled: Decides from the parameters if a render includes the section.
-        default_params: Used if no parameters of the type are bound.
-        accepts_overrides: Let stored overrides replace the template and the summary.
-        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
-            optionally `session`.
-        role: See `Section`.
 
     Raises:
         PromptValidationError: The section isn't specialised with the dataclass of an item, `items`
@@ -157,30 +149,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
         role: Role | str | None = None,
     ) -> None:
-        super().__init__(
-            title=title,
-            key=key,
-            template=template,
-            summary=summary,
-            children=children,
-            tools=tools,
-            enabled=enabled,
-            default_params=default_params,
-            accepts_overrides=accepts_overrides,
-            visibility=visibility,
-            role=role,
-        )
-        self._set_list(
-            {
-                "items": items,
-                "separator": separator,
-                "empty": empty,
-                "more": more,
-                "max_items": max_items,
-                "budget": budget,
-                "count_tokens": count_tokens,
-            }
-        )
+        EachSection.set_arguments(self, given(EachSection.constructor_arguments, locals()))
 
     @property
     def item_type(self) -> type:
@@ -256,17 +225,16 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         return self._listing().joined(texts, self._noted(params, len(items)))
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a section under construction.
-
-        Raises:
-            PromptValidationError: A value can never work.
-        """
         super().set_arguments(values)
-        own = {name: values[name] for name in _CHECKS if name in values}
-        if "key" in values:
-            # The compiled texts name it in their errors.
-            own = {"empty": self.empty, "more": self.more, **own}
-        self._set_list(own)
+        again = ("empty", "more") if "key" in values else ()
+        # The compiled texts name the key in their errors.
+        self._set_list(
+            {
+                name: values[name] if name in values else getattr(self, name)
+                for name in _CHECKS
+                if name in values or name in again
+            }
+        )
 
     def _listing(self) -> Listing:
         return Listing(self.separator, self.max_items, self.budget, self.count_tokens)

@@ -14,7 +14,8 @@ from foldline.prompts.forms.forms import or_else
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.listing import NUMBER, SEPARATOR
 from foldline.prompts.sections.section import ParamsT_co
-from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.specialise import dataclass_of, given, type_name
+from foldline.prompts.tool import check_schema
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
@@ -92,28 +93,13 @@ class ExamplesSection(
     it, so that the text can't end the part; in JSON, that means the same. `shown_items` has the
     examples themselves.
 
+    The arguments that aren't listed are those of `EachSection`.
+
     Args:
         items: The name of the field that has the examples, a sequence; or the examples themselves.
-        key: The name within the parent.
-        title: The heading, one line of literal text.
         template: The text of one example, by default with tags as above. Its placeholders are
             `${input}`, `${output}`, `${reasoning}`, `${_reasoning_block}` (with tags; empty without
             reasoning) and `${_number}`, counted from 1.
-        separator: The text between two examples, and before the note; by default a blank line.
-        empty: The text if there are no examples; see `EachSection`.
-        more: The note after the examples if some are left out; see `EachSection`.
-        max_items: The most examples to show; None for all.
-        budget: The most tokens that the examples and the note may have; see `EachSection`.
-        count_tokens: Counts for the budget; the default is an estimate.
-        summary: The text while the section is summarized.
-        children: The child sections, in order, below the examples.
-        tools: The tools that the model has while the section is shown in full.
-        enabled: Decides from the parameters if a render includes the section.
-        default_params: Used if no parameters of the type are bound.
-        accepts_overrides: Let stored overrides replace the template and the summary.
-        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
-            optionally `session`.
-        role: See `Section`.
 
     Raises:
         PromptValidationError: The type of inputs or outputs has no JSON form, an example given with
@@ -145,26 +131,7 @@ class ExamplesSection(
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
         role: Role | str | None = None,
     ) -> None:
-        super().__init__(
-            title=title,
-            key=key,
-            items=items,
-            template=template,
-            separator=separator,
-            empty=empty,
-            more=more,
-            max_items=max_items,
-            budget=budget,
-            count_tokens=count_tokens,
-            summary=summary,
-            children=children,
-            tools=tools,
-            enabled=enabled,
-            default_params=default_params,
-            accepts_overrides=accepts_overrides,
-            visibility=visibility,
-            role=role,
-        )
+        EachSection.set_arguments(self, given(EachSection.constructor_arguments, locals()))
 
     @property
     def input_type(self) -> object:
@@ -194,7 +161,12 @@ class ExamplesSection(
     def _check_params(self) -> None:
         super()._check_params()
         for what, hint in (("inputs", self.input_type), ("outputs", self.output_type)):
-            _check_schema(hint, what, self.key)
+            if hint is not str:
+                check_schema(
+                    hint,
+                    f"Section {self.key!r}: the {what} of examples are shown as JSON.",
+                    section_path=(self.key,),
+                )
 
     def _set_list(self, values: Mapping[str, object]) -> None:
         super()._set_list(values)
@@ -236,28 +208,6 @@ def _ends(template: str) -> re.Pattern[str] | None:
 def reasoning_block(reasoning: str) -> str:
     """Return the text of an example's reasoning, with tags; empty without one."""
     return f"<reasoning>\n{reasoning}\n</reasoning>\n" if reasoning else ""
-
-
-_CHECKED: set[object] = set()
-
-
-def _check_schema(hint: object, what: str, key: str) -> None:
-    """Check once per type that it has a JSON schema."""
-    if hint is str or hint in _CHECKED:
-        return
-    from foldline.prompts.output.schema import schema_of
-
-    try:
-        schema_of(hint)
-    except PromptValidationError as error:
-        # A name defined further down can be resolved later.
-        if not isinstance(error.__cause__, NameError):
-            raise PromptValidationError(
-                f"Section {key!r}: the {what} of examples are shown as JSON. {error}",
-                section_path=(key,),
-                dataclass_type=error.dataclass_type,
-            ) from error
-    _CHECKED.add(hint)
 
 
 def _fits(value: object, hint: object) -> bool:

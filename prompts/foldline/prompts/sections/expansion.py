@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
@@ -89,47 +89,34 @@ def expand(
             )
     gate = _Gate(
         template,
-        _policy(policy),
-        bindings=bindings,
-        chapter_params=given,
-        goal_section_key=goal_section_key,
-        classifier=classifier,
-        only=only,
-        session=session,
-        said=said,
+        bindings,
+        given,
+        classifier,
+        only,
+        session,
+        tuple(said),
+        classify=_policy(policy) is ChaptersExpansionPolicy.INTENT_CLASSIFIER,
     )
+    gate.goal = gate.goal_text(goal_section_key)
     fresh = template.with_sections(gate.dissolved(template.sections))
     fresh.chapter_decisions = tuple(gate.decisions)
     return fresh
 
 
+@dataclass
 class _Gate:
     """Decides about each chapter, in declaration order."""
 
-    def __init__(
-        self,
-        template: PromptTemplate[object],
-        policy: ChaptersExpansionPolicy,
-        *,
-        bindings: Bindings,
-        chapter_params: Mapping[str, object],
-        goal_section_key: str | None,
-        classifier: IntentClassifier,
-        only: Collection[str] | None,
-        session: object | None,
-        said: Sequence[str],
-    ) -> None:
-        self.decisions: list[ChapterDecision] = []
-        self._template = template
-        self._classify = policy is ChaptersExpansionPolicy.INTENT_CLASSIFIER
-        self._bindings = bindings
-        self._chapter_params = chapter_params
-        self._classifier = classifier
-        self._only = only
-        self._session = session
-        self._said = tuple(said)
-        self._thread = session.thread() if isinstance(session, ThreadSource) else Thread()
-        self._goal = self._goal_text(goal_section_key)
+    template: PromptTemplate[object]
+    bindings: Bindings
+    chapter_params: Mapping[str, object]
+    classifier: IntentClassifier
+    only: Collection[str] | None
+    session: object | None
+    said: tuple[str, ...]
+    classify: bool
+    goal: str = ""
+    decisions: list[ChapterDecision] = field(default_factory=list)
 
     def dissolved(self, sections: Sequence[Section[object]]) -> tuple[Section[object], ...]:
         result: list[Section[object]] = []
@@ -163,18 +150,19 @@ class _Gate:
             )
 
     def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
-        if self._only is not None and chapter.key not in self._only:
+        if self.only is not None and chapter.key not in self.only:
             return False, ("it isn't among the requested chapters",)
         # Without `enabled` and a classifier, the parameters aren't needed.
-        params = self._params(chapter) if chapter.enabled is not None or self._classify else None
-        if not chapter.is_enabled(params, session=self._session):
+        params = self._params(chapter) if chapter.enabled is not None or self.classify else None
+        if not chapter.is_enabled(params, session=self.session):
             return False, ("its `enabled` forbids it",)
-        if not self._classify:
+        if not self.classify:
             return True, ("all chapters are included",)
-        if not self._goal and not self._said:
+        if not self.goal and not self.said:
             return False, ("the goal section has no text",)
-        answer = self._classifier(
-            IntentQuery(self._goal, chapter, params, self._session, self._thread, self._said)
+        thread = self.session.thread() if isinstance(self.session, ThreadSource) else Thread()
+        answer = self.classifier(
+            IntentQuery(self.goal, chapter, params, self.session, thread, self.said)
         )
         if isinstance(answer, bool):
             return answer, ("the classifier said so",)
@@ -184,11 +172,11 @@ class _Gate:
         kind = chapter.params_type
         if kind is None:
             return None
-        if kind in self._bindings.by_type:
-            return self._bindings.by_type[kind]
-        given = self._chapter_params.get(chapter.key, chapter.default_params)
+        if kind in self.bindings.by_type:
+            return self.bindings.by_type[kind]
+        given = self.chapter_params.get(chapter.key, chapter.default_params)
         if given is None:
-            given = self._template.plan.defaults.get(kind)
+            given = self.template.plan.defaults.get(kind)
         if given is None:
             if chapter.enabled is None:
                 return None
@@ -201,10 +189,10 @@ class _Gate:
             )
         return given
 
-    def _goal_text(self, key: str | None) -> str:
+    def goal_text(self, key: str | None) -> str:
         """Return the body of the goal section without headings; empty if it isn't needed."""
         node = None if key is None else self._goal_node(key)
-        if not self._classify or not _chapters(self._template.sections):
+        if not self.classify or not _chapters(self.template.sections):
             return ""
         if node is None:
             raise PromptConfigurationError(
@@ -217,10 +205,10 @@ class _Gate:
                 section_path=() if key is None else (key,),
             )
         source = RenderPass(
-            self._template.plan,
-            self._bindings,
+            self.template.plan,
+            self.bindings,
             overrides={},
-            session=self._session,
+            session=self.session,
             session_overrides={},
         )
         skipped = (SegmentKind.HEADING, SegmentKind.SUFFIX)
@@ -233,14 +221,14 @@ class _Gate:
 
     def _goal_node(self, key: str) -> Node | None:
         """Return the section with that key; None if it is inside a chapter."""
-        plan = self._template.plan
+        plan = self.template.plan
         paths = [p for p in (*plan.by_path, *sorted(plan.inert_paths)) if p[-1] == key]
         if not paths and key in plan.by_dotted:
             paths = [plan.by_dotted[key].path]
         if not paths:
             near = near_names(key, [*plan.by_dotted, *(p[-1] for p in plan.by_path)])
             raise PromptConfigurationError(
-                f"{self._template.ns}/{self._template.key} has no section {key!r} for "
+                f"{self.template.ns}/{self.template.key} has no section {key!r} for "
                 "`goal_section_key`" + did_you_mean(near, "."),
                 near=near,
             )

@@ -15,8 +15,6 @@ from foldline.prompts.layout.blocks import Segment, SegmentKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["LEFT_OUT", "NUMBER", "TOTAL", "Listing", "item_field"]
-
 NUMBER = "_number"
 """The placeholder of an item's template for the item's number, counted from 1."""
 LEFT_OUT = "_left_out"

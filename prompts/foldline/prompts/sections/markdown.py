@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.templating import CompiledTemplate
 from foldline.prompts.sections.section import ParamsT_co, Section
-from foldline.prompts.specialise import field_names
+from foldline.prompts.specialise import field_names, given
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
@@ -83,18 +83,7 @@ class MarkdownSection(Section[ParamsT_co]):
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
         role: Role | str | None = None,
     ) -> None:
-        super().__init__(
-            title=title,
-            key=key,
-            children=children,
-            tools=tools,
-            enabled=enabled,
-            default_params=default_params,
-            accepts_overrides=accepts_overrides,
-            visibility=visibility,
-            role=role,
-        )
-        self._set_texts({"template": template, "summary": summary})
+        MarkdownSection.set_arguments(self, given(MarkdownSection.constructor_arguments, locals()))
 
     @property
     def has_summary(self) -> bool:
@@ -143,19 +132,17 @@ class MarkdownSection(Section[ParamsT_co]):
         return twin
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a section under construction.
-
-        Raises:
-            PromptValidationError: A value can never work.
-        """
         super().set_arguments(
             {name: value for name, value in values.items() if name in Section.constructor_arguments}
         )
-        texts = {name: values[name] for name in ("template", "summary") if name in values}
-        if "key" in values:
-            # The compiled texts name it in their errors.
-            texts = {"template": self.template, "summary": self.summary, **texts}
-        self._set_texts(texts)
+        # The compiled texts name the key in their errors.
+        self._set_texts(
+            {
+                name: values[name] if name in values else getattr(self, name)
+                for name in ("template", "summary")
+                if name in values or "key" in values
+            }
+        )
 
     def _set_texts(self, texts: Mapping[str, object]) -> None:
         own = vars(self)

@@ -12,7 +12,7 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.roles import SECTION_ROLES, Role
-from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
+from foldline.prompts.specialise import Specialised, dataclass_of, field_names, given, type_name
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
 from foldline.prompts.wording import ENGLISH, Wording
@@ -55,18 +55,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     `MarkdownSection[Params](…)`, `MarkdownSection[None](…)`. Sections are immutable, so that
     templates and threads can share them.
 
-    Args:
-        title: The heading, one line of literal text.
-        key: The name within the parent: 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`.
-        children: The child sections, in order.
-        tools: The tools that the model has while the section is shown in full.
-        enabled: Decides from the parameters if a render includes the section.
-        default_params: Used if no parameters of the type are bound.
-        accepts_overrides: Let stored overrides replace the text.
-        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
-            optionally `session`.
-        role: The role of the message that shows the section: `system`, `developer` or `user`.
-            Only top-level sections have one of their own; those below are in the same message.
+    The arguments are those of `MarkdownSection` except its texts.
 
     Raises:
         PromptValidationError: An argument can never work.
@@ -122,20 +111,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         role: Role | str | None = None,
     ) -> None:
         # Not `self.set_arguments`: a subclass calls its own once it has all that it needs.
-        Section.set_arguments(
-            self,
-            {
-                "key": key,
-                "title": title,
-                "children": children,
-                "tools": tools,
-                "enabled": enabled,
-                "default_params": default_params,
-                "accepts_overrides": accepts_overrides,
-                "visibility": visibility,
-                "role": role,
-            },
-        )
+        Section.set_arguments(self, given(Section.constructor_arguments, locals()))
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in self.constructor_arguments and name in self.__dict__:

@@ -9,6 +9,7 @@ from foldline.prompts.cache.stability import PerRequest, Stability
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.sections.markdown import MarkdownSection
+from foldline.prompts.specialise import given
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
@@ -97,19 +98,9 @@ class TaskSection(MarkdownSection[TaskT_co]):
         visibility: VisibilitySelector[TaskT_co] = SectionVisibility.FULL,
         role: Role | str | None = None,
     ) -> None:
-        super().__init__(
-            title=title,
-            key=key,
-            template="${_expansion_block}${request}\n\n${_background_block}",
-            summary=summary,
-            children=children,
-            tools=tools,
-            enabled=enabled,
-            default_params=default_params,
-            accepts_overrides=accepts_overrides,
-            visibility=visibility,
-            role=role,
-        )
+        arguments = given(MarkdownSection.constructor_arguments, locals())
+        arguments["template"] = "${_expansion_block}${request}\n\n${_background_block}"
+        MarkdownSection.set_arguments(self, arguments)
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """Return the expansion block and the background block; empty if the task lacks them."""
