@@ -6,6 +6,7 @@ The sources are read, not imported.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 import textwrap
@@ -123,7 +124,7 @@ def page(name: str, tree: ast.Module) -> str:
         node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
     }
     values = dict(documented(tree.body))
-    for exported in exports(tree):
+    for exported in exports(name, tree):
         definition = definitions.get(exported)
         if isinstance(definition, ast.ClassDef):
             parts += of_class(definition)
@@ -134,12 +135,25 @@ def page(name: str, tree: ast.Module) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def exports(tree: ast.Module) -> list[str]:
-    """The names in `__all__`."""
+def exports(name: str, tree: ast.Module) -> list[str]:
+    """The public names of a module: its `__all__`, or what packages export of it."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
-    return []
+    folder, _, module = name.rpartition(".")
+    tables = (tables_of(PACKAGE), name), (tables_of(PACKAGE / folder), module)
+    return sorted({exported for table, key in tables for exported in table.get(key, ())})
+
+
+@functools.cache
+def tables_of(package: Path) -> dict[str, tuple[str, ...]]:
+    """The names that a package exports, by module."""
+    source = package / "__init__.py"
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "exports":
+            table: dict[str, tuple[str, ...]] = ast.literal_eval(node.args[1])
+            return table
+    return {}
 
 
 def of_class(node: ast.ClassDef) -> list[str]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeVar, dataclass_transform
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FrozenDataclass"]
-
 T = TypeVar("T")
 
 

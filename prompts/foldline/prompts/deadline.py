@@ -6,8 +6,6 @@ import time
 
 from foldline.prompts.dataclasses import FrozenDataclass
 
-__all__ = ["Deadline"]
-
 
 @FrozenDataclass(order=True)
 class Deadline:

@@ -12,8 +12,6 @@ from foldline.prompts.errors import PromptValidationError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["from_file", "verbatim"]
-
 # Opening a FIFO must not wait for a writer.
 _FLAGS = (
     os.O_RDONLY

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = ["Prompt"]
-
 _BIND_KEYWORDS = ("section_params", "overrides", "tag", "wording")
 _RENDER_KEYWORDS = (
     "section_params",

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = ["RenderedPrompt"]
-
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 NO_DESCRIPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType({})

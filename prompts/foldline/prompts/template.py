@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 else:
     OutputT_co = typing.TypeVar("OutputT_co", covariant=True)
 
-__all__ = ["PromptTemplate"]
-
 
 class PromptTemplate(Specialised, Generic[OutputT_co]):
     """An ordered tree of sections under a stable name.

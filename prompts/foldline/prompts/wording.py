@@ -13,8 +13,6 @@ from foldline.prompts.errors import PromptValidationError, near_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ENGLISH", "Wording"]
-
 
 @FrozenDataclass(kw_only=True)
 class Wording:

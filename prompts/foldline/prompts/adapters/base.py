@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
-__all__ = ["BaseAdapter", "render_for_evaluation"]
-
 OutputT = TypeVar("OutputT")
 
 DEFAULT_MAX_TURNS = 16

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.response import PromptResponse
 
-__all__ = ["Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"]
-
 OutputT = TypeVar("OutputT")
 
 Evaluable: TypeAlias = Prompt[OutputT] | PromptTemplate[OutputT] | RenderedPrompt[OutputT]

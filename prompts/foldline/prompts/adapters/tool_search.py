@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["ToolSearch"]
-
 
 @FrozenDataclass()
 class ToolSearch:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 << 20
 """Long recordings with whole files in their results have a few megabytes."""
 
-__all__ = ["Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"]
-
 
 @FrozenDataclass()
 class PromptSeen:

@@ -11,8 +11,6 @@ from foldline.prompts.roles import Role
 if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
-__all__ = ["Block", "Segment", "SegmentKind", "Span"]
-
 
 class SegmentKind(StrEnum):
     """The source of a stretch of rendered text."""

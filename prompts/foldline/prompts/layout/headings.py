@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"]
-
 
 @dataclass(frozen=True, slots=True)
 class Heading:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["ParsedOutput", "parse_output", "parse_structured_output"]
-
 OutputT = TypeVar("OutputT")
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 

@@ -12,8 +12,6 @@ from foldline.prompts.specialise import dataclass_of, type_name
 if TYPE_CHECKING:
     from foldline.prompts.output.schema import JsonSchema, StrictSchema
 
-__all__ = ["StructuredOutputConfig"]
-
 
 @dataclass(frozen=True, slots=True)
 class StructuredOutputConfig:

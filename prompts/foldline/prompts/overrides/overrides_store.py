@@ -20,8 +20,6 @@ from foldline.prompts.overrides.overrides import PromptOverride, apply_overrides
 if TYPE_CHECKING:
     from foldline.prompts.template import PromptTemplate
 
-__all__ = ["OverridesStore"]
-
 FORMAT = 1
 MAX_BYTES = 4 << 20
 """Larger than all the texts of any prompt that fits a model."""

@@ -28,22 +28,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.messages import PromptMessage
     from foldline.prompts.sections.examples import Example
 
-__all__ = [
-    "AssistantTurn",
-    "CallMade",
-    "Conversation",
-    "DeveloperTurn",
-    "File",
-    "Image",
-    "SentPrompt",
-    "SentSection",
-    "SystemTurn",
-    "ToolAnswer",
-    "ToolTurn",
-    "Turn",
-    "UserTurn",
-]
-
 FORMAT = 1
 MAX_PART_BYTES = 32 << 20
 """The largest image or file that is read; providers' own limits are lower."""

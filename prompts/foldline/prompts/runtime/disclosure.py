@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.session import SessionSnapshot
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["evaluate_with_disclosure"]
-
 OutputT = TypeVar("OutputT")
 
 DEFAULT_MAX_EXPANSIONS = 8

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.bounded import Cancellation, CancelScope
     from foldline.prompts.tool import Tool
 
-__all__ = ["ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"]
-
 _log = logging.getLogger(__name__)
 
 

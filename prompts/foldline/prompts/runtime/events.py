@@ -24,24 +24,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import ToolContext, ToolResult
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
-__all__ = [
-    "ContextCleared",
-    "ContextReplaced",
-    "Event",
-    "EventBus",
-    "InProcessEventBus",
-    "ModelAnswered",
-    "ModelFailed",
-    "PromptExecuted",
-    "PromptRendered",
-    "PromptStopped",
-    "PublishResult",
-    "SectionsOpened",
-    "SubscriberFailure",
-    "Subscription",
-    "ToolInvoked",
-]
-
 EventT = TypeVar("EventT")
 
 NO_METADATA: Mapping[str, object] = MappingProxyType({})

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
     from foldline.prompts.wording import Wording
 
-__all__ = ["EvaluationKeywords", "EvaluationOptions"]
-
 OutputT = TypeVar("OutputT")
 
 # An attribute that each has.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-__all__ = ["ClearVisibilityOverride", "SetVisibilityOverride", "VisibilityOverrides"]
-
 
 @FrozenDataclass()
 class SetVisibilityOverride:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.dispatch import ToolOutcome
 
-__all__ = ["Expansion", "PromptResponse"]
-
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.events import EventBus, Subscription
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
-__all__ = ["Reducer", "Session", "SessionSnapshot", "Slice"]
-
 StateT = TypeVar("StateT")
 EventT = TypeVar("EventT")
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-__all__ = ["EventStore", "SectionOpening", "StoredEvent"]
-
 SCHEMA_VERSION = 1
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS events (

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from foldline.prompts.roles import Role
     from foldline.prompts.visibility import SectionVisibility
 
-__all__ = ["Chapter"]
-
 
 class Chapter(Section[ParamsT_co]):
     """A group of sections that enter a prompt together or not at all.

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from foldline.prompts.sections.section import Section
     from foldline.prompts.tool import Tool
 
-__all__ = ["EachSection"]
-
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 

@@ -11,8 +11,6 @@ from foldline.prompts.thread import Thread
 if TYPE_CHECKING:
     from foldline.prompts.sections.chapter import Chapter
 
-__all__ = ["ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"]
-
 
 @dataclass(frozen=True, slots=True)
 class IntentQuery:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from foldline.prompts.roles import Role
     from foldline.prompts.tool import Tool
 
-__all__ = ["MarkdownSection"]
-
 
 class MarkdownSection(Section[ParamsT_co]):
     """A section whose text is a Markdown template.

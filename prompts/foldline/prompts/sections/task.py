@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.wording import Wording
 
-__all__ = ["Task", "TaskSection"]
-
 
 @FrozenDataclass()
 class Task:
