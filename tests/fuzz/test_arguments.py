@@ -18,6 +18,7 @@ import pytest
 from lsprotocol import types
 
 from foldline.server.app import COMMANDS, FEATURES
+from foldline.server.features.notifications import NOTIFICATIONS
 
 from .conftest import TIME_LIMIT, seeds
 from .session import Session
@@ -312,10 +313,10 @@ def test_prompts_that_are_executed_take_hostile_values(workspace: Path) -> None:
 @pytest.mark.timeout(TIME_LIMIT)
 def test_notifications_of_every_kind_leave_a_server_that_answers(workspace: Path) -> None:
     notifications = {
-        feature.METHOD: sound(kinds[2], workspace)
-        for feature in FEATURES
-        if (kinds := types.METHOD_TO_TYPES.get(feature.METHOD)) and kinds[1] is None
-        if feature.METHOD not in APART
+        method: sound(kinds[2], workspace)
+        for method in (*NOTIFICATIONS, *(feature.METHOD for feature in FEATURES))
+        if (kinds := types.METHOD_TO_TYPES.get(method)) and kinds[1] is None
+        if method not in APART
     }
     notifications["foldline/didChangeTrust"] = {"trusted": False}
     notifications["$/setTrace"] = {"value": "off"}

@@ -17,7 +17,7 @@ from lsprotocol import types
 from pytest_lsp import client_capabilities
 
 from foldline.ide.analysis import top_level as statements
-from foldline.ide.analysis.modules import with_line_feeds
+from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.ide.workspace import Workspace
 from foldline.server.commands import prompt_list
 from foldline.server.convert import LineIndex

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.ide.features.completion import completions
-from foldline.ide.features.definition import definitions
+from foldline.ide.features.fields import (
+    RenameRefusedError,
+    highlights,
+    references,
+    rename,
+    renameable,
+)
 from foldline.ide.features.hover import hover
+from foldline.ide.features.keys import definitions
 from foldline.ide.features.lenses import inlays, lenses, title
-from foldline.ide.features.references import highlights, references
-from foldline.ide.features.rename import RenameRefusedError, rename, renameable
 from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
 from foldline.ide.features.symbols import symbols
 from foldline.ide.token_counter import token_counter

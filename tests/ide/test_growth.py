@@ -52,8 +52,8 @@ WORK = (
     "expressions.ExpressionReader.call",
     "sections.check_section",
     "sections.check_text",
-    "fields._used",
-    "static_segments._parts",
+    "texts._used",
+    "static_lists._parts_of",
 )
 """What is done for one section or one text."""
 

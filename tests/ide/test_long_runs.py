@@ -6,7 +6,7 @@ import pytest
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
-from foldline.ide.features import quoting
+from foldline.ide.features import completion
 from foldline.ide.features.completion import completions
 
 FILE = "/w/prompt.py"
@@ -38,9 +38,9 @@ def test_proposals_at_the_end_of_a_long_line(run: str) -> None:
 def test_the_call_around_many_brackets(
     before: str, brackets: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quoting, "_FAR", 1 << 30)
+    monkeypatch.setattr(completion, "_FARTHEST_CALL", 1 << 30)
     text = before + brackets * 2_000
-    assert quoting.call_before(text, len(text)) is None
+    assert completion.call_before(text, len(text)) is None
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_call_around_many_brackets(
     ],
 )
 def test_the_call_that_is_open(text: str, call: tuple[str, str]) -> None:
-    found = quoting.call_before(text, len(text))
+    found = completion.call_before(text, len(text))
     assert found is not None
     assert found.groups() == call
 

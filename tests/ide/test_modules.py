@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.model import PromptModule, StaticSection
-from foldline.ide.analysis.modules import Document, parse_module
+from foldline.ide.analysis.module_analysis import Document
 
 HEAD = """\
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def tree(module: PromptModule) -> str:
 
 
 def check_tree(source: str, expected: str, *, head: str = HEAD) -> PromptModule:
-    module = parse_module(head + source, "prompt.py")
+    module = read(Document("prompt.py", head + source))
     assert tree(module) == expected.strip("\n")
     return module
 
@@ -229,7 +229,7 @@ SECOND = PromptTemplate(ns="demo", key="second", sections=[last(), INTRO])
 
 @given(st.integers(0, len(EXAMPLE)))
 def test_any_prefix_is_read(length: int) -> None:
-    parse_module(EXAMPLE[:length], "prompt.py")
+    read(Document("prompt.py", EXAMPLE[:length]))
 
 
 @given(st.integers(0, len(EXAMPLE) - 1))
@@ -238,7 +238,7 @@ def test_a_lost_character_costs_no_section_outside_its_statement(at: int) -> Non
     before = tree(read(document)).split("\n")
     document.update(EXAMPLE[:at] + EXAMPLE[at + 1 :])
     after = tree(read(document)).split("\n")
-    cold = tree(parse_module(EXAMPLE[:at] + EXAMPLE[at + 1 :], "prompt.py")).split("\n")
+    cold = tree(read(Document("prompt.py", EXAMPLE[:at] + EXAMPLE[at + 1 :]))).split("\n")
     damaged = damaged_statement(at)
     for lines in (after, cold):
         if not any(item in damaged for item in ("SECOND", "def last", "INTRO", "class P")):
@@ -321,9 +321,3 @@ def is_python(text: str) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def test_a_file_is_named_by_its_path() -> None:
-    module = parse_module("", Path("somewhere/prompt.py"))
-    assert module.file == str(Path("somewhere/prompt.py"))
-    assert not module.prompts

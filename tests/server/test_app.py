@@ -9,6 +9,7 @@ from lsprotocol import types
 from foldline.ide.operations import OPERATIONS
 from foldline.server import app
 from foldline.server.app import COMMANDS, FEATURES, create_server
+from foldline.server.features.notifications import NOTIFICATIONS
 from foldline.server.operation_commands import OperationCommand
 
 from .conftest import Editor
@@ -31,7 +32,8 @@ def test_every_module_follows_the_form() -> None:
 
 def test_the_features_are_those_that_are_listed() -> None:
     server = create_server()
-    assert set(server.protocol.fm.features) == {feature.METHOD for feature in FEATURES}
+    methods = {feature.METHOD for feature in FEATURES} | NOTIFICATIONS.keys()
+    assert set(server.protocol.fm.features) == methods
     assert set(server.protocol.fm.commands) == COMMAND_NAMES
 
 

@@ -60,9 +60,8 @@ def run(options: Namespace) -> int:
     import asyncio
 
     from foldline.agent.targets import file_and_name, path_from_here, write_new
-    from foldline.ide.adopt.adoption import adopt, compare, output_path, read_file
+    from foldline.ide.adopt.adoption import adopt, as_data, compare, output_path, read_file, report
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
-    from foldline.ide.adopt.report import as_data, report
 
     jinja = None
     if options.trim_blocks or options.lstrip_blocks:

@@ -37,13 +37,6 @@ from foldline.server.features import (
     completion,
     definition,
     diagnostic,
-    did_change,
-    did_change_configuration,
-    did_change_trust,
-    did_change_watched_files,
-    did_change_workspace_folders,
-    did_close,
-    did_open,
     document_highlight,
     document_link,
     document_symbol,
@@ -61,6 +54,7 @@ from foldline.server.features import (
     text_document_content,
     workspace_symbol,
 )
+from foldline.server.features.notifications import NOTIFICATIONS
 from foldline.server.operation_commands import OperationCommand
 from foldline.server.server import FoldlineServer
 from foldline.version import VERSION
@@ -79,13 +73,6 @@ FEATURES = (
     completion,
     definition,
     diagnostic,
-    did_change,
-    did_change_configuration,
-    did_change_trust,
-    did_change_watched_files,
-    did_change_workspace_folders,
-    did_close,
-    did_open,
     document_highlight,
     document_link,
     document_symbol,
@@ -130,6 +117,8 @@ COMMANDS: tuple[ModuleType | PreviewCommand, ...] = (
 def create_server(operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> FoldlineServer:
     """A server for one client, with every feature, command and operation."""
     server = FoldlineServer(VERSION)
+    for method, handle in NOTIFICATIONS.items():
+        server.feature(method)(_refusing(handle))
     for feature in FEATURES:
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in COMMANDS:

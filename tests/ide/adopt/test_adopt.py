@@ -12,7 +12,7 @@ import pytest
 
 from foldline.ide.adopt import proof
 from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, read_file
-from foldline.ide.adopt.candidates_at import candidates_at
+from foldline.ide.adopt.find import candidates_at
 from foldline.ide.adopt.model import AdoptError, Kind, Style
 from foldline.ide.adopt.proof import UNTRUSTED, matches, prove
 

@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import AdoptError, Guess, JinjaOptions, Style
@@ -484,3 +485,25 @@ def _scope_of(tree: ast.Module, call: ast.Call) -> ast.FunctionDef | ast.AsyncFu
         if isinstance(node, _FUNCTIONS) and node.lineno <= call.lineno <= (node.end_lineno or 0):
             found = node
     return found
+
+
+LONGEST = 200_000
+"""The longest module that is parsed for this, in characters."""
+
+
+def candidates_at(text: str, start: int, end: int) -> list[Candidate]:
+    """Return the likely prompts of a module that a range touches."""
+    if len(text) > LONGEST:
+        return []
+    return [
+        candidate for candidate in _likely(text) if candidate.start <= end and start < candidate.end
+    ]
+
+
+@lru_cache(maxsize=4)
+def _likely(text: str) -> tuple[Candidate, ...]:
+    try:
+        found = candidates(parse(text))
+    except AdoptError:
+        return ()
+    return tuple(candidate for candidate in found if candidate.is_likely)

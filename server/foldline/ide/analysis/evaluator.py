@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.ide.analysis import calls, names, operators, source_map
-from foldline.ide.analysis.budget import STEP, text_cost
-from foldline.ide.analysis.memo import Memo
+from foldline.ide.analysis.memo import STEP, Memo, text_cost
 from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope, bindings, table
 from foldline.ide.analysis.syntax import (
     Attribute,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import lists, source_map
 from foldline.ide.analysis import params as params_types
-from foldline.ide.analysis.budget import SECTION, STEP, text_cost
+from foldline.ide.analysis import source_map
 from foldline.ide.analysis.built_in import default_texts
-from foldline.ide.analysis.enums import shows_name
-from foldline.ide.analysis.field_types import form_value
+from foldline.ide.analysis.field_types import form_value, shows_name
+from foldline.ide.analysis.memo import SECTION, STEP, text_cost
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -263,7 +262,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
     params_type = params_types.params_of(evaluator, params)
-    item, item_node = lists.item_of(evaluator, lineage.root, types)
+    item, item_node = params_types.item_of(evaluator, lineage.root, types)
     specialised: bool | None = types is not None
     if types is None and lineage.classes:
         specialised = None  # A subclass may specialise in a way that isn't visible here.
@@ -282,7 +281,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         cost=cost,
         item=item,
         item_node=item_node,
-        holds_items=lists.holds_items(evaluator, params_type, item, arguments),
+        holds_items=params_types.holds_items(evaluator, params_type, item, arguments),
     )
 
 
@@ -302,7 +301,7 @@ def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope)
         arguments=merged,
         opaque=section.opaque or opaque,
         cost=cost,
-        holds_items=lists.holds_items(evaluator, section.params, section.item, merged),
+        holds_items=params_types.holds_items(evaluator, section.params, section.item, merged),
     )
 
 

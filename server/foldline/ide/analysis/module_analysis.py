@@ -1,16 +1,19 @@
-"""Analysis of one file: its sections, templates, tools and params types."""
+"""One file: its statements, names, prompts and sections."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import instances
-from foldline.ide.analysis.modules import prompt_values
+from foldline.ide.analysis import top_level as statements
+from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.section_tree import is_gone
+from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
+from foldline.ide.analysis.section_tree import is_gone, sections_of
 from foldline.ide.analysis.static_render import rendered, summarized_blocks
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -25,6 +28,7 @@ from foldline.ide.analysis.syntax import (
     Expression,
     FunctionDefinition,
     Lambda,
+    Name,
     Opaque,
     Operation,
     Return,
@@ -41,20 +45,19 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
     ToolValue,
+    Value,
     kept,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.model import PromptModule, StaticPrompt
-    from foldline.ide.analysis.modules import Document
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.scopes import ModuleScope, Scope
+    from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.static_render import StaticRender, SummarizedBlock
-    from foldline.ide.analysis.syntax import Anchor, Name
-    from foldline.ide.analysis.top_level import TopLevel
+    from foldline.ide.analysis.syntax import Anchor
+    from foldline.ide.analysis.top_level import Parsed, TopLevel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,9 +161,10 @@ class ModuleAnalysis:
         evaluator = self.evaluator
         calls: list[CallSite] = []
         classes: list[tuple[ClassDefinition, Scope]] = []
-        for node in statement.nodes:
-            calls.extend(_calls_of(node, self.scope, evaluator))
-            classes.extend(_classes_of(node, self.scope, evaluator))
+        for node, scope in statements_in(statement.nodes, self.scope, evaluator):
+            calls.extend(_calls_of(node, scope, evaluator))
+            if isinstance(node, ClassDefinition):
+                classes.append((node, scope))
         made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
         # A call that returns what another call made isn't counted twice.
         values = [
@@ -305,24 +309,31 @@ def expressions(node: Expression) -> tuple[Expression, ...]:
     return ()
 
 
+def statements_in(
+    nodes: Iterable[Statement], scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[Statement, Scope]]:
+    """Yield statements and all inside them, each with the scope that it is evaluated in."""
+    for node in nodes:
+        yield node, scope
+        match node:
+            case Block():
+                yield from statements_in(node.body, scope, evaluator)
+            case FunctionDefinition():
+                yield from statements_in(node.body, evaluator.any_call(node, scope), evaluator)
+            case ClassDefinition():
+                yield from statements_in(node.body, evaluator.body(node, scope), evaluator)
+
+
 def _calls_of(node: Statement, scope: Scope, evaluator: Evaluator) -> Iterator[CallSite]:
+    """Yield the calls in a statement, apart from those in the statements inside it."""
+    inner: tuple[Expression, ...] = ()
     match node:
         case Assign() | Return() | Evaluate():
-            if node.value is not None:
-                yield from _calls_in(node.value, node.anchor, scope, evaluator)
+            inner = () if node.value is None else (node.value,)
         case Block():
-            for inner in node.inner:
-                yield from _calls_in(inner, node.anchor, scope, evaluator)
-            for child in node.body:
-                yield from _calls_of(child, scope, evaluator)
-        case FunctionDefinition():
-            inside = evaluator.any_call(node, scope)
-            for child in node.body:
-                yield from _calls_of(child, inside, evaluator)
-        case ClassDefinition():
-            body = evaluator.body(node, scope)
-            for child in node.body:
-                yield from _calls_of(child, body, evaluator)
+            inner = node.inner
+    for expression in inner:
+        yield from _calls_in(expression, node.anchor, scope, evaluator)
 
 
 def _calls_in(
@@ -345,19 +356,151 @@ def _calls_of_piece(piece: Expression, scope: Scope, evaluator: Evaluator) -> tu
     return tuple(_calls_in(piece, piece.anchor, scope, evaluator))
 
 
-def _classes_of(
-    node: Statement, scope: Scope, evaluator: Evaluator
-) -> Iterator[tuple[ClassDefinition, Scope]]:
-    match node:
-        case ClassDefinition():
-            yield node, scope
-            body = evaluator.body(node, scope)
-            for child in node.body:
-                yield from _classes_of(child, body, evaluator)
-        case FunctionDefinition():
-            inside = evaluator.any_call(node, scope)
-            for child in node.body:
-                yield from _classes_of(child, inside, evaluator)
-        case Block():
-            for child in node.body:
-                yield from _classes_of(child, scope, evaluator)
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+_NAMES = frozenset({"ns", "key", "name"})
+
+
+def with_line_feeds(text: str) -> str:
+    """Return the text with lone carriage returns as line feeds, as Python reads them.
+
+    The parser takes a lone carriage return for a blank, so that a file of such lines would be one
+    broken statement. Offsets stay the same.
+    """
+    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
+
+
+class Document:
+    """A file under edit: statements that an edit doesn't touch aren't parsed again."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._text = with_line_feeds(text)
+        self._parsed: Parsed | None = None
+        self._scopes = ScopeCache()
+        self._scope: ModuleScope | None = None
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @property
+    def is_parsed(self) -> bool:
+        return self._parsed is not None
+
+    @property
+    def parsed(self) -> Parsed:
+        """The statements, parsed at first use: most files never need them."""
+        if self._parsed is None:
+            self._parsed = statements.parse(self._text, self.file)
+        return self._parsed
+
+    @property
+    def scope(self) -> ModuleScope:
+        """The file's names; always the same object."""
+        if self._scope is None:
+            self._scope = ModuleScope(self.file, self.parsed, {}, ())
+            self._scopes.update(self._scope, self.parsed)
+        return self._scope
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """Names whose only definition is in unparsable text."""
+        return self._parsed.damaged if self._parsed is not None else frozenset()
+
+    def update(self, text: str) -> frozenset[str]:
+        """Set the file's text, and return the names whose meaning changed.
+
+        Statements that don't parse keep their last good nodes.
+        """
+        self._text = with_line_feeds(text)
+        if self._parsed is None:
+            return frozenset()
+        self._parsed = statements.parse(self._text, self.file, self._parsed)
+        if self._scope is None:
+            return frozenset()
+        return self._scopes.update(self._scope, self._parsed)
+
+    def prompts(
+        self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
+    ) -> PromptModule:
+        """Return the file's prompts in definition order; if `among` is set, only from those."""
+        found: dict[str, StaticPrompt] = {}
+        read = self.parsed.statements if among is None else among
+        for statement in read:
+            prompts = partial(self._prompts, statement, evaluator)
+            for prompt in evaluator.memo.within(statement.anchor, prompts):
+                # The last prompt bound to a name wins.
+                found.pop(prompt.name, None)
+                found[prompt.name] = prompt
+        broken = any(statement.broken for statement in read)
+        return PromptModule(self.file, self.text, tuple(found.values()), broken)
+
+    def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
+        return [
+            _prompt(node, name, value, evaluator, stale=statement.stale)
+            for node, name, value in prompt_values(statement, self.scope, evaluator)
+            if not is_gone(node)
+        ]
+
+
+def prompt_values(
+    statement: TopLevel, scope: ModuleScope, evaluator: Evaluator
+) -> Iterator[tuple[Assign, Name, TemplateValue | PromptValue]]:
+    """Yield the variables of a top-level statement that hold a template or a prompt."""
+    for node in _assignments(statement.nodes):
+        if node.value is None or node.operator:
+            continue
+        for target in node.targets:
+            if isinstance(target, Name):
+                value: Value = evaluator.value(node.value, scope)
+                if isinstance(value, PromptValue):
+                    # Later `.bind(…)` calls count, too.
+                    last = evaluator.member(scope, target.id)
+                    value = last if isinstance(last, PromptValue) else value
+                if isinstance(value, TemplateValue | PromptValue):
+                    yield node, target, _within_budget(value, evaluator)
+
+
+def _within_budget(
+    value: TemplateValue | PromptValue, evaluator: Evaluator
+) -> TemplateValue | PromptValue:
+    """Return the prompt, without its sections if showing them again would exceed the budget."""
+    template = value.template if isinstance(value, PromptValue) else value
+    if evaluator.affords(template.cost):
+        return value
+    hidden = {name: argument for name, argument in template.arguments.items() if name in _NAMES}
+    template = replace(template, arguments=hidden, opaque=True)
+    return replace(value, template=template) if isinstance(value, PromptValue) else template
+
+
+def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:
+    for node in nodes:
+        if isinstance(node, Assign):
+            yield node
+        elif isinstance(node, Block):
+            yield from _assignments(node.body)
+
+
+def _prompt(
+    node: Assign,
+    name: Name,
+    value: TemplateValue | PromptValue,
+    evaluator: Evaluator,
+    *,
+    stale: bool,
+) -> StaticPrompt:
+    template = value.template if isinstance(value, PromptValue) else value
+    sections, complete = sections_of(template)
+    at = node.anchor.at
+    return StaticPrompt(
+        name=name.id,
+        ns=template.text("ns"),
+        key=template.text("key"),
+        file=node.file,
+        range=Span(at(node.start), max(at(node.start), at(node.end))),
+        name_range=Span(at(name.start), max(at(name.start), at(name.end))),
+        sections=sections,
+        complete=complete,
+        bound=isinstance(value, PromptValue),
+        stale=stale,
+    )

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import operators
-from foldline.ide.analysis.binding import bound as with_bound
-from foldline.ide.analysis.budget import STEP, text_cost
-from foldline.ide.analysis.enums import PLAIN_ENUM, enum_of
+from foldline.ide.analysis.calls import bound as with_bound
+from foldline.ide.analysis.field_types import PLAIN_ENUM, enum_of
+from foldline.ide.analysis.memo import STEP, text_cost
 from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
 from foldline.ide.analysis.syntax import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import source_map
-from foldline.ide.analysis.budget import STEP, text_cost
+from foldline.ide.analysis.memo import STEP, text_cost
 from foldline.ide.analysis.values import (
     UNKNOWN,
     ClassValue,

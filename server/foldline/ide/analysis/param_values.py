@@ -103,8 +103,8 @@ class ParamValues:
 
 
 def _default_of(section: SectionValue) -> Value | None:
-    argument = section.arguments.get("default_params")
-    return None if argument is None or isinstance(argument.value, Nothing) else argument.value
+    argument = section.given("default_params")
+    return None if argument is None else argument.value
 
 
 def _walk(items: Items, template: TemplateValue, depth: int = 0) -> Iterator[SectionValue]:

@@ -1,4 +1,4 @@
-"""Params dataclasses: the fields that placeholders may name."""
+"""Params dataclasses: the fields that placeholders may name, and the items that lists show."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import Field as RuntimeField
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
 
-from foldline.ide.analysis.budget import STEP
-from foldline.ide.analysis.declared_stability import declared_in_class, declared_in_type
-from foldline.ide.analysis.enums import shows_name
-from foldline.ide.analysis.field_types import field_type, is_decorated
+from foldline.ide.analysis.field_types import field_type, is_decorated, shows_name
+from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope
 from foldline.ide.analysis.syntax import (
@@ -42,12 +40,17 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts import Example, Task
+from foldline.prompts import Example, PerRequest, PerSession, Stability, Stable, Task
 from foldline.prompts.sections.composition import compose, hint_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.values import Argument
+
+    Params = Dataclass | Nothing | Unknown
 
 
 def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
@@ -305,3 +308,139 @@ def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:
                 text = evaluator.value(value, scope)
                 return text.known or "" if isinstance(text, Text) else ""
     return ""
+
+
+_ANNOTATED = ("typing.Annotated", "typing_extensions.Annotated")
+_MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest} | dict(
+    Stability.__members__
+)
+
+
+def declared_in_type(
+    evaluator: Evaluator, annotation: Expression, scope: Scope
+) -> Stability | None:
+    """Return how often a value of `Annotated[str, PerRequest]` changes."""
+    if not isinstance(annotation, Subscript):
+        return None
+    head = evaluator.value(annotation.value, scope)
+    if not isinstance(head, External) or head.dotted not in _ANNOTATED:
+        return None
+    markers = (_marker(evaluator.value(item, scope)) for item in annotation.items[1:])
+    return next((marker for marker in markers if marker is not None), None)
+
+
+def declared_in_class(
+    evaluator: Evaluator, definition: ClassDefinition, scope: Scope
+) -> Stability | None:
+    """Return what a class says of its fields: `__stability__ = PerSession`."""
+    for statement in definition.body:
+        if isinstance(statement, Assign) and statement.value is not None:
+            target = statement.targets[0] if statement.targets else None
+            if isinstance(target, Name) and target.id == "__stability__":
+                marker = _marker(evaluator.value(statement.value, scope))
+                return Stability.UNKNOWN if marker is None else marker
+    return None
+
+
+def _marker(value: Value) -> Stability | None:
+    return _MARKERS.get(value.library_name) if isinstance(value, External) else None
+
+
+_COLLECTIONS = ("builtins", "collections.abc", "typing")
+_SEQUENCES = frozenset({"list", "tuple", "List", "Tuple", "Sequence", "MutableSequence"})
+_OTHERS = frozenset(
+    {
+        *("str", "int", "float", "bool", "dict", "set", "frozenset"),
+        *("Dict", "Set", "FrozenSet", "AbstractSet", "Mapping", "MutableMapping"),
+        *("Iterable", "Iterator", "Collection", "Generator"),
+    }
+)
+_WRAPPERS = frozenset({"typing.Annotated", "typing.Optional"})
+_DEPTH = 20
+
+
+def item_of(
+    evaluator: Evaluator, root: str, types: Specialised | None
+) -> tuple[Params | None, Expression | None]:
+    """Return the dataclass of an item and the expression that names it.
+
+    Args:
+        evaluator: Evaluates the type.
+        root: The library class of the section; None is returned for one that shows no list.
+        types: Its type arguments.
+    """
+    if root == "ExamplesSection":
+        return EXAMPLE, None
+    if root != "EachSection":
+        return None, None
+    if types is None or len(types.arguments) != 2:
+        return UNKNOWN, None
+    node = types.nodes[1] if len(types.nodes) > 1 else None
+    return params_of(evaluator, types.arguments[1]), node
+
+
+def holds_items(
+    evaluator: Evaluator, params: Params, item: Params | None, arguments: Mapping[str, Argument]
+) -> bool | None:
+    """Return False if the field that `items` names certainly holds no sequence of items.
+
+    None if that isn't known, or if there is no such field.
+    """
+    argument = arguments.get("items")
+    name = argument.value.known if argument and isinstance(argument.value, Text) else None
+    if name is None or not isinstance(params, Dataclass) or not isinstance(item, Dataclass):
+        return None
+    field = params.field(name)
+    return None if field is None else field_holds_items(evaluator, field, item)
+
+
+def field_holds_items(evaluator: Evaluator, field: Field, item: Params | None) -> bool | None:
+    """Return False if a field certainly holds no sequence of items; None if that isn't known."""
+    if field.hint is None or not isinstance(item, Dataclass) or not item.is_dataclass:
+        return None
+    annotation, scope = field.hint
+    return _is_sequence(evaluator, evaluator.value(annotation, scope), item)
+
+
+def _is_sequence(evaluator: Evaluator, hint: Value, item: Dataclass) -> bool | None:
+    origin = hint.origin if isinstance(hint, Specialised) else hint
+    arguments = hint.arguments if isinstance(hint, Specialised) else ()
+    if isinstance(origin, ClassValue):
+        # A class may be a sequence by one of its bases.
+        return None if origin.definition.bases else False
+    if not isinstance(origin, External):
+        return None
+    if origin.dotted in _WRAPPERS and arguments:
+        return _is_sequence(evaluator, arguments[0], item)
+    module, _, name = origin.dotted.rpartition(".")
+    if module not in _COLLECTIONS:
+        return None
+    if name in _OTHERS:
+        return False
+    if name not in _SEQUENCES:
+        return None
+    # The dots of `tuple[Item, ...]` are unknown here.
+    held = [_is_item(evaluator, argument, item, 0) for argument in arguments]
+    return False if False in held else None if None in held else True
+
+
+def _is_item(evaluator: Evaluator, value: Value, item: Dataclass, depth: int) -> bool | None:
+    """Return True for the dataclass of an item, or one derived from it; None if unknown."""
+    origin = value.origin if isinstance(value, Specialised) else value
+    if isinstance(origin, Nothing):
+        return False
+    if isinstance(origin, External):
+        if origin.library_name:
+            return True if origin.library_name == item.name and item.definition is None else None
+        is_other = origin.dotted.startswith("builtins.") and origin.dotted != "builtins.object"
+        return False if is_other and depth == 0 else None
+    if not isinstance(origin, ClassValue) or depth > _DEPTH:
+        return None
+    if dataclass_of(evaluator, origin).identity is item.identity:
+        return True
+    above = [
+        _is_item(evaluator, base, item, depth + 1)
+        for base in (evaluator.value(base, origin.scope) for base in origin.definition.bases)
+        if not (isinstance(base, External) and base.dotted in HARMLESS_BASES)
+    ]
+    return True if True in above else None if None in above else False

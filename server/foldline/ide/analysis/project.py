@@ -14,8 +14,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.ide.analysis.evaluator import Evaluator
-from foldline.ide.analysis.module_analysis import ModuleAnalysis
-from foldline.ide.analysis.modules import Document, with_line_feeds
+from foldline.ide.analysis.module_analysis import Document, ModuleAnalysis, with_line_feeds
 from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import LIBRARY

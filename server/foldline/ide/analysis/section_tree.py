@@ -20,7 +20,6 @@ from foldline.prompts.layout import layout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.syntax import Node
 
 _DEPTH = 32
@@ -40,11 +39,8 @@ def is_gone(node: Node) -> bool:
     return low >= high and node.start < node.end
 
 
-def sections_of(
-    template: TemplateValue, evaluator: Evaluator
-) -> tuple[tuple[StaticSection, ...], bool]:
+def sections_of(template: TemplateValue) -> tuple[tuple[StaticSection, ...], bool]:
     """Return a template's sections, chapters last, and True if they are certainly all."""
-    del evaluator
     built = tuple(_built(template.rows, (), "", 0, count(1)))
     return built, _complete(template.rows) and not template.maybe
 

@@ -1,14 +1,15 @@
-"""Shows lists from their source: the items that a render will show, as far as they are known."""
+"""Shows texts and lists from their source: the segments and items of a render, as far as known."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from foldline.ide.analysis.built_in import sentence
 from foldline.ide.analysis.param_values import NotKnownError, argument_of, python_of, text_of
 from foldline.ide.analysis.params import EXAMPLE
-from foldline.ide.analysis.placeholders import Placeholder
-from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of, value_segment
+from foldline.ide.analysis.placeholders import Placeholder, shown
 from foldline.ide.analysis.values import (
     UNKNOWN,
     Dataclass,
@@ -19,8 +20,10 @@ from foldline.ide.analysis.values import (
     SectionValue,
     Text,
     Value,
+    kept,
 )
 from foldline.prompts import Segment, SegmentKind
+from foldline.prompts.forms.forms import indented
 from foldline.prompts.sections.examples import REASONING, guarded, reasoning_block
 from foldline.prompts.sections.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
 from foldline.prompts.tool_calls import json_text, to_json
@@ -29,8 +32,68 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from foldline.ide.analysis.param_values import ParamValues
+    from foldline.ide.analysis.source_map import MappedText
 
-    Filled: TypeAlias = Callable[[SectionValue, Part, Mapping[str, StaticSegment]], Segment]
+
+@dataclass(frozen=True, slots=True)
+class StaticSegment(Segment):
+    """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
+
+    known: bool = True
+    indent: str | None = ""
+    """Of a placeholder's line, for a value; None if it isn't known."""
+
+
+Part: TypeAlias = StaticSegment | Placeholder
+"""A part of a section's text."""
+
+Filled: TypeAlias = "Callable[[SectionValue, Part, Mapping[str, StaticSegment]], Segment]"
+"""Fills a placeholder of a section's parameters."""
+
+
+def value_segment(
+    kind: SegmentKind, value: str | None, field: str, written: str, indent: str | None
+) -> StaticSegment:
+    """Return the segment of a field's value.
+
+    Args:
+        kind: The kind of the segment.
+        value: The text; None if it isn't known.
+        field: The field, for the segment.
+        written: The placeholder, which shows in place of an unknown value.
+        indent: The indentation of the placeholder's line; None if it isn't known.
+    """
+    if value is None:
+        return StaticSegment(kind, written, field, known=False, indent=indent)
+    known = indent is not None or "\n" not in value
+    return StaticSegment(kind, indented(value, indent or ""), field, known, indent)
+
+
+def parts_of(section: SectionValue, role: str, text: MappedText) -> tuple[Part, ...]:
+    """Return the literal segments and the placeholders that a section's `text` for a role shows."""
+    return kept(section, f"{role} parts", partial(_parts_of, text=text))
+
+
+def _parts_of(_: SectionValue, text: MappedText) -> tuple[Part, ...]:
+    mapped, found = shown(text).mapped, shown(text).placeholders
+    parts: list[Part] = []
+    at = 0
+    for placeholder in found:
+        if not placeholder.name:
+            continue
+        if placeholder.start > at:
+            parts.append(_literal(mapped, at, placeholder.start))
+        parts.append(placeholder)
+        at = placeholder.end
+    if at < len(mapped.text):
+        parts.append(_literal(mapped, at, len(mapped.text)))
+    return tuple(parts)
+
+
+def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:
+    text = mapped.text[start:end].replace("$$", "$")
+    return StaticSegment(SegmentKind.LITERAL, text, known=not mapped.dynamic_in(start, end))
+
 
 MOST: Final = 2_000_000
 """The most characters that the lists of one render show; a few lines can describe more."""
@@ -108,8 +171,7 @@ def _text(
     section: SectionValue, role: str, filled: Filled, counts: Mapping[str, str]
 ) -> list[Segment] | None:
     """Return the segments of a text around the items."""
-    argument = section.arguments.get(role)
-    is_none = argument is not None and isinstance(argument.value, Nothing)
+    is_none = role in section.arguments and section.given(role) is None
     text = sentence(role) if is_none else section.text(role)
     if text is None:
         return None
@@ -135,8 +197,8 @@ _NO_LIMIT_KNOWN = -1
 
 
 def _limit(section: SectionValue, name: str) -> int | None:
-    argument = section.arguments.get(name)
-    if argument is None or isinstance(argument.value, Nothing):
+    argument = section.given(name)
+    if argument is None:
         return None
     value = argument.value.value if isinstance(argument.value, Plain) else None
     return value if type(value) is int and value > 0 else _NO_LIMIT_KNOWN

@@ -15,8 +15,13 @@ from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.param_values import ParamValues, str_of
 from foldline.ide.analysis.placeholders import Placeholder
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.static_lists import StaticLists
-from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of, value_segment
+from foldline.ide.analysis.static_lists import (
+    Part,
+    StaticLists,
+    StaticSegment,
+    parts_of,
+    value_segment,
+)
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
@@ -516,8 +521,7 @@ class _Renderer:
             parts = parts_of(section, role, text)
             body = [self._filled(section, part, derived) for part in parts]
             return without_absent_end(body) if task and role == "template" else body
-        argument = section.arguments.get(role)
-        if role == "summary" and (argument is None or isinstance(argument.value, Nothing)):
+        if role == "summary" and section.given(role) is None:
             return ()
         self.certain = False
         return (StaticSegment(SegmentKind.DERIVED, "{…}", known=False),)

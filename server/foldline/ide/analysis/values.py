@@ -16,7 +16,7 @@ from foldline.prompts.roles import SECTION_ROLES, Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
+    from foldline.ide.analysis.scopes import ModuleScope, Scope
     from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import (
         Call,
@@ -283,9 +283,13 @@ class SectionValue:
     @property
     def gated(self) -> bool:
         """True if a render may leave the section out."""
-        argument = self.arguments.get("enabled")
-        conditional = argument is not None and not isinstance(argument.value, Nothing)
-        return conditional or self.decides or (argument is None and self.opaque)
+        unknown = self.opaque and "enabled" not in self.arguments
+        return self.given("enabled") is not None or self.decides or unknown
+
+    def given(self, name: str) -> Argument | None:
+        """Return the argument of that name; None if it is left out, or None."""
+        argument = self.arguments.get(name)
+        return None if argument is None or isinstance(argument.value, Nothing) else argument
 
     def named_by(self, role: str) -> Dataclass | Nothing | Unknown:
         """Return the dataclass whose fields the placeholders of a text name."""
@@ -330,8 +334,7 @@ class SectionValue:
     @property
     def declares_role(self) -> bool:
         """True if an argument gives the role, even if only running the code would tell which."""
-        argument = self.arguments.get("role")
-        return argument is not None and not isinstance(argument.value, Nothing)
+        return self.given("role") is not None
 
     @property
     def declared_role(self) -> Role | None:
@@ -450,14 +453,6 @@ class MethodValue:
 
     owner: Value
     name: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SuperCall:
-    """The arguments that a subclass's `__init__` passes to `super().__init__`."""
-
-    call: Call
-    scope: BodyScope
 
 
 Value: TypeAlias = (

@@ -28,6 +28,7 @@ from foldline.ide.checks.diagnostic import (
     Fix,
     LazyDiagnostic,
     at_node,
+    changes,
     replacement,
 )
 from foldline.prompts import refusals
@@ -329,9 +330,7 @@ def _disclosure(given: _Given) -> Iterator[LazyDiagnostic]:
     if kind is None or known in refusals.DISCLOSURES or (kind.type == "str" and known is None):
         return
     near = near_names(known or "", refusals.DISCLOSURES)
-    repairs = (
-        replacement(f"Change to `{name}`", at_node(given.node), f'"{name}"') for name in near
-    )
+    repairs = changes(at_node(given.node), near)
     yield given.refused(refusals.not_a_disclosure(kind.shown), *repairs)
 
 
@@ -350,10 +349,7 @@ def _role(given: _Given) -> Iterator[LazyDiagnostic]:
     if kind.type == "str" and known is None:
         return
     if kind.type in LITERALS:
-        near = near_names(known or "", SECTION_ROLES)
-        repairs = (
-            replacement(f"Change to `{name}`", at_node(given.node), f'"{name}"') for name in near
-        )
+        repairs = changes(at_node(given.node), near_names(known or "", SECTION_ROLES))
         yield given.refused(refusals.wrong_role(kind.shown), *repairs)
 
 

@@ -6,14 +6,12 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.module_analysis import statements_in
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
-    Block,
     Call,
-    ClassDefinition,
     Display,
-    FunctionDefinition,
     Name,
 )
 from foldline.ide.analysis.values import (
@@ -218,21 +216,12 @@ def check_assignments(
     statements: Iterable[Statement], scope: Scope, evaluator: Evaluator
 ) -> Iterator[LazyDiagnostic]:
     """Report assignments to arguments of sections, which can't be changed."""
-    for statement in statements:
-        match statement:
-            case Assign() if statement.value is not None:
-                for target in statement.targets:
-                    for item in target.items if isinstance(target, Display) else (target,):
-                        if isinstance(item, Attribute):
-                            yield from _assigned(item, scope, evaluator)
-            case Block():
-                yield from check_assignments(statement.body, scope, evaluator)
-            case FunctionDefinition():
-                inside = evaluator.any_call(statement, scope)
-                yield from check_assignments(statement.body, inside, evaluator)
-            case ClassDefinition():
-                body = evaluator.body(statement, scope)
-                yield from check_assignments(statement.body, body, evaluator)
+    for statement, inside in statements_in(statements, scope, evaluator):
+        if isinstance(statement, Assign) and statement.value is not None:
+            for target in statement.targets:
+                for item in target.items if isinstance(target, Display) else (target,):
+                    if isinstance(item, Attribute):
+                        yield from _assigned(item, inside, evaluator)
 
 
 def _assigned(target: Attribute, scope: Scope, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:

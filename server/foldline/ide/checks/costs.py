@@ -13,7 +13,7 @@ from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
 from foldline.ide.analysis.static_render import summarized_alone
-from foldline.ide.analysis.values import External, Items, Nothing, SectionValue, Text, kept
+from foldline.ide.analysis.values import External, Items, SectionValue, Text, kept
 from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
 from foldline.prompts import SegmentKind, Stability
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.analysis.static_lists import StaticSegment
     from foldline.ide.analysis.static_render import SummarizedBlock
-    from foldline.ide.analysis.static_segments import StaticSegment
     from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
@@ -165,8 +165,8 @@ def _is_literal_text(section: SectionValue) -> bool:
 
 
 def _has_no_tools(section: SectionValue) -> bool:
-    argument = section.arguments.get("tools")
-    if argument is None or isinstance(argument.value, Nothing):
+    argument = section.given("tools")
+    if argument is None:
         return True
     tools = argument.value
     return isinstance(tools, Items) and tools.complete and not tools.items

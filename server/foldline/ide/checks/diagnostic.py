@@ -14,6 +14,8 @@ from foldline.ide.analysis.syntax import String
 from foldline.ide.analysis.values import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from foldline.ide.analysis.placeholders import Placeholder
     from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import Node
@@ -197,6 +199,18 @@ def replacement(title: str, place: LazyLocation, text: str, *, preferred: bool =
         return Fix(title, (Change(span, text),), preferred) if span is not None else None
 
     return repair
+
+
+def changes(
+    place: LazyLocation, names: Iterable[str], written: Callable[[str], str] = '"{}"'.format
+) -> tuple[Repair, ...]:
+    """Return the fixes that name something else at a location."""
+    return tuple(replacement(f"Change to `{name}`", place, written(name)) for name in names)
+
+
+def did_you_mean(near: tuple[str, ...]) -> str:
+    """Return a question about near names, to follow a sentence; empty without any."""
+    return f" Did you mean {alternatives(near)}?" if near else ""
 
 
 def alternatives(names: tuple[str, ...]) -> str:

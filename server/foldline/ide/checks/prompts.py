@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.binding import SECTION_PARAMS, section_params
+from foldline.ide.analysis.calls import SECTION_PARAMS, section_params
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.params import dataclass_of, params_of
@@ -26,7 +28,15 @@ from foldline.ide.analysis.values import (
 )
 from foldline.ide.checks.argument_values import is_summary, visibility_repairs
 from foldline.ide.checks.certain import LITERALS, certain
-from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, alternatives, at_node, replacement
+from foldline.ide.checks.diagnostic import (
+    Code,
+    LazyDiagnostic,
+    alternatives,
+    at_node,
+    changes,
+    did_you_mean,
+    replacement,
+)
 from foldline.ide.checks.signatures import has_unknown_keywords
 from foldline.ide.features.keys import sections_with_paths
 from foldline.prompts import ChaptersExpansionPolicy, refusals
@@ -39,9 +49,10 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.model import StaticSection
     from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.analysis.syntax import Expression, Keyword
+    from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.syntax import Expression
     from foldline.ide.analysis.values import Value
-    from foldline.ide.checks.diagnostic import Repair
+    from foldline.ide.checks.diagnostic import LazyLocation, Repair
 
 _METHODS = frozenset({"bind", "render", "evaluate", "expand_chapters"})
 
@@ -53,63 +64,87 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
     if not isinstance(func, Attribute) or name not in _METHODS:
         return
     if name == "evaluate":
-        template = _template(_first(call.node, evaluator, call))
-        if template is not None:
-            yield from _overrides(call, template, evaluator)
-            yield from _goal(call, template, evaluator)
-            yield from check_section_params(call, template, evaluator)
+        first = call.node.args[:1]
+        owner: Value | None = evaluator.value(first[0], call.scope) if first else None
+    else:
+        method = evaluator.value(func, call.scope)
+        owner = method.owner if isinstance(method, MethodValue) else None
+    if not isinstance(owner, PromptValue | TemplateValue):
         return
-    owner = evaluator.value(func, call.scope)
-    if not isinstance(owner, MethodValue):
-        return
-    template = _template(owner.owner)
-    if template is None:
-        return
+    made = _PromptCall(call.node, call.scope, name, owner, evaluator)
     if name == "expand_chapters":
-        yield from check_expansion(call, template, evaluator)
-        yield from _goal(call, template, evaluator)
-        return
-    bound_here = _instances(call, evaluator)
-    yield from _not_instances(call, evaluator)
-    yield from _twice(bound_here)
-    yield from _unknown(call, bound_here, template, evaluator)
-    yield from check_section_params(call, template, evaluator)
-    if name == "render":
-        yield from _overrides(call, template, evaluator)
-        if not has_unknown_keywords(call, owner.owner):
-            yield from _missing(call, owner.owner, template, bound_here, evaluator)
+        yield from _expansion(made)
+    if name in ("expand_chapters", "evaluate"):
+        yield from _goal(made)
+    if name != "expand_chapters":
+        yield from _section_params(made)
+    if name in ("render", "evaluate"):
+        yield from _overrides(made)
+    if name in ("bind", "render"):
+        yield from _not_instances(made)
+        yield from _twice(made)
+        yield from _unknown(made)
+    if name == "render" and not has_unknown_keywords(call, owner):
+        yield from _missing(made, func)
 
 
-def _template(value: object) -> TemplateValue | None:
-    if isinstance(value, PromptValue):
-        return value.template
-    return value if isinstance(value, TemplateValue) else None
+@dataclass(frozen=True)
+class _PromptCall:
+    """A call of a method of a known prompt or template, or of `evaluate` with one."""
+
+    node: Call
+    scope: Scope
+    method: str
+    owner: PromptValue | TemplateValue
+    evaluator: Evaluator
+
+    def value(self, node: Expression) -> Value:
+        return self.evaluator.value(node, self.scope)
+
+    @property
+    def template(self) -> TemplateValue:
+        return self.owner.template if isinstance(self.owner, PromptValue) else self.owner
+
+    @cached_property
+    def _sections_of(self) -> tuple[tuple[StaticSection, ...], bool]:
+        return sections_of(self.template)
+
+    @property
+    def sections(self) -> list[StaticSection]:
+        """All sections and chapters, as far as they are known."""
+        return [section for top in self._sections_of[0] for section in top.walk()]
+
+    @property
+    def complete(self) -> bool:
+        """True if these are certainly all."""
+        return self._sections_of[1]
+
+    @cached_property
+    def bound(self) -> list[tuple[Expression, InstanceValue]]:
+        """The instances of dataclasses among the positional arguments."""
+        values = ((argument, self.value(argument)) for argument in self.node.args)
+        return [(node, value) for node, value in values if isinstance(value, InstanceValue)]
+
+    @cached_property
+    def types(self) -> dict[object, str] | None:
+        """The names of the parameter types, by what identifies them; None if some aren't known."""
+        params = [section.params for section in in_template(self.template)]
+        if not self.complete or not all(isinstance(one, Dataclass | Nothing) for one in params):
+            return None
+        return {one.identity: one.name for one in params if isinstance(one, Dataclass)}
 
 
-def _first(node: Call, evaluator: Evaluator, call: CallSite) -> object:
-    return evaluator.value(node.args[0], call.scope) if node.args else None
-
-
-def _instances(call: CallSite, evaluator: Evaluator) -> list[tuple[Expression, InstanceValue]]:
-    found: list[tuple[Expression, InstanceValue]] = []
-    for argument in call.node.args:
-        value = evaluator.value(argument, call.scope)
-        if isinstance(value, InstanceValue):
-            found.append((argument, value))
-    return found
-
-
-def _not_instances(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def _not_instances(call: _PromptCall) -> Iterator[LazyDiagnostic]:
     """Report bound values that aren't instances of dataclasses."""
     for argument in call.node.args:
-        value = evaluator.value(argument, call.scope)
+        value = call.value(argument)
         kind = certain(argument, value, call.scope)
         if kind is None or (isinstance(value, InstanceValue) and value.dataclass.is_dataclass):
             continue
         repairs: tuple[Repair, ...] = ()
         message = refusals.not_bindable(kind.shown)
         if isinstance(value, ClassValue):
-            params = dataclass_of(evaluator, value)
+            params = dataclass_of(call.evaluator, value)
             if params.is_dataclass:
                 names = [field.id for field in params.fields]
                 message = refusals.not_bindable(kind.shown, params.name, names)
@@ -121,9 +156,9 @@ def _not_instances(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnos
         yield LazyDiagnostic(Code.BOUND_NOT_INSTANCE, message, at_node(argument), repairs)
 
 
-def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[LazyDiagnostic]:
+def _twice(call: _PromptCall) -> Iterator[LazyDiagnostic]:
     seen: dict[object, Expression] = {}
-    for node, value in bound_here:
+    for node, value in call.bound:
         kind = value.dataclass.identity
         if kind in seen:
             yield LazyDiagnostic(
@@ -136,34 +171,15 @@ def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[L
         seen.setdefault(kind, node)
 
 
-def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, str] | None:
-    """The parameter types of a template; None where some are not known."""
-    _, complete = sections_of(template, evaluator)
-    if not complete:
-        return None
-    kinds: dict[object, str] = {}
-    for section in in_template(template):
-        if isinstance(section.params, Dataclass):
-            kinds[section.params.identity] = section.params.name
-        elif not isinstance(section.params, Nothing):
-            return None
-    return kinds
-
-
-def _unknown(
-    call: CallSite,
-    bound_here: Sequence[tuple[Expression, InstanceValue]],
-    template: TemplateValue,
-    evaluator: Evaluator,
-) -> Iterator[LazyDiagnostic]:
-    kinds = _known_types(template, evaluator) if bound_here else None
+def _unknown(call: _PromptCall) -> Iterator[LazyDiagnostic]:
+    kinds = call.types if call.bound else None
     if kinds is None:
         return
-    for node, value in bound_here:
+    for node, value in call.bound:
         if value.dataclass.identity not in kinds:
             names = ", ".join(f"`{name}`" for name in sorted(set(kinds.values())))
             name = value.dataclass.name
-            base = next(_bases_among(kinds, value.dataclass, evaluator, call), None)
+            base = next(_bases_among(kinds, value.dataclass, call), None)
             message = (
                 f"No section takes `{name}`; the sections take {names or 'no parameters'}."
                 if base is None
@@ -172,50 +188,38 @@ def _unknown(
             yield LazyDiagnostic(Code.UNKNOWN_PARAMS, message, at_node(node))
 
 
-def _bases_among(
-    kinds: Mapping[object, str], kind: Dataclass, evaluator: Evaluator, call: CallSite
-) -> Iterator[str]:
+def _bases_among(kinds: Mapping[object, str], kind: Dataclass, call: _PromptCall) -> Iterator[str]:
     """Yield the names of a class's bases that are among the parameter types, nearest first."""
     module = call.scope.module
     if kind.definition is None or kind.definition.file != module.file:
         return
     for base in kind.definition.bases:
-        value = evaluator.value(base, module)
-        above = params_of(evaluator, value)
+        above = params_of(call.evaluator, call.evaluator.value(base, module))
         if isinstance(above, Dataclass):
             if above.identity in kinds:
                 yield above.name
-            yield from _bases_among(kinds, above, evaluator, call)
+            yield from _bases_among(kinds, above, call)
 
 
-def _missing(
-    call: CallSite,
-    owner: object,
-    template: TemplateValue,
-    bound_here: Sequence[tuple[Expression, InstanceValue]],
-    evaluator: Evaluator,
-) -> Iterator[LazyDiagnostic]:
+def _missing(call: _PromptCall, func: Attribute) -> Iterator[LazyDiagnostic]:
     """Report the types that a render lacks, if everything that is bound is visible here."""
-    keywords, opaque = evaluator.keywords(call.node, call.scope)
+    owner, template = call.owner, call.template
+    keywords, opaque = call.evaluator.keywords(call.node, call.scope)
     own = [section_params(keywords, opaque=opaque)]
     if isinstance(owner, PromptValue):
         own.append(owner.section_params)
     if not all(record.complete for record in own):
         return
-    func = call.node.func
-    inline = isinstance(func, Attribute) and (
-        isinstance(func.value, Call) or isinstance(owner, TemplateValue)
-    )
-    kinds = _known_types(template, evaluator)
+    inline = isinstance(func.value, Call) or isinstance(owner, TemplateValue)
     bound = owner.bound if isinstance(owner, PromptValue) else ()
     instances = [item.value for item in bound if isinstance(item.value, InstanceValue)]
-    seen = len(instances) == len(bound) and len(bound_here) == len(call.node.args)
-    if not inline or kinds is None or not seen or call.node.keyword("visibility_overrides"):
+    seen = len(instances) == len(bound) and len(call.bound) == len(call.node.args)
+    if not inline or call.types is None or not seen or call.node.keyword("visibility_overrides"):
         return
     if isinstance(owner, PromptValue) and not _made_here(func):
         return
     present = {value.dataclass.identity for value in instances}
-    present |= {value.dataclass.identity for _, value in bound_here}
+    present |= {value.dataclass.identity for _, value in call.bound}
     for section in in_template(template):
         if "default_params" in section.arguments and isinstance(section.params, Dataclass):
             present.add(section.params.identity)
@@ -230,7 +234,6 @@ def _missing(
         identity = kind.identity
         if required and identity not in present and identity not in reported:
             reported.add(identity)
-            assert isinstance(func, Attribute)
             yield LazyDiagnostic(
                 Code.MISSING_PARAMS,
                 f"The section `{section.key}` needs `{kind.name}`, which is not bound and has no "
@@ -268,230 +271,48 @@ def _visible(
 # Names of sections
 
 
-def _overrides(
-    call: CallSite, template: TemplateValue, evaluator: Evaluator
-) -> Iterator[LazyDiagnostic]:
+def _overrides(call: _PromptCall) -> Iterator[LazyDiagnostic]:
+    """Check the keys and values of `visibility_overrides`."""
     keyword = call.node.keyword("visibility_overrides")
     if keyword is None or not isinstance(keyword.value, Dictionary):
         return
-    yield from check_overrides(call, keyword.value, template, evaluator)
-    sections, complete = sections_of(template, evaluator)
-    if not complete:
-        return
+    by_path = _by_path(call)
     # An override of a chapter has no effect, but isn't a mistake.
-    paths = {section.path for section in _walk(sections)}
-    for key in keyword.value.keys:
-        value = evaluator.value(key, call.scope) if key is not None else None
-        if not isinstance(value, Items) or not value.complete or key is None:
-            continue
-        parts = [item.value.known for item in value.items if isinstance(item.value, Text)]
-        path = tuple(part for part in parts if part is not None)
-        if len(path) != len(value.items) or path in paths:
-            continue
-        near = near_names(".".join(path), (".".join(known_path) for known_path in paths))
-        repairs = tuple(
-            replacement(
-                f"Change to `{name}`",
-                at_node(key),
-                tuple_code(name.split(".")),
-            )
-            for name in near
-            if tuple(name.split(".")) in paths
-        )
-        yield LazyDiagnostic(
-            Code.UNKNOWN_SECTION,
-            f"No section has the path `{'.'.join(path)}`."
-            + (f" Did you mean {alternatives(near)}?" if near else ""),
-            at_node(key),
-            repairs,
-        )
-
-
-def _walk(sections: Sequence[StaticSection]) -> Iterator[StaticSection]:
-    for section in sections:
-        yield from section.walk()
-
-
-def _goal(
-    call: CallSite, template: TemplateValue, evaluator: Evaluator
-) -> Iterator[LazyDiagnostic]:
-    keyword = call.node.keyword("goal_section_key")
-    sections, complete = sections_of(template, evaluator)
-    if keyword is None:
-        yield from _goal_missing(call, evaluator, sections)
-        return
-    value = evaluator.value(keyword.value, call.scope)
-    known = value.known if isinstance(value, Text) else None
-    if known is None or not complete:
-        return
-    yield from _goal_key(keyword, known, sections)
-    if _classifies(call, evaluator):
-        yield from _goal_in_chapter(keyword, known, sections)
-
-
-def _goal_key(
-    keyword: Keyword, known: str, sections: Sequence[StaticSection]
-) -> Iterator[LazyDiagnostic]:
-    every = [section for section in _walk(sections) if section.kind != "chapter"]
-    exact = [section for section in every if ".".join(section.path) == known]
-    named = [section for section in every if section.key == known]
-    place = at_node(keyword.value)
-    if not exact and not named:
-        near = near_names(known, (".".join(section.path) for section in every))
-        yield LazyDiagnostic(
-            Code.GOAL_SECTION,
-            f"No section has the key `{known}`."
-            + (f" Did you mean {alternatives(near)}?" if near else ""),
-            place,
-            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in near),
-        )
-    elif not exact and len(named) > 1:
-        paths = tuple(".".join(section.path) for section in named)
-        yield LazyDiagnostic(
-            Code.GOAL_SECTION,
-            f"The key `{known}` could mean {alternatives(paths)}: give the whole path.",
-            place,
-            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in paths),
-        )
-
-
-def _goal_in_chapter(
-    keyword: Keyword, known: str, sections: Sequence[StaticSection]
-) -> Iterator[LazyDiagnostic]:
-    inside = [
-        section
-        for chapter in _walk(sections)
-        if chapter.kind == "chapter"
-        for section in chapter.walk()
-    ]
-    named = [
-        section for section in _walk(sections) if known in (section.key, ".".join(section.path))
-    ]
-    if named and all(section in inside for section in named):
-        yield LazyDiagnostic(
-            Code.GOAL_SECTION,
-            f"`{known}` is inside a chapter: INTENT_CLASSIFIER needs a goal that every render "
-            "shows.",
-            at_node(keyword.value),
-        )
-
-
-def _classifies(call: CallSite, evaluator: Evaluator) -> bool:
-    policy = policy_of(call)
-    value = evaluator.value(policy, call.scope) if policy is not None else None
-    if isinstance(value, Text):
-        return value.known == ChaptersExpansionPolicy.INTENT_CLASSIFIER
-    return isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
-
-
-def _goal_missing(
-    call: CallSite, evaluator: Evaluator, sections: Sequence[StaticSection]
-) -> Iterator[LazyDiagnostic]:
-    policy = policy_of(call)
-    if policy is None or any(keyword.name is None for keyword in call.node.keywords):
-        return
-    has_chapters = any(section.kind == "chapter" for section in _walk(sections))
-    if has_chapters and _classifies(call, evaluator):
-        yield LazyDiagnostic(
-            Code.GOAL_SECTION,
-            "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.",
-            at_node(policy),
-        )
-
-
-def check_section_params(
-    call: CallSite, template: TemplateValue, evaluator: Evaluator
-) -> Iterator[LazyDiagnostic]:
-    """Report keys of unknown sections, and instances that their sections don't take."""
-    keyword = call.node.keyword(SECTION_PARAMS)
-    _, complete = sections_of(template, evaluator)
-    if keyword is None or not isinstance(keyword.value, Dictionary) or not complete:
-        return
-    sections: dict[str, SectionValue] = {}
-    chapters: set[str | None] = set()
-    for placed in sections_with_paths(template):
-        if placed.section.kind == "chapter":
-            chapters.add(placed.section.key)
-        else:
-            sections[".".join(placed.path)] = placed.section
-    for key, argument in zip(keyword.value.keys, keyword.value.values, strict=True):
-        name = None if key is None else evaluator.value(key, call.scope)
-        if key is None or not isinstance(name, Text) or name.known is None:
-            continue
-        section = sections.get(name.known)
-        if section is None:
-            yield _unknown_section(key, name.known, sections, is_chapter=name.known in chapters)
-        else:
-            value = evaluator.value(argument, call.scope)
-            yield from _wrong_type(argument, value, name.known, section)
-
-
-def _unknown_section(
-    key: Expression, name: str, sections: Mapping[str, object], *, is_chapter: bool
-) -> LazyDiagnostic:
-    if is_chapter:
-        message = f"`{name}` is a chapter: give its parameters in `chapter_params`."
-        return LazyDiagnostic(Code.UNKNOWN_SECTION, message, at_node(key))
-    near = binding.near_keys(name, sections)
-    return LazyDiagnostic(
-        Code.UNKNOWN_SECTION,
-        f"No section has the key `{name}`."
-        + (f" Did you mean {alternatives(near)}?" if near else ""),
-        at_node(key),
-        tuple(replacement(f"Change to `{other}`", at_node(key), f'"{other}"') for other in near),
-    )
-
-
-def _wrong_type(
-    node: Expression, value: Value, key: str, section: SectionValue
-) -> Iterator[LazyDiagnostic]:
-    params = section.params
-    if isinstance(params, Nothing):
-        message = f"The section `{key}` takes no parameters."
-        yield LazyDiagnostic(Code.UNKNOWN_PARAMS, message, at_node(node))
-    elif (
-        isinstance(params, Dataclass)
-        and isinstance(value, InstanceValue)
-        and value.dataclass.identity != params.identity
-    ):
-        yield LazyDiagnostic(
-            Code.UNKNOWN_PARAMS,
-            f"The section `{key}` takes `{params.name}`, not `{value.dataclass.name}`.",
-            at_node(node),
-        )
-
-
-def check_overrides(
-    call: CallSite, overrides: Dictionary, template: TemplateValue, evaluator: Evaluator
-) -> Iterator[LazyDiagnostic]:
-    """Check the keys and values of `visibility_overrides`, apart from unknown paths."""
-    by_path: Mapping[tuple[str, ...], SectionValue] | None = None
-    for key, node in zip(overrides.keys, overrides.values, strict=True):
+    paths = {section.path for section in call.sections}
+    for key, node in zip(keyword.value.keys, keyword.value.values, strict=True):
         if key is None:
             continue
-        name, value = evaluator.value(key, call.scope), evaluator.value(node, call.scope)
+        name, value = call.value(key), call.value(node)
+        place = at_node(key)
         if isinstance(name, Text) and name.known is not None:
-            written = tuple_code(name.known.split("."))
+            written = _tuple_code(name.known.split("."))
             yield LazyDiagnostic(
                 Code.INVALID_OVERRIDE,
                 refusals.override_needs_path(repr(name.known), written),
-                at_node(key),
-                (replacement(f"Change to `{written}`", at_node(key), written, preferred=True),),
+                place,
+                (replacement(f"Change to `{written}`", place, written, preferred=True),),
             )
             continue
         path = _path(name)
+        if path is not None and call.complete and path not in paths:
+            near = near_names(".".join(path), (".".join(known) for known in paths))
+            meant = [name for name in near if tuple(name.split(".")) in paths]
+            yield LazyDiagnostic(
+                Code.UNKNOWN_SECTION,
+                f"No section has the path `{'.'.join(path)}`.{did_you_mean(near)}",
+                place,
+                changes(place, meant, lambda name: _tuple_code(name.split("."))),
+            )
         kind = certain(node, value, call.scope)
         if kind is not None and kind.type in LITERALS:
-            shown = key.source if path is None else tuple_code(path)
+            shown = key.source if path is None else _tuple_code(path)
             yield LazyDiagnostic(
                 Code.INVALID_OVERRIDE,
                 refusals.override_needs_visibility(shown, kind.shown),
                 at_node(node),
-                tuple(visibility_repairs(node, value, call.scope, evaluator)),
+                tuple(visibility_repairs(node, value, call.scope, call.evaluator)),
             )
         elif path is not None and is_summary(value):
-            if by_path is None:
-                by_path = _by_path(template, evaluator)
             section = by_path.get(path)
             if section is not None and _has_no_summary(section):
                 yield LazyDiagnostic(
@@ -510,95 +331,172 @@ def _path(name: Value) -> tuple[str, ...] | None:
     return path if len(path) == len(name.items) else None
 
 
-def _by_path(
-    template: TemplateValue, evaluator: Evaluator
-) -> Mapping[tuple[str, ...], SectionValue]:
+def _by_path(call: _PromptCall) -> Mapping[tuple[str, ...], SectionValue]:
     """Return the sections that a render certainly shows or hides, by path."""
-    if not sections_of(template, evaluator)[1]:
+    if not call.complete:
         return {}
-    chapters = [
-        found.section.children
-        for found in sections_with_paths(template)
-        if found.section.kind == "chapter"
-    ]
+    placed = sections_with_paths(call.template)
+    chapters = [found.section.children for found in placed if found.section.kind == "chapter"]
     # In a closed chapter, an override has no effect.
     closed = {id(item.value) for items in chapters for item in items.items}
     return {
         found.path: found.section
-        for found in sections_with_paths(template)
+        for found in placed
         if len(found.path) == 1 and id(found.section) not in closed
     }
 
 
 def _has_no_summary(section: SectionValue) -> bool:
-    argument = section.arguments.get("summary")
-    absent = argument is None or isinstance(argument.value, Nothing)
     sure = not (section.opaque or section.maybe or section.gated)
-    return sure and absent and section.kind in TEXT_KINDS
+    return sure and section.given("summary") is None and section.kind in TEXT_KINDS
 
 
-def policy_of(call: CallSite) -> Expression | None:
+def _goal(call: _PromptCall) -> Iterator[LazyDiagnostic]:
+    """Check `goal_section_key`, by which the intent classifier chooses chapters."""
+    keyword, policy = call.node.keyword("goal_section_key"), _policy_of(call)
+    chapters = [section for section in call.sections if section.kind == "chapter"]
+    if keyword is None:
+        spread = any(keyword.name is None for keyword in call.node.keywords)
+        if policy is not None and not spread and chapters and _classifies(call):
+            message = "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`."
+            yield LazyDiagnostic(Code.GOAL_SECTION, message, at_node(policy))
+        return
+    value = call.value(keyword.value)
+    known = value.known if isinstance(value, Text) else None
+    if known is None or not call.complete:
+        return
+    place = at_node(keyword.value)
+    sections = [section for section in call.sections if section.kind != "chapter"]
+    every = [".".join(section.path) for section in sections]
+    named = [".".join(section.path) for section in sections if section.key == known]
+    if known not in every and not named:
+        yield _no_section(Code.GOAL_SECTION, known, near_names(known, every), place)
+    elif known not in every and len(named) > 1:
+        message = f"The key `{known}` could mean {alternatives(tuple(named))}: give the whole path."
+        yield LazyDiagnostic(Code.GOAL_SECTION, message, place, changes(place, named))
+    inside = {id(section) for chapter in chapters for section in chapter.walk()}
+    meant = [one for one in call.sections if known in (one.key, ".".join(one.path))]
+    if meant and _classifies(call) and all(id(section) in inside for section in meant):
+        message = (
+            f"`{known}` is inside a chapter: INTENT_CLASSIFIER needs a goal that every render "
+            "shows."
+        )
+        yield LazyDiagnostic(Code.GOAL_SECTION, message, place)
+
+
+def _no_section(
+    code: Code,
+    key: str,
+    near: tuple[str, ...],
+    place: LazyLocation,
+    *,
+    kind: str = "section",
+    instead: LazyLocation | None = None,
+) -> LazyDiagnostic:
+    message = f"No {kind} has the key `{key}`.{did_you_mean(near)}"
+    return LazyDiagnostic(code, message, place, changes(place, near), instead=instead)
+
+
+def _policy_of(call: _PromptCall) -> Expression | None:
     """Return the expression of a call's policy of expanding chapters."""
-    func = call.node.func
-    expands = isinstance(func, Attribute) and func.attr.id == "expand_chapters"
+    expands = call.method == "expand_chapters"
     keyword = call.node.keyword("policy" if expands else "chapters_expansion_policy")
     if keyword is not None:
         return keyword.value
     return call.node.args[0] if expands and call.node.args else None
 
 
-def check_expansion(
-    call: CallSite, template: TemplateValue, evaluator: Evaluator
+def _classifies(call: _PromptCall) -> bool:
+    policy = _policy_of(call)
+    value = call.value(policy) if policy is not None else None
+    if isinstance(value, Text):
+        return value.known == ChaptersExpansionPolicy.INTENT_CLASSIFIER
+    return isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
+
+
+def _section_params(call: _PromptCall) -> Iterator[LazyDiagnostic]:
+    """Report keys of unknown sections, and instances that their sections don't take."""
+    keyword = call.node.keyword(SECTION_PARAMS)
+    if keyword is None or not isinstance(keyword.value, Dictionary) or not call.complete:
+        return
+    placed = sections_with_paths(call.template)
+    chapters = {one.section.key for one in placed if one.section.kind == "chapter"}
+    sections = {".".join(one.path): one.section for one in placed if one.section.kind != "chapter"}
+    for key, argument in zip(keyword.value.keys, keyword.value.values, strict=True):
+        name = None if key is None else call.value(key)
+        if key is None or not isinstance(name, Text) or name.known is None:
+            continue
+        section = sections.get(name.known)
+        if section is not None:
+            yield from _wrong_type(argument, call.value(argument), name.known, section)
+        elif name.known in chapters:
+            message = f"`{name.known}` is a chapter: give its parameters in `chapter_params`."
+            yield LazyDiagnostic(Code.UNKNOWN_SECTION, message, at_node(key))
+        else:
+            near = binding.near_keys(name.known, sections)
+            yield _no_section(Code.UNKNOWN_SECTION, name.known, near, at_node(key))
+
+
+def _wrong_type(
+    node: Expression, value: Value, key: str, section: SectionValue
 ) -> Iterator[LazyDiagnostic]:
+    params = section.params
+    if isinstance(params, Nothing):
+        message = f"The section `{key}` takes no parameters."
+        yield LazyDiagnostic(Code.UNKNOWN_PARAMS, message, at_node(node))
+    elif (
+        isinstance(params, Dataclass)
+        and isinstance(value, InstanceValue)
+        and value.dataclass.identity != params.identity
+    ):
+        message = f"The section `{key}` takes `{params.name}`, not `{value.dataclass.name}`."
+        yield LazyDiagnostic(Code.UNKNOWN_PARAMS, message, at_node(node))
+
+
+def _expansion(call: _PromptCall) -> Iterator[LazyDiagnostic]:
     """Check a call of `expand_chapters`, apart from its goal section."""
-    policy = policy_of(call)
-    value = evaluator.value(policy, call.scope) if policy is not None else None
+    policy = _policy_of(call)
+    value = call.value(policy) if policy is not None else None
     policies = [member.value for member in ChaptersExpansionPolicy]
     named = value.known if isinstance(value, Text) else None
     if policy is not None and named is not None and named not in policies:
-        place = at_node(policy)
-        near = near_names(named, policies)
         yield LazyDiagnostic(
             Code.INVALID_ARGUMENT,
             refusals.no_policy(repr(named), policies),
-            place,
-            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in near),
+            at_node(policy),
+            changes(at_node(policy), near_names(named, policies)),
         )
-    sections, complete = sections_of(template, evaluator)
-    if not complete:
+    if not call.complete:
         return
-    known = {s.key for top in sections for s in top.walk() if s.kind == "chapter"}
+    known = sorted({section.key for section in call.sections if section.kind == "chapter"})
     for what in ("chapter_params", "only"):
         keyword = call.node.keyword(what)
         if keyword is not None:
-            yield from _unknown_chapters(call, keyword.value, sorted(known), evaluator)
+            yield from _unknown_chapters(call, keyword.value, known)
 
 
 def _unknown_chapters(
-    call: CallSite, node: Expression, known: Sequence[str], evaluator: Evaluator
+    call: _PromptCall, node: Expression, known: Sequence[str]
 ) -> Iterator[LazyDiagnostic]:
     if isinstance(node, Dictionary):
-        named = [(key, evaluator.value(key, call.scope)) for key in node.keys if key is not None]
+        named = [(key, call.value(key)) for key in node.keys if key is not None]
     else:
-        value = evaluator.value(node, call.scope)
+        value = call.value(node)
         items = value.items if isinstance(value, Items) else ()
         named = [(item.node, item.value) for item in items if not item.maybe]
     for key, value in named:
-        if not isinstance(value, Text) or value.known is None or value.known in known:
-            continue
-        near = near_names(value.known, known)
-        place = at_node(key)
-        yield LazyDiagnostic(
-            Code.UNKNOWN_SECTION,
-            f"No chapter has the key `{value.known}`."
-            + (f" Did you mean {alternatives(near)}?" if near else ""),
-            place,
-            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in near),
-            instead=at_node(node),
-        )
+        if isinstance(value, Text) and value.known is not None and value.known not in known:
+            yield _no_section(
+                Code.UNKNOWN_SECTION,
+                value.known,
+                near_names(value.known, known),
+                at_node(key),
+                kind="chapter",
+                instead=at_node(node),
+            )
 
 
-def tuple_code(parts: Sequence[str]) -> str:
+def _tuple_code(parts: Sequence[str]) -> str:
     """Format a path as a Python tuple."""
     written = ", ".join(f'"{part}"' for part in parts)
     return f"({written})" if len(parts) > 1 else f"({written},)"

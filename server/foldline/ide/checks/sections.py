@@ -18,7 +18,6 @@ from foldline.ide.analysis.values import (
     LambdaValue,
     Nothing,
     SectionValue,
-    Text,
     ToolValue,
     Unknown,
 )
@@ -29,11 +28,11 @@ from foldline.ide.checks.diagnostic import (
     LazyDiagnostic,
     LazyLocation,
     Repair,
-    alternatives,
     at_argument,
     at_node,
     at_placeholder,
     at_text,
+    did_you_mean,
     replacement,
 )
 from foldline.prompts import OverridesStore, refusals
@@ -204,16 +203,8 @@ def _decorate(definition: ClassDefinition) -> Repair:
 def _summary(section: SectionValue) -> Iterator[LazyDiagnostic]:
     if section.kind not in TEXT_KINDS:
         return
-    argument = section.arguments.get("summary")
-    missing = (
-        argument is None
-        or isinstance(argument.value, Nothing)
-        or (
-            isinstance(argument.value, Text)
-            and argument.value.known is not None
-            and not argument.value.known.strip()
-        )
-    )
+    known = section.known("summary")
+    missing = section.given("summary") is None or (known is not None and not known.strip())
     visibility = section.arguments.get("visibility")
     if visibility is None or section.visibility is not Visibility.SUMMARY:
         return
@@ -353,8 +344,7 @@ def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[LazyD
     near = near_names(placeholder.name, names)
     repairs = name_repairs(placeholder, near, owner)
     if isinstance(owner, Dataclass):
-        hint = f" Did you mean {alternatives(near)}?" if near else ""
-        message = f"`{placeholder.name}` isn't a field of `{owner.name}`.{hint}"
+        message = f"`{placeholder.name}` isn't a field of `{owner.name}`.{did_you_mean(near)}"
     else:
         message = (
             f"`{placeholder.name}` isn't a field: the section takes no parameters (it is "

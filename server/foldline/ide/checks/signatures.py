@@ -16,8 +16,8 @@ from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
     External,
+    Items,
     MethodValue,
-    Nothing,
     PromptValue,
     SectionValue,
     Specialised,
@@ -29,8 +29,8 @@ from foldline.ide.checks.diagnostic import (
     Code,
     Fix,
     LazyDiagnostic,
-    alternatives,
     at_node,
+    did_you_mean,
     replacement,
 )
 from foldline.prompts import (
@@ -256,12 +256,11 @@ def _has_only_library_parts(section: SectionValue, evaluator: Evaluator) -> bool
 
 
 def _has_only_library_tools(section: SectionValue) -> bool:
-    argument = section.arguments.get("tools")
-    if argument is None or isinstance(argument.value, Nothing):
+    argument = section.given("tools")
+    if argument is None:
         return True
-    items = getattr(argument.value, "items", None)
-    complete = getattr(argument.value, "complete", False)
-    return bool(complete) and all(isinstance(item.value, ToolValue) for item in items or ())
+    tools = argument.value if isinstance(argument.value, Items) else Items((), complete=False)
+    return tools.complete and all(isinstance(item.value, ToolValue) for item in tools.items)
 
 
 def _unknown_keywords(call: CallSite, known: Sequence[str]) -> list[Keyword]:
@@ -292,8 +291,7 @@ def _diagnostic(
     repairs = tuple(
         replacement(f"Change to `{name}`", place, name, preferred=len(free) == 1) for name in free
     )
-    hint = f" Did you mean {alternatives(near)}?" if near else ""
-    return LazyDiagnostic(Code.UNKNOWN_KEYWORD, f"{message}.{hint}", place, repairs)
+    return LazyDiagnostic(Code.UNKNOWN_KEYWORD, f"{message}.{did_you_mean(near)}", place, repairs)
 
 
 def _missing(call: CallSite, what: str, accepted: _Accepted) -> Iterator[LazyDiagnostic]:

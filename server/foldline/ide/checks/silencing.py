@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import LineTable, SourceSpan, Span
 from foldline.ide.analysis.syntax import Assign, Block, ClassDefinition, FunctionDefinition
-from foldline.ide.checks.diagnostic import Change, Code, Diagnostic, Fix, Severity, alternatives
+from foldline.ide.checks.diagnostic import Change, Code, Diagnostic, Fix, Severity, did_you_mean
 from foldline.prompts import errors
 
 if TYPE_CHECKING:
@@ -96,7 +96,6 @@ class Silencer:
         self, severity: Severity, directive: Directive, ignored: IgnoredCode
     ) -> Diagnostic:
         near = errors.near_names(ignored.code, Code)
-        hint = f" Did you mean {alternatives(near)}?" if near else ""
         fixes = tuple(
             Fix(
                 f"Change to `{name}`",
@@ -107,7 +106,7 @@ class Silencer:
         )
         only = len(directive.codes or ()) == 1
         removal = self._removal(directive, None if only else ignored, preferred=not fixes)
-        message = f"There is no diagnostic `{ignored.code}`.{hint}"
+        message = f"There is no diagnostic `{ignored.code}`.{did_you_mean(near)}"
         return self._diagnostic(severity, message, ignored.place, (*fixes, removal))
 
     def _named(self, directive: Directive, shown: Iterable[tuple[Code, Span]]) -> Iterator[Fix]:

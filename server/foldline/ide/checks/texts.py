@@ -22,10 +22,10 @@ from foldline.ide.analysis.values import (
 from foldline.ide.checks.diagnostic import (
     Code,
     LazyDiagnostic,
-    alternatives,
     at_node,
     at_placeholder,
     at_text,
+    did_you_mean,
     replacement,
 )
 from foldline.ide.checks.diagnostic import (
@@ -147,10 +147,9 @@ def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
         )
     elif whole.name not in names and isinstance(params, Dataclass):
         near = errors.near_names(whole.name, names)
-        hint = f" Did you mean {alternatives(near)}?" if near else ""
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,
-            f"`{whole.name}` isn't a field of `{params.name}`.{hint}",
+            f"`{whole.name}` isn't a field of `{params.name}`.{did_you_mean(near)}",
             at(whole),
             tuple(name_repairs(whole, near, None)),
             instead=use_of(section, ITEMS),

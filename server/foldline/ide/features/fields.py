@@ -1,7 +1,9 @@
-"""All references to a field of a params dataclass: declared, set, read, used in templates."""
+"""References to a field of a params dataclass: declared, set, read, in templates; and renaming."""
 
 from __future__ import annotations
 
+import keyword
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.module_analysis import expressions
 from foldline.ide.analysis.params import dataclass_of, params_of
+from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -31,7 +34,9 @@ from foldline.ide.analysis.values import (
     InstanceValue,
     LambdaValue,
 )
+from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.locate import constructor_keywords, field_at, placeholder_at
+from foldline.prompts.sections import task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,8 +46,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.project import Project
     from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.syntax import Expression, Statement
-    from foldline.ide.analysis.values import Field
-
+    from foldline.ide.analysis.values import Field, SectionValue
 
 _WITH_PARAMS = frozenset(
     {"derive", "is_enabled", "render_body", "render_summary", "visibility_for"}
@@ -263,3 +267,108 @@ class _Reads:
         replaces = isinstance(func, External) and func.dotted == "dataclasses.replace"
         if replaces and self._is_instance(node.args[0], scope, instances):
             yield keyword.name, Role.WRITE
+
+
+def references(
+    project: Project,
+    analysis: ModuleAnalysis,
+    offset: int,
+    *,
+    include_declaration: bool,
+) -> tuple[SourceSpan, ...]:
+    """Return every reference to the field at an offset, in all files that may have one."""
+    target = target_at(analysis, offset)
+    if target is None:
+        return ()
+    found = occurrences(target, files_about(project, target, analysis.file))
+    return tuple(
+        use.place for use in found if include_declaration or use.role is not Role.DECLARATION
+    )
+
+
+def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
+    """Return the references in this file to the field at an offset."""
+    target = target_at(analysis, offset)
+    if target is None:
+        return ()
+    found = occurrences(target, [analysis])
+    return tuple(use for use in found if use.place.file == analysis.file)
+
+
+class RenameRefusedError(ValueError):
+    """The field can't get the new name; the message says why."""
+
+
+def renameable(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
+    """Return the field at an offset that can be renamed, or None."""
+    return target_at(analysis, offset)
+
+
+def rename(
+    project: Project, analysis: ModuleAnalysis, offset: int, name: str
+) -> tuple[Change, ...] | None:
+    """Return the changes that rename the field at an offset; None if there is no field.
+
+    Raises:
+        RenameRefusedError: The name isn't an identifier, the dataclass already has it, or a text
+            built by code names the field.
+    """
+    target = target_at(analysis, offset)
+    if target is None:
+        return None
+    # `string.Template` accepts only ASCII names.
+    if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
+        raise RenameRefusedError(f"{name!r} cannot be a field that a placeholder names")
+    if name in task.TASK_BLOCKS and target.dataclass.task:
+        raise RenameRefusedError(f"{name!r} is computed by the task section itself")
+    if name != target.field.id and target.dataclass.field(name) is not None:
+        raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
+    for module in files_about(project, target, analysis.file):
+        for kind in module.dataclasses:
+            if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
+                raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
+        _refuse_computed(module, target, name)
+        _refuse_built_text(module, target)
+    changes: dict[object, Change] = {}
+    for occurrence in occurrences(target, files_about(project, target, analysis.file)):
+        changes.setdefault(occurrence.place, Change(occurrence.place, name))
+    return tuple(changes.values())
+
+
+def _refuse_computed(analysis: ModuleAnalysis, target: FieldTarget, name: str) -> None:
+    """Raise if a section computes a placeholder of the new name."""
+    for text in analysis.texts:
+        owner = text.owner
+        field = owner.field(target.field.id) if isinstance(owner, Dataclass) else None
+        if name in text.computed and target.is_declared_by(field):
+            raise RenameRefusedError(f"{name!r} is computed by a section itself")
+
+
+def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
+    """Raise if text built by code may contain a placeholder of the field."""
+    name = target.field.id
+    if not any(
+        isinstance(owner := section.named_by(role), Dataclass)
+        and target.is_declared_by(owner.field(name))
+        and _is_code(section, role)
+        for section in analysis.sections
+        for role in roles_of(section)
+    ):
+        return
+    known = {
+        source.span
+        for _, placeholder in analysis.placeholders()
+        if (source := placeholder.source) is not None
+    }
+    for match in re.finditer(rf"(?<!\$)(?:\$\$)*(\$\{{*{re.escape(name)}\b)", analysis.text):
+        if not any(span.holds(match.start(1)) for span in known):
+            line = analysis.text.count("\n", 0, match.start(1)) + 1
+            raise RenameRefusedError(
+                f"line {line} of {Path(analysis.file).name} names {name!r} in a text that "
+                "code builds: write the text as one literal, or rename by hand"
+            )
+
+
+def _is_code(section: SectionValue, role: str) -> bool:
+    text = section.text(role)
+    return section.given(role) is not None and (text is None or text.dynamic)

@@ -1,4 +1,4 @@
-"""Strings that name sections: in `visibility_overrides`, `open_sections` and the like."""
+"""Strings that name sections, and go to definition: of keys, and of placeholders."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.binding import SECTION_PARAMS
+from foldline.ide.analysis.calls import SECTION_PARAMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import ROOTS, PromptValue, SectionValue, TemplateValue, Text
+from foldline.ide.features.locate import placeholder_at
 from foldline.prompts.sections import section as library
 
 if TYPE_CHECKING:
@@ -239,3 +240,21 @@ def _inside(between: str) -> bool:
         if depth < 0:
             return False
     return True
+
+
+def definitions(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, ...]:
+    """Return the fields of the placeholder at an offset, or the sections that a key there names."""
+    placeholder = placeholder_at(analysis, offset)
+    if placeholder is not None:
+        return tuple(
+            span_of(field.name) for _, field in placeholder.fields if field.name is not None
+        )
+    key = key_at(analysis, offset)
+    if key is not None:
+        return tuple(dict.fromkeys(_declared(placed.section) for placed in key.sections))
+    return ()
+
+
+def _declared(section: SectionValue) -> SourceSpan:
+    argument = section.arguments.get("key")
+    return span_of(argument.node if argument is not None else section.node)

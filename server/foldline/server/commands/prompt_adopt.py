@@ -87,7 +87,7 @@ def _adopt(document: DocumentTarget, arguments: Arguments) -> tuple[Adoption, st
 
 
 def _answer(adoption: Adoption, uri: str) -> dict[str, object]:
-    from foldline.ide.adopt.report import as_data, report
+    from foldline.ide.adopt.adoption import as_data, report
 
     return {"uri": uri, **as_data(adoption), "report": list(report(adoption))}
 
@@ -116,7 +116,7 @@ async def _apply(ls: FoldlineServer, adoption: Adoption, edit: WorkspaceEdit) ->
     )
     if not done.applied:
         raise IdeError(f"The editor didn't create the module: {done.failure_reason or 'refused'}")
-    from foldline.ide.adopt.report import verdict
+    from foldline.ide.adopt.adoption import verdict
 
     kind = MessageType.Info if adoption.proof.is_same else MessageType.Warning
     ls.window_show_message(ShowMessageParams(kind, "\n".join(verdict(adoption))))

@@ -99,7 +99,7 @@ async def _adoptions(ls: FoldlineServer, params: CodeActionParams) -> list[CodeA
     """The texts under the cursor that can be a prompt."""
 
     def query(snapshot: LspSnapshot) -> list[CodeAction]:
-        from foldline.ide.adopt.candidates_at import candidates_at
+        from foldline.ide.adopt.find import candidates_at
 
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [

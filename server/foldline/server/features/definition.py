@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
-        from foldline.ide.features.definition import definitions
+        from foldline.ide.features.keys import definitions
 
         places = definitions(snapshot.analysis, snapshot.offset(params.position))
         located = (snapshot.location(place) for place in places)

@@ -26,8 +26,7 @@ async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
     def query(snapshot: LspSnapshot) -> list[DocumentHighlight]:
-        from foldline.ide.features.fields import Role
-        from foldline.ide.features.references import highlights
+        from foldline.ide.features.fields import Role, highlights
 
         kinds = {
             Role.DECLARATION: DocumentHighlightKind.Write,

@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
-        from foldline.ide.features.references import references
+        from foldline.ide.features.fields import references
 
         places = references(
             snapshot.project,

@@ -1,0 +1,80 @@
+"""What a client tells of: its documents, folders, settings and trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_DID_CHANGE,
+    TEXT_DOCUMENT_DID_CLOSE,
+    TEXT_DOCUMENT_DID_OPEN,
+    WORKSPACE_DID_CHANGE_CONFIGURATION,
+    WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+)
+
+from foldline.ide.structuring import structure
+from foldline.server.client_configuration import configure
+
+if TYPE_CHECKING:
+    from lsprotocol.types import (
+        DidChangeConfigurationParams,
+        DidChangeTextDocumentParams,
+        DidChangeWatchedFilesParams,
+        DidChangeWorkspaceFoldersParams,
+        DidCloseTextDocumentParams,
+        DidOpenTextDocumentParams,
+    )
+
+    from foldline.server.server import FoldlineServer
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    trusted: bool
+
+
+def opened(ls: FoldlineServer, params: DidOpenTextDocumentParams) -> None:
+    """Use the editor's text instead of the file's."""
+    ls.open_document(params.text_document.uri)
+
+
+def changed(ls: FoldlineServer, params: DidChangeTextDocumentParams) -> None:
+    ls.open_document(params.text_document.uri)
+
+
+def closed(ls: FoldlineServer, params: DidCloseTextDocumentParams) -> None:
+    """Go back to the text on disk."""
+    ls.core.close_document(params.text_document.uri)
+
+
+async def configured(ls: FoldlineServer, params: DidChangeConfigurationParams) -> None:
+    """Read the client's options again."""
+    await configure(ls, params.settings)
+
+
+def trusted(ls: FoldlineServer, params: object) -> None:
+    """Take in that the user trusts the workspace, or no longer does."""
+    ls.core.set_trusted(trusted=structure(params, Trust).trusted)
+
+
+async def changed_on_disk(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
+    """Read files again that changed outside of the editor."""
+    ls.core.changed_on_disk([change.uri for change in params.changes])
+
+
+def changed_folders(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams) -> None:
+    ls.core.set_root_uris(folder.uri for folder in ls.documents.folders.values())
+
+
+NOTIFICATIONS = {
+    TEXT_DOCUMENT_DID_OPEN: opened,
+    TEXT_DOCUMENT_DID_CHANGE: changed,
+    TEXT_DOCUMENT_DID_CLOSE: closed,
+    WORKSPACE_DID_CHANGE_CONFIGURATION: configured,
+    WORKSPACE_DID_CHANGE_WATCHED_FILES: changed_on_disk,
+    WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: changed_folders,
+    "foldline/didChangeTrust": trusted,
+}
+"""The handler of each notification."""
