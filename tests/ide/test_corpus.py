@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.checks import Code, Severity, diagnostics
-from foldline.ide.features.fields import RenameRefusedError, rename
+from foldline.ide.features.field_references import RenameRefusedError, rename
 from foldline.prompts import Prompt, PromptTemplate
 from foldline.prompts.errors import PromptRenderError
 

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions
-from foldline.ide.features.fields import highlights, references
-from foldline.ide.features.hover import hover
+from foldline.ide.features.field_references import highlights, references
+from foldline.ide.features.hover import hover, inlays, lenses
 from foldline.ide.features.keys import definitions
-from foldline.ide.features.lenses import inlays, lenses
-from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
-from foldline.ide.features.symbols import symbols
+from foldline.ide.features.structure import foldings, links, selection, semantic_tokens, symbols
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD

@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.ide.features.completion import completions
-from foldline.ide.features.fields import (
+from foldline.ide.features.field_references import (
     RenameRefusedError,
     highlights,
     references,
     rename,
     renameable,
 )
-from foldline.ide.features.hover import hover
+from foldline.ide.features.hover import hover, inlays, lenses, title
 from foldline.ide.features.keys import definitions
-from foldline.ide.features.lenses import inlays, lenses, title
-from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
-from foldline.ide.features.symbols import symbols
+from foldline.ide.features.structure import foldings, links, selection, semantic_tokens, symbols
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
     from tests.ide.conftest import Fixture, Fixtures
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.features.symbols import Symbol
+    from foldline.ide.features.structure import Symbol
 
 COUNTER = token_counter(exact=False)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics
-from foldline.ide.features.forms import typed_form
+from foldline.ide.features.completion import typed_form
 from foldline.ide.token_counter import token_counter
 from foldline.prompts import ReprPlaceholderWarning
 from foldline.prompts.errors import PromptRenderError, PromptValidationError

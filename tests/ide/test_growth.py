@@ -13,9 +13,8 @@ from foldline.backends.outlines import syntax
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions
-from foldline.ide.features.hover import hover
-from foldline.ide.features.lenses import lenses, title
-from foldline.ide.features.symbols import symbols
+from foldline.ide.features.hover import hover, lenses, title
+from foldline.ide.features.structure import symbols
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:

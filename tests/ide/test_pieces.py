@@ -13,10 +13,8 @@ from foldline.ide.checks import diagnostics
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.silencing import silenced_here
 from foldline.ide.features.completion import completions
-from foldline.ide.features.hover import hover, opened_costs
-from foldline.ide.features.lenses import inlays, lenses, title
-from foldline.ide.features.structure import foldings, semantic_tokens
-from foldline.ide.features.symbols import symbols
+from foldline.ide.features.hover import hover, inlays, lenses, opened_costs, title
+from foldline.ide.features.structure import foldings, semantic_tokens, symbols
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.project import Project
-from foldline.ide.analysis.static_render import StaticRender, render
+from foldline.ide.analysis.static_render import StaticRender, render, text_of
 from foldline.prompts import SectionVisibility
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def test_generated_prompts_are_shown_as_they_render(  # noqa: PLR0917 - One for 
     for block in static.blocks:
         if block.visibility is Visibility.SUMMARY:
             opened = render(prompt.value, {block.path: Visibility.FULL})
-            assert opened.text_below(block.path) == executed.if_opened(block.path)
+            inside = (one for one in opened.blocks if one.path[: len(block.path)] == block.path)
+            assert text_of(inside) == executed.if_opened(block.path)
 
 
 async def test_the_example_is_shown_as_it_renders(editor: Editor) -> None:

@@ -14,7 +14,7 @@ from foldline.ide.uris import uri_of_file
 from foldline.server.convert import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from lsprotocol.types import Location, Position, PositionEncodingKind, Range
 
@@ -61,6 +61,11 @@ class LspSnapshot(Snapshot):
     def range(self, span: Span | SourceSpan) -> Range:
         """A stretch of the document."""
         return self.index.range(span.start, span.end)
+
+    def locations(self, places: Iterable[SourceSpan]) -> list[Location]:
+        """Places in files of the project, without those in files that can't be read."""
+        located = map(self.location, places)
+        return [location for location in located if location is not None]
 
     def location(self, place: SourceSpan) -> Location | None:
         """A place in any file of the project; None where that file can't be read."""

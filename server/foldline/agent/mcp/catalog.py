@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.agent.mcp.prompt_needs import prompt_paths
-from foldline.ide.analysis.module_analysis import in_template, prompt_values
+from foldline.ide.analysis.module_analysis import prompt_values
+from foldline.ide.analysis.section_tree import in_template
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     TEXT_KINDS,

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import AdoptError, Guess, JinjaOptions, Style
-from foldline.ide.adopt.quoting import one_line
+from foldline.ide.adopt.write import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,18 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.extras import needs
-from foldline.ide.adopt.model import (
-    AdoptError,
-    For,
-    If,
-    JinjaOptions,
-    Kind,
-    Node,
-    Slot,
-    Test,
-    Text,
-)
-from foldline.ide.adopt.quoting import one_line
+from foldline.ide.adopt.model import AdoptError, For, If, JinjaOptions, Kind, Node, Slot, Test, Text
+from foldline.ide.adopt.write import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.fields import Field, Fields
-from foldline.ide.adopt.model import Kind
+from foldline.ide.adopt.model import Field, Fields, Kind
 from foldline.ide.adopt.sections import Splitter, indented
 
 if TYPE_CHECKING:

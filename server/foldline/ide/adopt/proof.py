@@ -35,8 +35,7 @@ from foldline.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from foldline.ide.adopt.fields import Field
-    from foldline.ide.adopt.model import JinjaOptions, Message
+    from foldline.ide.adopt.model import Field, JinjaOptions, Message
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.render.render import Block
 

@@ -7,9 +7,22 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.fields import Field, Fields, Items, field_name
-from foldline.ide.adopt.model import MARK, For, If, Kind, Node, Slot, Test, Text, joined
-from foldline.ide.adopt.quoting import one_line
+from foldline.ide.adopt.model import (
+    MARK,
+    Field,
+    Fields,
+    For,
+    If,
+    Items,
+    Kind,
+    Node,
+    Slot,
+    Test,
+    Text,
+    field_name,
+    joined,
+)
+from foldline.ide.adopt.write import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import params as params_types
 from foldline.ide.analysis import source_map
-from foldline.ide.analysis.built_in import default_texts
 from foldline.ide.analysis.field_types import form_value, shows_name
 from foldline.ide.analysis.memo import SECTION, STEP, text_cost
+from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import (
+    Anchor,
     Assign,
     Attribute,
     Block,
@@ -39,9 +41,11 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts import ENGLISH, ExamplesSection, Task, TaskSection
 from foldline.prompts.forms import forms
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.each import EachSection
+from foldline.prompts.sections.listing import SEPARATOR
 from foldline.prompts.sections.markdown import MarkdownSection
 
 if TYPE_CHECKING:
@@ -436,3 +440,35 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     if not isinstance(made, SectionValue):
         return None
     return replace(made, opaque=True, specialised=None, class_name=value.definition.name.id)
+
+
+_TASK = TaskSection[Task]()
+_EXAMPLES = ExamplesSection[None, str, str](items=())
+_LIST = {"separator": SEPARATOR, "empty": ENGLISH.no_items, "more": ENGLISH.more_items}
+_TEXTS = {
+    "task": {"key": _TASK.key, "title": _TASK.title, "template": _TASK.template},
+    "each": _LIST,
+    "examples": {
+        "key": _EXAMPLES.key,
+        "title": _EXAMPLES.title,
+        "template": _EXAMPLES.template,
+        **_LIST,
+    },
+}
+
+
+def default_texts(kind: str, node: Call) -> dict[str, Argument]:
+    """Return the texts that a section of this kind has by default."""
+    texts = _TEXTS.get(kind, {})
+    return {name: Argument(node.func, Text(_mapped(text))) for name, text in texts.items()}
+
+
+def sentence(name: str) -> MappedText:
+    """Return the text around a list's items where the section's argument is None."""
+    return _mapped(_LIST[name])
+
+
+@lru_cache
+def _mapped(text: str) -> MappedText:
+    """Return the library's own text, which has no location in the workspace."""
+    return MappedText(text, (Run(0, len(text), Anchor("", 0, text), 0, len(text)),))

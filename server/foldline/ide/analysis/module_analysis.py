@@ -13,7 +13,7 @@ from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
-from foldline.ide.analysis.section_tree import is_gone, sections_of
+from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of
 from foldline.ide.analysis.static_render import rendered, summarized_blocks
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -38,7 +38,6 @@ from foldline.ide.analysis.syntax import (
     Subscript,
 )
 from foldline.ide.analysis.values import (
-    ROOTS,
     ClassValue,
     Dataclass,
     PromptValue,
@@ -235,10 +234,6 @@ class ModuleAnalysis:
         return (template for facts in self.facts for template in facts.templates)
 
     @property
-    def tools(self) -> Iterator[ToolValue]:
-        return (tool for facts in self.facts for tool in facts.tools)
-
-    @property
     def dataclasses(self) -> Iterator[Dataclass]:
         return (item for facts in self.facts for item in facts.dataclasses)
 
@@ -266,23 +261,6 @@ def _by_key(value: TemplateValue | PromptValue) -> dict[str, SummarizedBlock]:
 
 
 Made = SectionValue | TemplateValue | ToolValue | PromptValue
-
-
-def in_template(template: TemplateValue) -> Iterator[SectionValue]:
-    """Yield all sections of a template, including those in chapters."""
-    for name in ROOTS:
-        for item in template.items(name).items:
-            if isinstance(item.value, SectionValue):
-                yield from below(item.value)
-
-
-def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:
-    """Yield a section and all below it."""
-    yield section
-    if depth < 32:
-        for item in section.children.items:
-            if isinstance(item.value, SectionValue):
-                yield from below(item.value, depth + 1)
 
 
 def expressions(node: Expression) -> tuple[Expression, ...]:

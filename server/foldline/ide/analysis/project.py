@@ -185,14 +185,6 @@ class Project:
             self._sources[file] = known
         return known
 
-    def analyses(self) -> Iterator[ModuleAnalysis]:
-        """Yield the analyses of all open files."""
-        with self.lock:
-            for file in tuple(self._open):
-                analysis = self.analysis(file)
-                if analysis is not None:
-                    yield analysis
-
     def mentioning(self, word: str, *, near: tuple[str, ...]) -> tuple[str, ...]:
         """Return the prompt modules that contain `word` and one of `near`, without parsing them."""
         if self.search is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, StaticSection, Visibility
 from foldline.ide.analysis.values import (
+    ROOTS,
     Dataclass,
     Item,
     Items,
@@ -145,3 +146,20 @@ class _Declared(NamedTuple):
         name = params.name if isinstance(params, Dataclass) else ""
         shown = "None" if isinstance(params, Nothing) else name
         return cls(value.key, value.title, value.visibility, shown, selected)
+
+
+def in_template(template: TemplateValue) -> Iterator[SectionValue]:
+    """Yield all sections of a template, including those in chapters."""
+    for name in ROOTS:
+        for item in template.items(name).items:
+            if isinstance(item.value, SectionValue):
+                yield from below(item.value)
+
+
+def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:
+    """Yield a section and all below it."""
+    yield section
+    if depth < 32:
+        for item in section.children.items:
+            if isinstance(item.value, SectionValue):
+                yield from below(item.value, depth + 1)

@@ -1,4 +1,4 @@
-"""Renders a prompt from its source alone: fidelity `static`.
+"""Renders a prompt from its source alone: fidelity `static`; and tells what a cache can keep of it.
 
 The library lays the prompt out, as it does for an executed one. This module makes the bodies of the
 sections: an unknown value shows as its placeholder. A visibility that code decides is taken as
@@ -12,19 +12,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
-from foldline.ide.analysis.param_values import ParamValues, str_of
 from foldline.ide.analysis.placeholders import Placeholder
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.static_lists import (
+    ParamValues,
     Part,
     StaticLists,
     StaticSegment,
     parts_of,
+    str_of,
     value_segment,
 )
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
+    Dataclass,
     External,
     Items,
     Nothing,
@@ -34,7 +36,15 @@ from foldline.ide.analysis.values import (
     Text,
     kept,
 )
-from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
+from foldline.prompts import Segment, SegmentKind, Stability, dotted_heading, undotted_heading
+from foldline.prompts.cache.cache_plan import (
+    BlockStability,
+    CachePlan,
+    CacheRules,
+    planned,
+    stability_of_segments,
+    stretches_of,
+)
 from foldline.prompts.layout.layout import Place, arrange, assemble, piece
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.task import TASK_BLOCKS, without_absent_end
@@ -48,7 +58,6 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts import Block, HeadingFormatter
     from foldline.prompts.layout.layout import Piece
-
 
 _DEPTH = 32
 _LAID_OUT = (SegmentKind.HEADING, SegmentKind.SEPARATOR)
@@ -166,10 +175,6 @@ class StaticRender:
             for end in range(1, len(block.path) + 1):
                 found[block.path[:end]] += tokens
         return found
-
-    def text_below(self, path: tuple[str, ...]) -> str:
-        """Text of a section and everything shown below it, without the blank line at its end."""
-        return text_of(block for block in self.blocks if block.path[: len(path)] == path)
 
 
 def render(
@@ -584,3 +589,71 @@ def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock
         opened_by=block.opened_by,
         role=block.role,
     )
+
+
+def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
+    """Return what providers can keep of a prompt's text between requests, without its tools."""
+    stretches = [
+        stretch
+        for block in render.blocks
+        for stretch in stretches_of(
+            block.role.value, block.path, block.span.start, block.segments, block_stability(block)
+        )
+    ]
+    return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
+
+
+def declares_changes(template: TemplateValue) -> bool:
+    """Return whether a section has parameters whose values are declared to change.
+
+    It looks at types alone: a plan renders the prompt and counts tokens, which each key would pay
+    for.
+    """
+    params = {id(section.params): section.params for section in in_template(template)}
+    return any(isinstance(known, Dataclass) and _changes_often(known) for known in params.values())
+
+
+def block_stability(block: StaticBlock) -> BlockStability:
+    """Return how often a block changes."""
+    section = block.section
+    computed = _computed(section)
+    segments = stability_of_segments(
+        block.segments, lambda name: _of_field(section, name), _derived(section, computed)
+    )
+    return BlockStability(_presence(section, computed), segments)
+
+
+def _presence(section: SectionValue, computed: Stability) -> Stability:
+    if section.opaque:
+        return Stability.UNKNOWN
+    varies = section.gated or section.visibility is Visibility.UNKNOWN
+    return computed if varies else Stability.CONSTANT
+
+
+def _derived(section: SectionValue, computed: Stability) -> Stability:
+    """How often changes what the section computes: in lists, numbers and notes of the items."""
+    items = section.arguments.get("items")
+    if section.kind not in LIST_KINDS or items is None or section.opaque:
+        return computed
+    if not isinstance(items.value, Text):
+        return Stability.CONSTANT if isinstance(items.value, Items) else computed
+    return _of_field(section, items.value.known or "")
+
+
+def _of_field(section: SectionValue, name: str) -> Stability:
+    params = section.params
+    return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
+
+
+def _changes_often(params: Dataclass) -> bool:
+    often = (Stability.SESSION, Stability.REQUEST)
+    return any(params.stability_of(field.id) in often for field in params.fields)
+
+
+def _computed(section: SectionValue) -> Stability:
+    """How often changes what is computed from the section's parameters."""
+    params = section.params
+    if not isinstance(params, Dataclass) or not params.complete:
+        return Stability.UNKNOWN
+    fields = (params.stability_of(field.id) for field in params.fields)
+    return max(fields, default=Stability.UNKNOWN)

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES, PROMPT_MODULE_NODES
 from foldline.backends.outlines import syntax
@@ -37,7 +37,7 @@ from foldline.ide.analysis.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import tree_sitter
 
@@ -439,10 +439,6 @@ def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int
     return index
 
 
-class _Same(Protocol):
-    def __call__(self, low: int, high: int, /) -> bool: ...
-
-
 def changed(old: str, new: str) -> tuple[int, int, int]:
     """Return the differing range: its start, its end in `old` and its end in `new`."""
     limit = min(len(old), len(new))
@@ -457,7 +453,7 @@ def changed(old: str, new: str) -> tuple[int, int, int]:
     return start, size_old - tail, size_new - tail
 
 
-def _common(limit: int, same: _Same) -> int:
+def _common(limit: int, same: Callable[[int, int], bool]) -> int:
     """Return the length of the common part, by bisection: slices compare faster than characters."""
     low, high = 0, limit
     while low < high:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis import names
@@ -240,18 +241,6 @@ def removal(argument: Argument) -> Repair:
     return repair
 
 
-def _sections(given: _Given) -> Iterator[LazyDiagnostic]:
-    yield from _listed(given, "sections", _section_refused, SectionValue)
-
-
-def _chapters(given: _Given) -> Iterator[LazyDiagnostic]:
-    yield from _listed(given, "sections", _chapter_refused)
-
-
-def _tools(given: _Given) -> Iterator[LazyDiagnostic]:
-    yield from _listed(given, "tools", _tool_refused, ToolValue)
-
-
 def _keywords(given: _Given) -> Iterator[LazyDiagnostic]:
     kind = given.certain
     if kind is not None and kind.type in LITERALS - {"str", "list", "tuple", "set", "dict"}:
@@ -259,7 +248,10 @@ def _keywords(given: _Given) -> Iterator[LazyDiagnostic]:
 
 
 def _listed(
-    given: _Given, what: str, refused: Callable[[Certain, Value], str], *rights: type
+    given: _Given,
+    what: str,
+    refused: Callable[[Certain, Value], str],
+    rights: tuple[type, ...] = (),
 ) -> Iterator[LazyDiagnostic]:
     """Check the items of a list of sections or tools; those of a type in `rights` are right."""
     if not isinstance(given.value, Items):
@@ -361,7 +353,8 @@ def _description(given: _Given) -> Iterator[LazyDiagnostic]:
         yield given.refused(refusals.NO_DESCRIPTION)
 
 
-_SECTION = {
+_sections = partial(_listed, what="sections", refused=_section_refused, rights=(SectionValue,))
+_SECTION: Mapping[str, Callable[[_Given], Iterator[LazyDiagnostic]]] = {
     "key": _name,
     "title": _name,
     "template": _text,
@@ -370,7 +363,7 @@ _SECTION = {
     "visibility": _callable,
     "role": _role,
     "children": _sections,
-    "tools": _tools,
+    "tools": partial(_listed, what="tools", refused=_tool_refused, rights=(ToolValue,)),
 }
 _CHECKS: Mapping[str, Mapping[str, Callable[[_Given], Iterator[LazyDiagnostic]]]] = {
     "MarkdownSection": _SECTION,
@@ -390,7 +383,7 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[_Given], Iterator[LazyDiagnostic]]]
         "key": _template_name,
         "system": _sections,
         "sections": _sections,
-        "chapters": _chapters,
+        "chapters": partial(_listed, what="sections", refused=_chapter_refused),
         "disclosure": _disclosure,
         "heading": _callable,
     },

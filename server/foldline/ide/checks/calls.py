@@ -7,13 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.module_analysis import statements_in
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Attribute,
-    Call,
-    Display,
-    Name,
-)
+from foldline.ide.analysis.syntax import Assign, Attribute, Call, Display, Name
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     External,
@@ -39,7 +33,7 @@ from foldline.ide.checks.diagnostic import (
     at_text,
     replacement,
 )
-from foldline.ide.checks.prompts import check_call
+from foldline.ide.checks.prompt_calls import check_call
 from foldline.ide.checks.signatures import (
     CLASSES,
     Constructor,

@@ -8,11 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeGuard
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
-from foldline.ide.analysis.module_analysis import below, in_template
 from foldline.ide.analysis.placeholders import shown, texts_of
-from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.stability import declares_changes, static_plan
-from foldline.ide.analysis.static_render import summarized_alone
+from foldline.ide.analysis.section_tree import below, in_template, span_of
+from foldline.ide.analysis.static_render import declares_changes, static_plan, summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, Text, kept
 from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline import prompts
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
-from foldline.ide.analysis.module_analysis import below, in_template
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.syntax import Attribute, FunctionDefinition, Starred
 from foldline.ide.analysis.values import (
     ClassValue,

@@ -28,9 +28,7 @@ from foldline.ide.checks.diagnostic import (
     did_you_mean,
     replacement,
 )
-from foldline.ide.checks.diagnostic import (
-    at_placeholder as at,
-)
+from foldline.ide.checks.diagnostic import at_placeholder as at
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
 from foldline.prompts import errors, foreign_syntax
 from foldline.prompts.forms import field_forms
@@ -72,13 +70,12 @@ def _foreign(text: TemplateText, match: re.Match[str], name: str) -> LazyDiagnos
     bare = match["tag"] is None and match[0].strip("{}").strip() == name
     if bare and all(run.exact for run in mapped.slice(start, end).runs):
         repairs = (replacement(f"Change to `${{{name}}}`", place, f"${{{name}}}", preferred=True),)
-    argument = text.section.arguments.get(text.role)
     return LazyDiagnostic(
         Code.FOREIGN_TEMPLATE_SYNTAX,
         foreign_syntax.message(match, name),
         place,
         repairs,
-        instead=None if argument is None else at_node(argument.node),
+        instead=use_of(text.section, text.role),
     )
 
 
@@ -93,8 +90,7 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
         field = params.field(placeholder.name)
         if field is None:
             continue
-        use = section.arguments.get(text.role)
-        instead = None if use is None else at_node(use.node)
+        instead = use_of(section, text.role)
         shows = field.type.shows
         if field.type.problem:
             yield LazyDiagnostic(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import names
 from foldline.ide.analysis.instances import SECTION_KINDS
@@ -111,8 +111,7 @@ def _output(
             at_node(node),
         )
         return
-    for formless in formless_fields(evaluator, item, node):
-        yield _formless(formless.message, node, formless.node)
+    yield from _formless_fields(evaluator, item, node)
 
 
 def _members(node: Expression, value: Value, scope: Scope, evaluator: Evaluator) -> set[object]:
@@ -164,17 +163,7 @@ def _tool(
         )
         return
     origin = value.origin if isinstance(value, Specialised) else value
-    for formless in formless_fields(evaluator, origin, node):
-        yield _formless(formless.message, node, formless.node)
-
-
-def _formless(message: str, node: Expression, annotation: Expression) -> LazyDiagnostic:
-    return LazyDiagnostic(
-        Code.NO_JSON_FORM,
-        message,
-        at_node(node),
-        related=((at_node(annotation), "The field is here."),),
-    )
+    yield from _formless_fields(evaluator, origin, node)
 
 
 _FORMLESS = frozenset(
@@ -208,15 +197,8 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _LITERAL = re.compile(r"\bLiteral\[[^]]*\]")
 
 
-class Formless(NamedTuple):
-    """A type without a JSON form: what is wrong with it, and its annotation."""
-
-    message: str
-    node: Expression
-
-
-def formless_fields(evaluator: Evaluator, kind: Value, use: Node) -> Iterator[Formless]:
-    """Yield the fields of a dataclass that certainly have no JSON form, at any depth.
+def _formless_fields(evaluator: Evaluator, kind: Value, use: Node) -> Iterator[LazyDiagnostic]:
+    """Report the fields of a dataclass that certainly have no JSON form, at any depth.
 
     At run time nothing is checked while an annotation names something that isn't defined yet, or
     never is: what is imported for type checkers alone.
@@ -240,7 +222,7 @@ class _Search:
         """True if every annotation certainly can be resolved."""
         self.open: list[object] = []
 
-    def dataclass(self, kind: ClassValue, where: str) -> Iterator[Formless]:
+    def dataclass(self, kind: ClassValue, where: str) -> Iterator[LazyDiagnostic]:
         definition = kind.definition
         info = dataclass_of(self.evaluator, kind)
         if definition in self.open or not info.is_dataclass or not info.complete or info.model:
@@ -250,6 +232,10 @@ class _Search:
         for ancestor in self._lineage(kind):
             yield from self._own_fields(ancestor, fields, where)
         self.open.pop()
+
+    def _formless(self, message: str, annotation: Expression) -> LazyDiagnostic:
+        related = ((at_node(annotation), "The field is here."),)
+        return LazyDiagnostic(Code.NO_JSON_FORM, message, at_node(self.use), related=related)
 
     def _lineage(self, kind: ClassValue) -> Iterator[ClassValue]:
         """Yield a class and its base classes."""
@@ -261,7 +247,9 @@ class _Search:
             else:
                 self.resolves = False
 
-    def _own_fields(self, kind: ClassValue, fields: set[int], where: str) -> Iterator[Formless]:
+    def _own_fields(
+        self, kind: ClassValue, fields: set[int], where: str
+    ) -> Iterator[LazyDiagnostic]:
         module = kind.scope
         if not isinstance(module, ModuleScope):
             self.resolves = False  # Types are looked up among the module's names.
@@ -288,7 +276,7 @@ class _Search:
 
     def type(
         self, node: Expression, scope: Scope, where: str, annotation: Expression
-    ) -> Iterator[Formless]:
+    ) -> Iterator[LazyDiagnostic]:
         if isinstance(node, Operation) and node.operator == "|":
             yield from self.type(node.left, scope, where, annotation)
             yield from self.type(node.right, scope, where, annotation)
@@ -298,13 +286,13 @@ class _Search:
             yield from self._specialised(node, value, scope, where, annotation)
         elif isinstance(value, External) and value.dotted in _FORMLESS:
             name = value.dotted.rpartition(".")[2]
-            yield Formless(refusals.no_json_form(where, name), annotation)
+            yield self._formless(refusals.no_json_form(where, name), annotation)
         elif isinstance(value, ClassValue):
             info = dataclass_of(self.evaluator, value)
             if info.is_dataclass:
                 yield from self.dataclass(value, where)
             elif info.is_dataclass is False and info.complete and not value.definition.bases:
-                yield Formless(refusals.no_json_form(where, info.name), annotation)
+                yield self._formless(refusals.no_json_form(where, info.name), annotation)
 
     def _value(self, node: Expression, scope: Scope) -> Value:
         if isinstance(node, String):
@@ -321,16 +309,14 @@ class _Search:
         scope: Scope,
         where: str,
         annotation: Expression,
-    ) -> Iterator[Formless]:
+    ) -> Iterator[LazyDiagnostic]:
         origin = value.origin.dotted if isinstance(value.origin, External) else ""
         items = node.items
         if origin in _FORMLESS:
             name = node.source
-            yield Formless(refusals.no_json_form(where, f"`{name}`"), annotation)
-        elif origin in _TRANSPARENT:
-            yield from self.type(items[0], scope, where, annotation)
-        elif origin in _UNIONS:
-            for item in items:
+            yield self._formless(refusals.no_json_form(where, f"`{name}`"), annotation)
+        elif origin in _TRANSPARENT or origin in _UNIONS:
+            for item in items if origin in _UNIONS else items[:1]:
                 yield from self.type(item, scope, where, annotation)
         elif origin in _LISTS and len(items) == 1:
             yield from self.type(items[0], scope, f"{where}[*]", annotation)
@@ -344,6 +330,6 @@ class _Search:
             key = self._value(items[0], scope)
             if isinstance(key, External) and key.dotted in _NOT_STRINGS:
                 name = key.dotted.rpartition(".")[2]
-                yield Formless(refusals.no_json_keys(where, name), annotation)
+                yield self._formless(refusals.no_json_keys(where, name), annotation)
             else:
                 yield from self.type(items[1], scope, f"{where}.*", annotation)

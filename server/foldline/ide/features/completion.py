@@ -21,15 +21,17 @@ from foldline.ide.analysis.values import (
     SectionValue,
     Specialised,
 )
-from foldline.ide.features.forms import forms_in, typed_form
 from foldline.ide.features.keys import (
     KEY_CHARACTERS,
     KeyKind,
     key_context,
+    sections_at,
     sections_with_paths,
     templates_of,
+    text_at,
 )
-from foldline.ide.features.locate import sections_at, text_at
+from foldline.prompts import Form
+from foldline.prompts.forms import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +70,6 @@ class Completion:
 
 # Two braces are one escaped brace of an f-string.
 _DOLLAR = re.compile(r"(?<!\$)(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
-_REST = re.compile(r"[A-Za-z0-9_]*")
 _SPECIALISE = re.compile(r"(?<![\w.])([\w.]+)\[(?:(?:[\w. ]|\[[\w., ]*\])+,)*\s*([\w.]*)\Z")
 _ITEMS = re.compile(r"\bitems\s*=\s*[\"'](\w*)\Z")
 _KEYWORD = re.compile(r"(\w+)\s*=\s*\(?\s*[A-Za-z]*[\"']+\Z")
@@ -100,10 +101,7 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
 
 def _forms(analysis: ModuleAnalysis, offset: int, typed: str) -> Iterator[Completion]:
     """Propose the forms that the file has imported, after `Annotated[…, `."""
-    rest = _REST.match(analysis.text, offset)
-    place = SourceSpan(
-        analysis.file, offset - len(typed), rest.end() if rest is not None else offset
-    )
+    place = _word(analysis, offset, typed)
     for index, (name, code, does) in enumerate(forms_in(analysis)):
         yield Completion(name, CompletionKind.FORM, code, place, does, "", name, f"{index:04}")
 
@@ -116,8 +114,9 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     # In an f-string, a brace of the template is written twice.
     opening, closing = ("{{", "}}") if quoted.formatted else ("{", "}")
     brace, typed = dollar[2], dollar[3]
-    end = _placeholder_end(analysis.text, offset, closing if brace else "")
-    place = SourceSpan(analysis.file, offset - len(brace) - len(typed), end)
+    word = _word(analysis, offset, brace + typed)
+    braces = analysis.text[word.end : word.end + len(closing if brace else "")]
+    place = word._replace(end=word.end + len(braces) - len(braces.lstrip("}")))
     kinds = _owners_at(analysis, offset, quoted)
     for found in _proposed(kinds, place):
         yield replace(
@@ -168,9 +167,7 @@ def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Itera
     call = None if lists else _call_of(analysis, offset - len(items[0]))
     if call is not None and SECTION_KINDS.get(call.lineage.root) in LIST_KINDS:
         lists = [(call.params, item_of(evaluator, call.lineage.root, call.types)[0])]
-    rest = _REST.match(analysis.text, offset)
-    end = rest.end() if rest is not None else offset
-    place = SourceSpan(analysis.file, offset - len(items[1]), end)
+    place = _word(analysis, offset, items[1])
     for params, item in lists:
         for found in _proposed([params], place):
             field = params.field(found.label) if isinstance(params, Dataclass) else None
@@ -178,12 +175,13 @@ def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Itera
                 yield found
 
 
-def _placeholder_end(text: str, offset: int, closing: str) -> int:
-    """Return the end of the placeholder at an offset: the rest of its name, and its braces."""
-    rest = _REST.match(text, offset)
-    end = rest.end() if rest is not None else offset
-    braces = text[end : end + len(closing)]
-    return end + len(braces) - len(braces.lstrip("}"))
+def _word(
+    analysis: ModuleAnalysis, offset: int, typed: str, characters: str = r"[A-Za-z0-9_]*"
+) -> SourceSpan:
+    """Return the place of a word, of which `typed` is before the offset."""
+    rest = re.compile(characters).match(analysis.text, offset)
+    end = offset if rest is None else rest.end()
+    return SourceSpan(analysis.file, offset - len(typed), end)
 
 
 def _owners_at(
@@ -286,11 +284,7 @@ def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
 
 
 def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
-    text = analysis.text
-    rest = re.compile(f"[{KEY_CHARACTERS}]*").match(text, offset)
-    place = SourceSpan(
-        analysis.file, offset - len(context.typed), rest.end() if rest is not None else offset
-    )
+    place = _word(analysis, offset, context.typed, rf"[{KEY_CHARACTERS}]*")
     seen: set[str] = set()
     # The call around a key being typed seldom parses, so the keys of all templates are offered.
     for template in templates_of(analysis, None):
@@ -336,11 +330,7 @@ def _params(
     first = "," not in subscript[0]
     if not first and SECTION_KINDS.get(lineage.root) not in LIST_KINDS:
         return
-    text = analysis.text
-    rest = re.compile(r"\w*").match(text, offset)
-    place = SourceSpan(
-        analysis.file, offset - len(subscript[2]), rest.end() if rest is not None else offset
-    )
+    place = _word(analysis, offset, subscript[2], r"\w*")
     tasks_only = lineage.root == "TaskSection"
     for name in analysis.scope.names:
         named = evaluator.member(analysis.scope, name)
@@ -442,3 +432,60 @@ def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
         if end[0][0] != "\\":
             return end.start()
     return None
+
+
+_TYPED = re.compile(r"(?:[A-Za-z_]\w*)?\Z")
+_ANNOTATED = re.compile(r"\bAnnotated\Z")
+_FARTHEST = 2_000
+"""How far before a form, in characters, its `Annotated[` may be."""
+
+
+def description_of(field: Field) -> str:
+    """Return the forms of a field, or why they make no sense, as a sentence; empty without any."""
+    kind = field.type
+    if kind.problem:
+        return f"*Can't be shown: {kind.problem}.*"
+    if kind.form is None:
+        return ""
+    return f"Shown {', '.join(form.description for form in kind.form.forms)}."
+
+
+def typed_form(text: str, offset: int) -> str | None:
+    """Return what is typed of a form at an offset, after `Annotated[…, `; None elsewhere."""
+    typed = _TYPED.search(text, max(0, offset - _FARTHEST), offset)
+    if typed is None:
+        return None
+    depth, comma = 0, False
+    for at in range(typed.start() - 1, max(-1, offset - _FARTHEST), -1):
+        character = text[at]
+        if character in ")]}":
+            depth += 1
+        elif character in "([{" and depth:
+            depth -= 1
+        elif character in "([{":
+            after = character == "[" and _ANNOTATED.search(text, 0, at) is not None
+            return typed[0] if after and comma else None
+        elif character == "," and not depth:
+            comma = True
+    return None
+
+
+def forms_in(analysis: ModuleAnalysis) -> Iterator[tuple[str, str, str]]:
+    """Yield the forms that a file can use: the name, the code to insert, and what it does."""
+    names = dict.fromkeys((*analysis.scope.names, *forms.NAMES))
+    for name in names:
+        value = analysis.evaluator.member(analysis.scope, name)
+        own = value.library_name if isinstance(value, External) else ""
+        if own not in forms.NAMES:
+            continue
+        form = getattr(forms, own)
+        if isinstance(form, Form):
+            yield name, name, f"shown {form.description}"
+        else:
+            call = forms.CALLED[form].replace("'", '"')
+            summary = (form.__doc__ or "").partition("\n")[0]
+            yield (
+                name,
+                name + call.removeprefix(own),
+                summary.removeprefix("Return the form that ").rstrip("."),
+            )

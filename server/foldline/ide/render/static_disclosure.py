@@ -190,8 +190,7 @@ class _Disclosure:
 
     def _filled(self, block: StaticBlock) -> Iterator[tuple[str, bool]]:
         """Yield the texts of a block, and if each is known."""
-        from foldline.ide.analysis.param_values import text_of_given
-        from foldline.ide.analysis.static_lists import value_segment
+        from foldline.ide.analysis.static_lists import text_of_given, value_segment
         from foldline.ide.analysis.values import Dataclass
         from foldline.prompts import SegmentKind
 

@@ -50,28 +50,31 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     if only is not None:
         # The protocol types accept any text as a kind.
         only = [kind for kind in only if isinstance(kind, str)]
-    fixes: list[CodeAction] = []
-    if only is None or any(_covers(kind, CodeActionKind.QuickFix) for kind in only):
-        fixes = await _quick_fixes(ls, params)
-    if only is None or any(_covers(kind, CodeActionKind.RefactorRewrite) for kind in only):
-        fixes += await _adoptions(ls, params)
-    # Who asks for source actions gets all of them there; who asks for all, each once.
-    as_source = only is not None and any(_covers(kind, KIND) for kind in only)
-    as_here = only is None or any(_covers(kind, KIND_HERE) for kind in only)
-    if not (as_source or as_here) or local_path(params.text_document.uri) is None:
-        return fixes
 
-    def query(snapshot: LspSnapshot) -> list[Offer]:
+    def wants(kind: str) -> bool:
+        return only is None or any(_covers(asked, kind) for asked in only)
+
+    def query(snapshot: LspSnapshot) -> list[CodeAction]:
+        from foldline.server.quick_fixes import quick_fixes
+
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        return list(_offers(ls, snapshot, start, end))
+        found: list[CodeAction] = []
+        if wants(CodeActionKind.QuickFix):
+            found += quick_fixes(snapshot, start, end)
+        if wants(CodeActionKind.RefactorRewrite):
+            found += _adoptions(snapshot, start, end)
+        if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:
+            return found
+        for offer in _offers(ls, snapshot, start, end):
+            # A client that wants source actions gets all of them as such; one that wants all
+            # kinds, each once.
+            here = wants(KIND_HERE) and offer.is_here
+            if here or wants(KIND):
+                kind = KIND_HERE if here else KIND
+                found.append(CodeAction(title=offer.title, kind=kind, command=offer.command))
+        return found
 
-    offers = await with_snapshot(ls, params.text_document.uri, query) or []
-    for offer in offers:
-        here = as_here and offer.is_here
-        if here or as_source or only is None:
-            kind = KIND_HERE if here else KIND
-            fixes.append(CodeAction(title=offer.title, kind=kind, command=offer.command))
-    return fixes
+    return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
 class Offer(NamedTuple):
@@ -85,37 +88,15 @@ class Offer(NamedTuple):
         return self.command.title
 
 
-async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
-    def query(snapshot: LspSnapshot) -> list[CodeAction]:
-        from foldline.server.quick_fixes import quick_fixes
+def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
+    """Yield the adoption of each text under the cursor that can be a prompt."""
+    from foldline.ide.adopt.find import candidates_at
 
-        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        return list(quick_fixes(snapshot, start, end))
-
-    return await with_snapshot(ls, params.text_document.uri, query) or []
-
-
-async def _adoptions(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
-    """The texts under the cursor that can be a prompt."""
-
-    def query(snapshot: LspSnapshot) -> list[CodeAction]:
-        from foldline.ide.adopt.find import candidates_at
-
-        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        return [
-            CodeAction(
-                title=f"Adopt {candidate.name} as a prompt",
-                kind=CodeActionKind.RefactorRewrite,
-                command=Command(
-                    f"Adopt {candidate.name} as a prompt",
-                    prompt_adopt.COMMAND,
-                    arguments=[{"uri": snapshot.uri, "name": candidate.name, "apply": True}],
-                ),
-            )
-            for candidate in candidates_at(snapshot.analysis.text, start, end)
-        ]
-
-    return await with_snapshot(ls, params.text_document.uri, query) or []
+    for candidate in candidates_at(snapshot.analysis.text, start, end):
+        title = f"Adopt {candidate.name} as a prompt"
+        arguments = {"uri": snapshot.uri, "name": candidate.name, "apply": True}
+        command = Command(title, prompt_adopt.COMMAND, arguments=[arguments])
+        yield CodeAction(title, CodeActionKind.RefactorRewrite, command=command)
 
 
 def _offers(ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int) -> Iterator[Offer]:

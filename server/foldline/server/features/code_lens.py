@@ -25,7 +25,7 @@ OPTIONS = CodeLensOptions(resolve_provider=True)
 
 async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
     def query(snapshot: LspSnapshot) -> list[CodeLens]:
-        from foldline.ide.features.lenses import lenses
+        from foldline.ide.features.hover import lenses
 
         if not snapshot.options.code_lens:
             return []

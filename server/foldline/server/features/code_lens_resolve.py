@@ -11,7 +11,7 @@ from foldline.ide.structuring import structure
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from foldline.ide.features.lenses import LensTitle
+    from foldline.ide.features.hover import LensTitle
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -36,7 +36,7 @@ async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
     target = structure(params.data, Target)
 
     def query(snapshot: LspSnapshot) -> LensTitle:
-        from foldline.ide.features.lenses import title
+        from foldline.ide.features.hover import title
 
         return title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
 

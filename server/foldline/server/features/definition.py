@@ -23,7 +23,6 @@ async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location]
         from foldline.ide.features.keys import definitions
 
         places = definitions(snapshot.analysis, snapshot.offset(params.position))
-        located = (snapshot.location(place) for place in places)
-        return [location for location in located if location is not None]
+        return snapshot.locations(places)
 
     return await with_snapshot(ls, params.text_document.uri, query) or None

@@ -26,7 +26,7 @@ async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
     def query(snapshot: LspSnapshot) -> list[DocumentHighlight]:
-        from foldline.ide.features.fields import Role, highlights
+        from foldline.ide.features.field_references import Role, highlights
 
         kinds = {
             Role.DECLARATION: DocumentHighlightKind.Write,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import DocumentSymbolParams
 
-    from foldline.ide.features import symbols
+    from foldline.ide.features.structure import Symbol
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -44,9 +44,9 @@ async def handle(
     hierarchical = options and options.hierarchical_document_symbol_support
 
     def query(snapshot: LspSnapshot) -> list[DocumentSymbol] | list[SymbolInformation]:
-        from foldline.ide.features import symbols
+        from foldline.ide.features.structure import symbols
 
-        found = symbols.symbols(snapshot.analysis)
+        found = symbols(snapshot.analysis)
         if hierarchical:
             return [_symbol(snapshot, symbol) for symbol in found]
         return list(_flat(snapshot, found))
@@ -54,13 +54,13 @@ async def handle(
     return await with_snapshot(ls, params.text_document.uri, query)
 
 
-def kind_of(symbol: symbols.Symbol) -> SymbolKind:
+def kind_of(symbol: Symbol) -> SymbolKind:
     """Return the LSP kind, by which editors choose an icon."""
     return _KINDS[symbol.kind.name]
 
 
 def _flat(
-    snapshot: LspSnapshot, found: Iterable[symbols.Symbol], container: str | None = None
+    snapshot: LspSnapshot, found: Iterable[Symbol], container: str | None = None
 ) -> Iterator[SymbolInformation]:
     """Yield symbols and all below them, each with the name of the one around it."""
     for symbol in found:
@@ -69,7 +69,7 @@ def _flat(
         yield from _flat(snapshot, symbol.children, symbol.name)
 
 
-def _symbol(snapshot: LspSnapshot, symbol: symbols.Symbol) -> DocumentSymbol:
+def _symbol(snapshot: LspSnapshot, symbol: Symbol) -> DocumentSymbol:
     return DocumentSymbol(
         name=symbol.name,
         detail=symbol.detail or None,

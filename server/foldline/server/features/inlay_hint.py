@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    TEXT_DOCUMENT_INLAY_HINT,
-    InlayHint,
-    InlayHintOptions,
-)
+from lsprotocol.types import TEXT_DOCUMENT_INLAY_HINT, InlayHint, InlayHintOptions
 
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
@@ -25,7 +21,7 @@ OPTIONS = InlayHintOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
     def query(snapshot: LspSnapshot) -> list[InlayHint]:
-        from foldline.ide.features.lenses import inlays
+        from foldline.ide.features.hover import inlays
 
         if not snapshot.options.inlay_hints:
             return []

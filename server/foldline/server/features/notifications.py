@@ -18,6 +18,8 @@ from foldline.ide.structuring import structure
 from foldline.server.client_configuration import configure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from lsprotocol.types import (
         DidChangeConfigurationParams,
         DidChangeTextDocumentParams,
@@ -68,7 +70,7 @@ def changed_folders(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams)
     ls.core.set_root_uris(folder.uri for folder in ls.documents.folders.values())
 
 
-NOTIFICATIONS = {
+NOTIFICATIONS: Mapping[str, Callable[..., object]] = {
     TEXT_DOCUMENT_DID_OPEN: opened,
     TEXT_DOCUMENT_DID_CHANGE: changed,
     TEXT_DOCUMENT_DID_CLOSE: closed,

@@ -22,7 +22,7 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
-        from foldline.ide.features.fields import renameable
+        from foldline.ide.features.field_references import renameable
 
         target = renameable(snapshot.analysis, snapshot.offset(params.position))
         if target is None:

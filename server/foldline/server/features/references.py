@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
-        from foldline.ide.features.fields import references
+        from foldline.ide.features.field_references import references
 
         places = references(
             snapshot.project,
@@ -28,7 +28,6 @@ async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] 
             snapshot.offset(params.position),
             include_declaration=params.context.include_declaration,
         )
-        located = (snapshot.location(place) for place in places)
-        return [location for location in located if location is not None]
+        return snapshot.locations(places)
 
     return await with_snapshot(ls, params.text_document.uri, query) or None

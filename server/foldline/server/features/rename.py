@@ -22,7 +22,7 @@ OPTIONS = RenameOptions(prepare_provider=True)
 
 async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | None:
     def query(snapshot: LspSnapshot) -> WorkspaceEdit | None:
-        from foldline.ide.features.fields import RenameRefusedError, rename
+        from foldline.ide.features.field_references import RenameRefusedError, rename
 
         offset = snapshot.offset(params.position)
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import WorkspaceSymbolParams
 
-    from foldline.ide.features.symbols import Symbol
+    from foldline.ide.features.structure import Symbol
     from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
@@ -43,7 +43,7 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
     wanted = query.lower()
 
     def matches(snapshot: LspSnapshot) -> list[WorkspaceSymbol]:
-        from foldline.ide.features.symbols import symbols
+        from foldline.ide.features.structure import symbols
 
         return [
             WorkspaceSymbol(

@@ -35,7 +35,7 @@ from foldline.ide.analysis.values import (
     LambdaValue,
 )
 from foldline.ide.checks.diagnostic import Change
-from foldline.ide.features.locate import constructor_keywords, field_at, placeholder_at
+from foldline.ide.features.keys import constructor_keywords, field_at, placeholder_at
 from foldline.prompts.sections import task
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import SECTION_PARAMS, section_params
 from foldline.ide.analysis.model import Visibility
-from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.params import dataclass_of, params_of
-from foldline.ide.analysis.section_tree import sections_of
+from foldline.ide.analysis.section_tree import in_template, sections_of
 from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Name
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
