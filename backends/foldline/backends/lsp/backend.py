@@ -1,21 +1,34 @@
-"""The language servers of a workspace, and their lifecycle."""
+"""Language servers as an analysis backend, and their lifecycle."""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.lsp.document_symbols import ServerSymbols
+from foldline.backends.base.languages import language_of
+from foldline.backends.base.waiting import question_of, result_of, waits
+from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
+from foldline.backends.files.source import count_lines, split_lines
+from foldline.backends.lsp import results
+from foldline.backends.lsp.document_symbols import ServerSymbols, symbols_from
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
+from foldline.backends.lsp.pool import Question
 from foldline.backends.lsp.references import ServerReferences
-from foldline.backends.lsp.requests import DEFAULT_SECONDS
+from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
+from foldline.backends.lsp.servers import Answer, language_id
+from foldline.backends.models import COMPLETE, FileOutline
+from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.symbols import detail_of, locate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.backends.lsp.discovery import FoundServer
     from foldline.backends.lsp.lifecycle import ServerStatus
+    from foldline.backends.models import Reference, SymbolDetail
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
@@ -32,6 +45,67 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
     """
 
     name = "lsp"
+
+    @waits
+    async def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
+        """The file's symbols from the server, without imports and decorators."""
+        path = self._own_text(file_path, source)
+        answered = await self._ask(
+            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
+            self._seconds,
+        )
+        loaded = self._files.load(path)
+        lines = split_lines(loaded.text)
+        symbols = symbols_from(results.read_symbols(answered.result), lines)
+        return FileOutline(
+            path,
+            language_id(path) or language_of(path, loaded.data[:128]),
+            (),
+            symbols,
+            count_lines(loaded.parse_data),
+            reason="" if symbols else "the language server names no symbols",
+            backend=answered.session.spec.name,
+            coverage=coverage_of(answered),
+        )
+
+    @waits
+    async def read_symbol(
+        self, file_path: str, symbol_name: str, *, source: str | None = None
+    ) -> SymbolDetail | None:
+        """One symbol of the server's outline with its source."""
+        outline = await question_of(self.get_outline)(file_path, source=source)
+        located = locate(outline.path, outline.symbols, symbol_name)
+        loaded = self._files.load(outline.path)
+        return detail_of(located, loaded, outline.backend, outline.coverage)
+
+    @waits
+    async def find_references(
+        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
+    ) -> Sequence[Reference]:
+        """The uses of what the file `scope` defines as `symbol_name`, all of them confirmed."""
+        del source
+        if scope is None:
+            raise LSPUnavailableError("a server is asked about a place: name the defining file")
+        outline = await question_of(self.get_outline)(scope)
+        symbol = locate(outline.path, outline.symbols, symbol_name).symbol
+        lines = split_lines(self._files.load(outline.path).text)
+        column = lines[symbol.name_line - 1].find(symbol.name)
+        if column < 0:
+            raise SymbolNotFoundError(outline.path, symbol_name)
+        target = Position(outline.path, symbol.name_line, column + 1)
+        query = self.begin(symbol_name, scope, time.monotonic())
+        found = await query.confirm([target], [], self._seconds)
+        if found.coverage != COMPLETE and not found.references:
+            raise LSPTimeoutError(found.coverage, found.engine)
+        return found.references
+
+    def _own_text(self, file_path: str, source: str | None) -> str:
+        path = self._files.resolve(file_path)
+        if source is not None and source != self._files.load(path).text:
+            raise LSPUnavailableError("servers are asked about files and open buffers only")
+        return path
+
+    # Lifecycle
 
     @waits
     async def status(self) -> tuple[ServerStatus, ...]:

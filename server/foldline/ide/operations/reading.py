@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from foldline.backends.base.reading import read
+from foldline.backends.base.reading import read, unknown
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role, parameters_of
 
@@ -49,7 +49,8 @@ def read_fields(
         ArgumentsError: Some are wrong; it names each with what is expected.
     """
     given = dict(values)
-    for argument in parameters_of(arguments):
+    parameters = parameters_of(arguments)
+    for argument in parameters:
         value = given.get(argument.name)
         if from_model and isinstance(value, str):
             value = given[argument.name] = _meant(argument, value)
@@ -57,7 +58,10 @@ def read_fields(
             given.pop(argument.name, None)
     found, problems = read(given, arguments)
     if found is None:
-        raise ArgumentsError(problems)
+        # In the order of the documentation.
+        names = [argument.name for argument in parameters]
+        unknowns = {name: unknown(name, names, "argument") for name in values if name not in names}
+        raise ArgumentsError(problems | unknowns)
     return found
 
 
