@@ -18,7 +18,7 @@ from foldline.backends import (
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.formatting.budget import REFERENCES_DETAILS
-from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
+from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.references import references_cache, two_tier_references
 from foldline.backends.references.references import is_test_path
 from foldline.backends.text import format_references
@@ -313,7 +313,7 @@ def test_a_broken_language_server_is_never_the_end_of_an_answer() -> None:
         access.read_symbol("lib/core.py", "Nothing")
 
 
-class CountingParsing(InProcessParsing):
+class CountingParsing(Parsing):
     """Counts the files that it parses."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from foldline.backends.models import (
     References,
 )
 from foldline.backends.outlines.outline_cache import OutlineCache
-from foldline.backends.outlines.parsing import InProcessParsing, Parsed, Refused
+from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.references.references import can_have_references, is_test_path
 from foldline.backends.references.references_cache import FileUses, UsesCache
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import Reference, SymbolDetail
-    from foldline.backends.outlines.parsing import Parsing
     from foldline.backends.parsers.outline_builder import Outline
 
 NAME = "ast"
@@ -53,7 +52,7 @@ class ASTFileAnalysisBackend:
     ) -> None:
         self._files = files
         self._index = index
-        self._parsing = parsing or InProcessParsing()
+        self._parsing = parsing or Parsing()
         self._cache = OutlineCache(index)
         self._uses = UsesCache()
 

@@ -127,7 +127,7 @@ def test_no_result_of_a_server_raises(value: object) -> None:
     for symbol in results.read_symbols(value):
         assert 1 <= symbol.line <= symbol.line_end
     results.read_hover(value)
-    results.read_diagnostics(value)
+    results.read_diagnostics("a.py", value)
     results.read_call(value)
     results.read_lines_of(value)
 

@@ -187,9 +187,8 @@ class Shared(Generic[Value]):
     a time, of `time.monotonic`, that its result must not be older than.
     """
 
-    def __init__(self, work: Callable[[float], Value], threads: Executor = WALKS) -> None:
+    def __init__(self, work: Callable[[float], Value]) -> None:
         self._work = work
-        self._threads = threads
         self._lock = threading.Lock()
         self._began = 0.0
         self._running: Future[Value] | None = None
@@ -219,7 +218,7 @@ class Shared(Generic[Value]):
         self._running = future
         if future is not None:
             self._began = time.monotonic()
-            self._threads.submit(self._run, future, since)
+            WALKS.submit(self._run, future, since)
 
     def _run(self, future: Future[Value], since: float) -> None:
         # Callers may ask again at once: the next turn begins before this one is reported.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
@@ -14,7 +15,6 @@ from foldline.backends.lsp.servers import Answer
 from foldline.backends.outlines.locations import (
     Call,
     Calls,
-    CodeDiagnostic,
     Diagnostics,
     Hover,
     Locations,
@@ -54,17 +54,10 @@ class ServerNavigation(ServerRequests):
         path = self._files.resolve(path)
         answered, items = await self.wait(self._diagnostics(path), seconds)
         lines = split_lines(self._files.load(path).text)
+        encoding = answered.running.encoding
         found = tuple(
-            CodeDiagnostic(
-                path,
-                raw.line + 1,
-                LocationCollector.column(lines, raw.line, raw.start, answered.running.encoding),
-                raw.severity,
-                raw.message,
-                raw.code,
-                raw.source,
-            )
-            for raw in results.read_diagnostics(items)
+            replace(one, column=LocationCollector.column(lines, one.line - 1, one.column, encoding))
+            for one in results.read_diagnostics(path, items)
         )
         coverage = coverage_of(answered)
         if items is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.outlines.locations import CodeDiagnostic
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,18 +26,6 @@ class RawLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class RawDiagnostic:
-    """A diagnostic as the server gave it."""
-
-    line: int
-    start: int
-    severity: str
-    message: str
-    code: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class RawSymbol:
     """A symbol as the server gave it; `kind` is LSP's number."""
 
@@ -44,7 +34,6 @@ class RawSymbol:
     line: int
     line_end: int
     name_line: int
-    detail: str
     children: tuple[RawSymbol, ...]
 
 
@@ -64,8 +53,8 @@ def read_hover(result: object) -> str:
     return "\n\n".join(parts)
 
 
-def read_diagnostics(items: object) -> list[RawDiagnostic]:
-    """The diagnostics of a list."""
+def read_diagnostics(path: str, items: object) -> list[CodeDiagnostic]:
+    """The diagnostics of a list, with columns from 0 in the server's own units."""
     found = []
     for item in items if isinstance(items, list) else ():
         span = _range(item.get("range")) if isinstance(item, dict) else None
@@ -74,8 +63,9 @@ def read_diagnostics(items: object) -> list[RawDiagnostic]:
         severity = item.get("severity")
         code = item.get("code")
         found.append(
-            RawDiagnostic(
-                span[0],
+            CodeDiagnostic(
+                path,
+                span[0] + 1,
                 span[1],
                 _SEVERITIES.get(severity if isinstance(severity, int) else 1, "error"),
                 str(item.get("message", "")),
@@ -99,7 +89,6 @@ def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
         if whole is None or not isinstance(name, str) or not isinstance(kind, int):
             continue
         own = _range(item.get("selectionRange")) or whole
-        detail = item.get("detail")
         found.append(
             RawSymbol(
                 name,
@@ -108,7 +97,6 @@ def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
                 # A range that ends at the start of a line does not hold that line.
                 max(whole[2] + (1 if whole[3] else 0), whole[0] + 1),
                 own[0] + 1,
-                detail if isinstance(detail, str) else "",
                 read_symbols(item.get("children"), depth + 1),
             )
         )

@@ -184,24 +184,16 @@ class ServerSession:
         except TimeoutError:
             log.debug("%s published no diagnostics for some documents", self.spec.name)
 
-    async def request(
-        self,
-        running: InitializedServer,
-        method: str,
-        params: object,
-        *,
-        seconds: float | None = None,
-    ) -> Any:
+    async def request(self, running: InitializedServer, method: str, params: object) -> Any:
         """The answer of `running` to one request; a server that went silent is ended."""
         connection = running.connection
         before = connection.received
         self._requests += 1
         self._busy += 1
-        limit = self._limits.request if seconds is None else min(seconds, self._limits.request)
         try:
-            return await connection.request(method, params, seconds=limit)
+            return await connection.request(method, params, seconds=self._limits.request)
         except LSPTimeoutError:
-            if connection.received == before and limit >= self._limits.request:
+            if connection.received == before:
                 self._begin_end(running, "it stopped answering", crashed=True)
             raise
         finally:

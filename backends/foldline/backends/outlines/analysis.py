@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.waiting import question_of
@@ -15,64 +15,46 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import FileOutline, References, SymbolDetail
-    from foldline.backends.parsers.outline_builder import Outline
     from foldline.backends.protocol import MinimalBackend
 
-
+Analysis: TypeAlias = ASTFileAnalysisBackend
+"""Syntax trees, or `OwnAnalysis` of a user's own backend."""
 # Files whose outlines tell definitions from other uses.
 _MOST_OUTLINES = 50
 
 
-class Analysis(Protocol):
-    """The methods that `SmartFileAccess` needs of its analysis."""
-
-    @property
-    def name(self) -> str: ...
-
-    def get_outline(self, file_path: str) -> FileOutline: ...
-
-    def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None: ...
-
-    def find_references(
-        self,
-        symbol_name: str,
-        scope: str | None = None,
-        *,
-        since: float | None = None,
-        most: int | None = None,
-    ) -> References: ...
-
-    def outline_text(self, path: str) -> Outline: ...
-
-    def files_defining(self, name: str) -> list[str]: ...
-
-
-class OwnAnalysis(OwnBackend):
+class OwnAnalysis(ASTFileAnalysisBackend):
     """A user's own backend as the analysis; searches parse the files themselves."""
 
     def __init__(
         self, backend: MinimalBackend, files: FileBackend, index: WorkspaceIndex | None
     ) -> None:
-        super().__init__(backend, files, "custom")
-        self._syntax = ASTFileAnalysisBackend(files, index)
+        super().__init__(files, index)
+        self._own = OwnBackend(backend, files, "custom")
+        self.name = self._own.name
+
+    def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
+        del source
+        return self._own.get_outline(file_path)
+
+    def read_symbol(
+        self, file_path: str, symbol_name: str, *, source: str | None = None
+    ) -> SymbolDetail | None:
+        del source
+        return self._own.read_symbol(file_path, symbol_name)
 
     def find_references(
         self,
         symbol_name: str,
         scope: str | None = None,
         *,
+        source: str | None = None,
         since: float | None = None,
         most: int | None = None,
     ) -> References:
-        del since, most
-        found = self.with_columns(super().find_references(symbol_name, scope))
-        return self._with_definitions(found)
-
-    def outline_text(self, path: str) -> Outline:
-        return self._syntax.outline_text(path)
-
-    def files_defining(self, name: str) -> list[str]:
-        return self._syntax.files_defining(name)
+        del source, since, most
+        found = self._own.find_references(symbol_name, scope)
+        return self._with_definitions(self._own.with_columns(found))
 
     def _with_definitions(self, found: References) -> References:
         """The references; those that the backend's own outlines define are definitions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
@@ -51,27 +51,11 @@ def find_guarded(source: Parsed, name: str) -> list[Found]:
         return [Refused(source.path, str(refused))]
 
 
-class Parsing(Protocol):
-    """Makes outlines and finds references in sources."""
+class Parsing:
+    """Makes outlines and finds references in sources, where it is called."""
 
     def outline(self, source: Parsed) -> Outline:
-        """What the source defines."""
-        ...
-
-    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
-        """The uses of the name, source by source, and the sources that weren't parsed."""
-        ...
-
-    def close(self) -> None:
-        """End whatever was started."""
-        ...
-
-
-class InProcessParsing:
-    """Parses where it is called."""
-
-    def outline(self, source: Parsed) -> Outline:
-        """What the source defines."""
+        """The outline of the source."""
         return outline_source(source.language, source.data)
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
@@ -83,4 +67,4 @@ class InProcessParsing:
                 yield Refused(source.path, str(refused))
 
     def close(self) -> None:
-        """Nothing was started."""
+        """End whatever was started."""

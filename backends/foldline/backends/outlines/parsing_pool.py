@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed
-from foldline.backends.outlines.parsing import Parsed, Refused, find_guarded
+from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_guarded
 from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _MOST_DEADLY = 1_000
 logger = logging.getLogger(__name__)
 
 
-class PoolParsing:
+class PoolParsing(Parsing):
     """Parses in worker processes, which start with the first source that is worth it.
 
     Workers have limits of time and memory, and die of them. For a `patient` caller, who has
