@@ -7,7 +7,10 @@ import pytest
 from foldline.backends import LocalFileBackend
 from foldline.backends.errors import LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.lsp import LSPBackend
-from foldline.backends.protocol import MinimalBackend
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.backends.protocol import MinimalBackend
 
 FILES = {
     "shop.py": "class Till:\n    def pay(self):\n        return 1\n",
