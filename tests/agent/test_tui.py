@@ -83,7 +83,7 @@ def app_of(file: Path, name: str | None = None) -> PreviewApp:
     workspace = Workspace()
     workspace.set_settings(Settings(trusted=True, render_deadline=30.0))
     workspace.set_roots([file.parent])
-    return PreviewApp(workspace, FirstView(file, name, (), None, {}, None))
+    return PreviewApp(workspace, FirstView(file, name))
 
 
 class Desk:

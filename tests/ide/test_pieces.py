@@ -13,8 +13,9 @@ from foldline.ide.checks import diagnostics
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.silencing import silenced_here
 from foldline.ide.features.completion import completions
-from foldline.ide.features.hover import hover, inlays, lenses, opened_costs, title
+from foldline.ide.features.hover import hover, inlays, lenses, title
 from foldline.ide.features.structure import foldings, semantic_tokens, symbols
+from foldline.ide.render.token_costs import opened_costs
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD

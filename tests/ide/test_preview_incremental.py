@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.previews.session import Preview
+from foldline.ide.prompts.request import View as PromptView
 from foldline.ide.render.answers import RECORD, AnswerReader
 from foldline.ide.render.render import Block, Location, Position, Range, Render
-from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.token_costs import with_costs
 from foldline.ide.token_counter import token_counter
 
@@ -73,7 +73,7 @@ SECTIONS = st.builds(
     st.integers(min_value=0, max_value=1),
 )
 RENDERS = st.lists(SECTIONS, max_size=3, unique_by=lambda section: section.id)
-OPENED = st.sampled_from((frozenset[str](), frozenset({"a"})))
+OPENED = st.sampled_from(((), ("a",)))
 STEPS = st.lists(st.tuples(RENDERS, OPENED), min_size=2, max_size=30)
 
 
@@ -85,10 +85,10 @@ def answered(reader: AnswerReader, sections: list[Section]) -> Render:
 
 
 def shown(
-    preview: Preview, reader: AnswerReader, sections: list[Section], opened: frozenset[str]
+    preview: Preview, reader: AnswerReader, sections: list[Section], opened: tuple[str, ...]
 ) -> tuple[Block, ...]:
     """Show a render in a preview, and return the blocks that its client is sent."""
-    preview.steps = [RenderOptions(opened=opened)]
+    preview.steps = [PromptView(opened=opened)]
     locations = {section.path: section.location for section in sections}
     render = answered(reader, sections)
     known = preview.render.blocks
@@ -97,7 +97,7 @@ def shown(
 
 @given(STEPS)
 def test_updates_put_together_are_the_preview_from_scratch(
-    steps: list[tuple[list[Section], frozenset[str]]],
+    steps: list[tuple[list[Section], tuple[str, ...]]],
 ) -> None:
     preview, reader = Preview("preview-1", "file:///w/prompt.py", "p"), AnswerReader()
     client: dict[str, Block] = {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foldline.ide.errors import RenderError
-from foldline.ide.render import execution, jobs
+from foldline.ide.render import execution
 from foldline.ide.render.interpreter import Interpreter
 from foldline.ide.render.render import AnswerT
 from foldline.ide.render.renderer import Job, Renderer
@@ -140,7 +140,9 @@ class SlowRenderer(Renderer):
         self.asked = asyncio.Event()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
+    async def run(
+        self, interpreter: Interpreter, job: Job, answers: type[AnswerT], finish: Any = None
+    ) -> AnswerT:
         self.asked.set()
         await asyncio.shield(self.ended)
         raise RenderError({"kind": "exit", "message": f"{interpreter.path}: {job.file.name} ended"})
@@ -176,7 +178,7 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
 ) -> None:
     editor, renderer = slow(view, tmp_path)
     loop = asyncio.get_running_loop()
-    build = jobs.build_job
+    build = execution.build_job
 
     def take_back(*arguments: Any) -> Any:
         asyncio.run_coroutine_threadsafe(untrust(), loop).result(30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.ide.render.renderer import Renderer
 
@@ -62,13 +62,15 @@ class GatedRenderer(Renderer):
                 self._came.clear()
                 await self._came.wait()
 
-    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
+    async def run(
+        self, interpreter: Interpreter, job: Job, answers: type[AnswerT], finish: Any = None
+    ) -> AnswerT:
         text = job.overlays[str(job.file)]
         self.started.append(text)
         self._came.set()
         try:
             await self.wait()
-            return await super().run(interpreter, job, answers)
+            return await super().run(interpreter, job, answers, finish)
         except asyncio.CancelledError:
             self.ended.append(text)
             raise
@@ -154,8 +156,10 @@ async def test_what_was_executed_is_not_shown_once_trust_is_taken_back(
     editor, uri, renderer = await previewed(view, tmp_path)
     run = renderer.run
 
-    async def late(interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
-        answer = await run(interpreter, job, answers)
+    async def late(
+        interpreter: Interpreter, job: Job, answers: type[AnswerT], finish: Any
+    ) -> AnswerT:
+        answer = await run(interpreter, job, answers, finish)
         editor.trust(trusted=False)
         return answer
 

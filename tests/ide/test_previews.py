@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from foldline.ide.previews.session import Preview
+from foldline.ide.prompts.request import View as PromptView
 from foldline.ide.render.render import Render
-from foldline.ide.render.render_options import RenderOptions
 
 from .viewer import View, Viewer
 
@@ -267,7 +267,7 @@ def test_a_ticket_is_current_while_no_younger_text_is_shown_and_its_options_hold
     preview.show(Render(name="p", text="", blocks=()), younger)
     assert older.is_outdated(preview)
     assert younger.is_current(preview)
-    preview.steps.append(RenderOptions(action="reset"))
+    preview.steps.append(PromptView(action="reset"))
     assert not younger.is_current(preview)
     assert preview.ticket().is_current(preview)
 

@@ -15,7 +15,6 @@ import pytest
 from pygls.exceptions import JsonRpcException
 
 from foldline.ide.errors import REFUSALS
-from foldline.ide.previews.previews import Previews
 from foldline.ide.settings import Settings
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.workspace import Workspace
@@ -46,7 +45,8 @@ class Viewer:
         self.core = Workspace.at(root, settings=Settings(**settings))
         self.core.locate = partial(locate, encoding="utf-16")
         self.core.report = self._report
-        self.previews = Previews(self.core, self._take)
+        self.previews = self.core.previews
+        self.previews.on_update = self._take
         self.updates: list[dict[str, Any]] = []
         self.reported: list[str] = []
         self._updated = asyncio.Event()

@@ -22,24 +22,27 @@ from foldline.agent.terminal import (
     show,
     show_styled,
 )
+from foldline.ide.operations.operation import Role, parameters_of
+from foldline.ide.prompts.actions import ACTIONS, NOT_SHOWN, Change
+from foldline.ide.prompts.arguments import key_argument
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.agent.preview_session import FirstView
     from foldline.agent.verbs import Verbs
     from foldline.backends.formatting.parts import Line
-    from foldline.ide.render.jobs import Action
-    from foldline.ide.render.render import Answer, Block, OpenedSections, Render
-    from foldline.ide.render.render_options import RenderOptions
-    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.request import PromptRef
+    from foldline.ide.render.render import Answer, Block
     from foldline.ide.workspace import Workspace
 
 RENDER_SECONDS = 30.0
+REASON = "Opened on the command line"
 
 
-def register(verbs: Verbs) -> None:
+def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> None:
     parser = verbs.add_parser(
         "preview",
         help="show a prompt as a model would get it",
@@ -51,13 +54,9 @@ def register(verbs: Verbs) -> None:
         metavar="FILE[:NAME]",
         help="a module, and the variable or ns/key of a prompt in it",
     )
-    parser.add_argument(
-        "--open",
-        action="append",
-        default=[],
-        metavar="KEY",
-        help="open a summarized section, as a model does; may be repeated",
-    )
+    offered = [action for action in actions if action.names.option]
+    for action in offered:
+        add_action(parser, action)
     parser.add_argument(
         "--params",
         metavar="FILE",
@@ -101,7 +100,47 @@ def register(verbs: Verbs) -> None:
     )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.add_argument("--model", default="MODEL", help="the model that --as names")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, actions=offered)
+
+
+def add_action(parser: argparse.ArgumentParser, action: type[Action[Any]]) -> None:
+    """Add the option of an action, and one for each further argument: `--pin KEY --pin-times 2`."""
+    for argument in parameters_of(action):
+        doc, many = argument.doc.documentation, argument.kind is tuple
+        if Role.KEY in argument.roles:
+            parser.add_argument(
+                action.names.option,
+                action="append" if many else "store",
+                default=[] if many else None,
+                metavar="KEY",
+                help=f"{doc}; may be repeated" if many else doc,
+            )
+        elif argument.roles.isdisjoint({Role.MODEL, Role.PEOPLE}):
+            name = argument.name.replace("_", "-")
+            parser.add_argument(f"{action.names.option}-{name}", metavar="VALUE", help=doc)
+
+
+def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
+    """Yield the actions whose options are given.
+
+    Raises:
+        ArgumentsError: An argument is wrong.
+    """
+    from foldline.ide.operations.reading import read_fields
+
+    for action in options.actions:
+        key = key_argument(action)
+        option = action.names.option.strip("-").replace("-", "_")
+        names = {
+            one.name: option if one == key else f"{option}_{one.name}"
+            for one in parameters_of(action)
+        }
+        values = {name: getattr(options, dest, None) for name, dest in names.items()}
+        given = {name: value for name, value in values.items() if value}
+        if key is not None and key.name in given:
+            if "reason" in names:
+                given["reason"] = REASON
+            yield read_fields(action, given, from_model=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -140,11 +179,18 @@ def _explore(options: argparse.Namespace, file: Path, name: str | None) -> int:
 
 
 def _first_view(options: argparse.Namespace, file: Path, name: str | None) -> FirstView:
-    from foldline.agent.preview_session import FirstView
+    from foldline.agent.preview_session import CloseChapters, FirstView
+    from foldline.ide.prompts.actions import OpenChapter, SetValues
 
-    return FirstView(
-        file, name, options.open, options.chapter, _read_params(options), options.parameter_set
-    )
+    actions: list[Action[Any]] = []
+    params = _read_params(options)
+    if params or options.parameter_set:
+        actions.append(SetValues(params=params, parameter_set=options.parameter_set))
+    if options.chapter is not None:
+        actions.append(CloseChapters())
+    if options.chapter:
+        actions.append(OpenChapter(chapters=tuple(sorted(options.chapter)), reason=REASON))
+    return FirstView(file, name, (*actions, *actions_of(options)))
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -183,28 +229,35 @@ class _Shown:
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.render.execution import execute
-    from foldline.ide.render.jobs import Action, Circumstances
-    from foldline.ide.render.render import OpenedSections, RequestBody, chapters_shown
+    from foldline.ide.prompts.actions import Body, Diff, Open, RenderPrompt
+    from foldline.ide.prompts.perform import perform
+    from foldline.ide.render.render import OpenedSections, chapters_shown
     from foldline.ide.render.token_costs import with_costs
     from foldline.ide.structuring import unstructured
 
-    prompt = _named_prompt(workspace, options)
+    prompt = _prompt(workspace, options)
+    opening: Action[Any] | None = None
+    for action in actions_of(options):
+        if isinstance(action, Change):
+            prompt = replace(prompt, view=action.changed(prompt.view, NOT_SHOWN))
+        else:
+            opening = action
+    opened = replace(prompt.view, opened=opening.section_keys if isinstance(opening, Open) else ())
     if options.diff is not None:
-        from foldline.agent.preview_diff import diff, diff_lines
+        from foldline.agent.preview_diff import diff_lines
 
-        found = await diff(prompt, options.diff)
+        compared = replace(prompt, view=replace(opened, tolerant=False, costs=True))
+        found = await perform(workspace, compared, Diff(revision=options.diff))
         if options.json:
             return _Shown(FOUND, _plain(json_text(unstructured(found))))
         return _Shown(FOUND, list(diff_lines(found)))
     if options.provider is not None:
-        asked = {"provider": options.provider, "model": options.model, "opened": options.open}
-        action = Action("body", RequestBody, asked)
-        given = (prompt.options, Circumstances(params_file=options.params))
-        sent = await execute(workspace, prompt.target, action, *given)
+        body = Body(provider=options.provider, model=options.model)
+        sent = await perform(workspace, replace(prompt, view=opened), body)
         return _Shown(FOUND, _plain(json_text(sent.body)), _made_up(sent))
-    answer = await prompt.execute(tolerant=True)
+    answer = await perform(workspace, prompt, opening or RenderPrompt())
     render = answer.render if isinstance(answer, OpenedSections) else answer
+    file, _ = file_and_name(options.target)
     known = {chapter.key: chapter.open for chapter in answer.chapters}
     wanted = options.chapter or frozenset()
     for key in wanted - known.keys():
@@ -215,7 +268,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     problems = [f"{key}: {error.message}" for key, error in failed]
     status = NOTHING if failed or closed else FOUND
     if options.json:
-        render = with_costs(render, workspace.folder(prompt.target.document.path).counter)
+        render = with_costs(render, workspace.folder(file).counter)
         told = replace(answer, render=render) if isinstance(answer, OpenedSections) else render
         text = json_text({**unstructured(told), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
@@ -223,7 +276,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     if options.tree or (is_styled() and not options.text):
         from foldline.agent.preview_tree import tree_lines
 
-        counter = workspace.folder(prompt.target.document.path).counter
+        counter = workspace.folder(file).counter
         costed = with_costs(render, counter)
         return _Shown(status, list(tree_lines(costed, counter)), tuple(problems))
     if answer.chapters:
@@ -263,57 +316,21 @@ def _clear() -> None:
         show("")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPrompt:
+def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
     """The prompt that the command line names, and how it's rendered."""
-
-    workspace: Workspace
-    target: PromptTarget
-    options: RenderOptions
-    opening: Action[OpenedSections] | None
-    params_file: Path | None
-
-    async def execute(
-        self, texts: Mapping[str, str] | None = None, *, tolerant: bool = False
-    ) -> Render | OpenedSections:
-        """Render it, with `texts` in place of files."""
-        from foldline.ide.render.execution import execute
-        from foldline.ide.render.jobs import RENDER, Circumstances
-
-        circumstances = Circumstances(
-            texts=texts or {}, tolerant=tolerant, params_file=self.params_file
-        )
-        given = (self.options, circumstances)
-        if self.opening is not None:
-            return await execute(self.workspace, self.target, self.opening, *given)
-        return await execute(self.workspace, self.target, RENDER, *given)
-
-    async def render(self, texts: Mapping[str, str] | None = None) -> Render:
-        """Render it, with `texts` in place of files; what can't be rendered is a failure."""
-        from foldline.ide.render.render import OpenedSections
-
-        answer = await self.execute(texts)
-        return answer.render if isinstance(answer, OpenedSections) else answer
-
-
-def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPrompt:
-    from foldline.ide.render.jobs import open_sections
-    from foldline.ide.render.render_options import RenderOptions
-    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.prompts.request import PromptRef, View
 
     file, name = file_and_name(options.target)
-    opening = open_sections(options.open, "Opened on the command line")
-    return NamedPrompt(
-        workspace,
-        PromptTarget.on_disk(file, _root_of(file), name or _first_prompt(workspace, file)),
-        RenderOptions(
-            params=_read_params(options),
-            parameter_set=options.parameter_set,
-            chapters=options.chapter,
-        ),
-        opening if options.open else None,
-        options.params,
+    view = View(
+        params=_read_params(options),
+        parameter_set=options.parameter_set,
+        chapters=options.chapter,
+        reason=REASON,
+        tolerant=True,
+        costs=False,
+        params_file=options.params,
     )
+    return PromptRef(file=file, root=_root_of(file), name=name, view=view)
 
 
 def _open_workspace(file: Path, options: argparse.Namespace) -> Workspace:
@@ -341,16 +358,6 @@ def _root_of(file: Path) -> Path:
     """The folder that `file` belongs to: this one, if it is below."""
     here = Path.cwd().resolve()
     return here if file.is_relative_to(here) else file.parent
-
-
-def _first_prompt(workspace: Workspace, file: Path) -> str | None:
-    """The prompt to show of `file` where none is named."""
-    from foldline.ide.resolve import first_prompt
-    from foldline.ide.uris import uri_of
-
-    return workspace.with_snapshot(
-        uri_of(file), lambda snapshot: first_prompt(snapshot.analysis.module.prompts)
-    )
 
 
 def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

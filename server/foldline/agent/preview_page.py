@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.ide.lifecycle import exit_with_parent
-from foldline.ide.previews.previews import Previews
 from foldline.ide.render.renderer import STOP_SECONDS
 from foldline.server.page.pages import Pages
 
@@ -29,10 +28,9 @@ async def serve(workspace: Workspace, view: FirstView) -> None:
         IdeError, BackendError: The prompt can't be shown.
     """
     exit_with_parent()
-    previews = Previews(workspace)
-    pages = Pages(previews)
+    pages = Pages(workspace.previews)
     try:
-        url = pages.serve(await open_preview(workspace, previews, view))
+        url = pages.serve(await open_preview(workspace, view))
         print(url, flush=True)  # noqa: T201
         print("foldline preview: open this address in a browser; Ctrl-C ends it", file=sys.stderr)  # noqa: T201
         following = asyncio.create_task(follow_files(workspace, view.file))
@@ -44,7 +42,7 @@ async def serve(workspace: Workspace, view: FirstView) -> None:
             following.result()
     finally:
         await pages.stop()
-        previews.close_all()
+        workspace.previews.close_all()
         await workspace.stop(STOP_SECONDS)
 
 

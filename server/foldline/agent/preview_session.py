@@ -9,31 +9,39 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_text
+from foldline.ide.prompts.actions import Change, Start
+from foldline.ide.prompts.perform import perform
+from foldline.ide.prompts.request import PromptRef
 from foldline.ide.uris import uri_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from foldline.ide.previews.previews import Previews
+    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.request import View
+    from foldline.ide.render.render import Render
     from foldline.ide.workspace import Workspace
-
-REASON = "Opened on the command line"
 
 
 @dataclass(frozen=True, slots=True)
 class FirstView:
-    """A prompt, and how it's shown at first."""
+    """A prompt, and what is done to its preview at first."""
 
     file: Path
     name: str | None
-    open: Sequence[str]
-    chapters: frozenset[str] | None
-    params: Mapping[str, Mapping[str, Any]]
-    parameter_set: str | None
+    actions: Sequence[Action[Any]] = ()
 
 
-async def open_preview(workspace: Workspace, previews: Previews, view: FirstView) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseChapters(Change):
+    """Close every chapter of a preview."""
+
+    def changed(self, view: View, shown: Render) -> View:
+        return replace(view, chapters=frozenset(), action="close")
+
+
+async def open_preview(workspace: Workspace, view: FirstView) -> str:
     """Open the preview, and return its session's id.
 
     Raises:
@@ -41,18 +49,10 @@ async def open_preview(workspace: Workspace, previews: Previews, view: FirstView
     """
     uri = uri_of(view.file)
     workspace.open_document(uri, read_text(view.file, SOURCE_BYTES, strict=True), 1)
-    session_id = (await previews.open(uri, view.name)).sessionId
-    if view.params or view.parameter_set:
-        await previews.set_values(session_id, view.params, parameter_set=view.parameter_set)
-    if view.chapters is not None:
-        await previews.choose(
-            session_id, lambda options: replace(options, chapters=frozenset(), action="close")
-        )
-    if view.chapters:
-        await previews.open_chapters(session_id, sorted(view.chapters), REASON)
-    if view.open:
-        await previews.open_sections(session_id, view.open, REASON)
-    return session_id
+    state = await perform(workspace, PromptRef(uri=uri, name=view.name), Start())
+    for action in view.actions:
+        await perform(workspace, state.sessionId, action)
+    return state.sessionId
 
 
 async def follow_files(workspace: Workspace, file: Path) -> None:

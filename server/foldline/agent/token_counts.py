@@ -14,8 +14,8 @@ from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.cost_texts import gain_of
-from foldline.ide.features.hover import opened_costs
 from foldline.ide.render.static import section_tokens
+from foldline.ide.render.token_costs import opened_costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,11 +90,11 @@ async def executed(
     counts: Sequence[PromptCount], root: Path, counter: TokenCounter
 ) -> list[PromptCount]:
     """Return the counts of what running the prompts shows, which the user asked for."""
-    from foldline.ide.render.execution import execute
-    from foldline.ide.render.jobs import RENDER
+    from foldline.ide.prompts.actions import RenderPrompt
+    from foldline.ide.prompts.perform import perform
+    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.renderer import STOP_SECONDS
     from foldline.ide.render.token_costs import with_costs
-    from foldline.ide.resolve import PromptTarget
     from foldline.ide.settings import Settings
     from foldline.ide.workspace import Workspace
 
@@ -102,8 +102,9 @@ async def executed(
     found: list[PromptCount] = []
     try:
         for count in counts:
-            target = PromptTarget.on_disk(root / count.file, root, count.name)
-            render = with_costs(await execute(workspace, target, RENDER), counter)
+            file = root / count.file
+            prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
+            render = with_costs(await perform(workspace, prompt, RenderPrompt()), counter)
             blocks = [block for block in render.blocks if block.enabled]
             sections = section_tokens(blocks, counter, {one.path: gain_of(one) for one in blocks})
             tokens = sum(section.tokens for section in sections)

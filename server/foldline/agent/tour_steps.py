@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import run_async
@@ -77,14 +77,13 @@ async def run_tour(folder: Path) -> list[Shown]:
 
 
 async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
-    from foldline.ide.render import execution
-    from foldline.ide.render.jobs import open_sections, summarize_section
-    from foldline.ide.render.render_options import RenderOptions
-    from foldline.ide.resolve import find_prompt
+    from foldline.ide.prompts.actions import Open, RenderPrompt, Summary
+    from foldline.ide.prompts.perform import perform
+    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.uris import uri_of
 
-    target = await find_prompt(workspace, uri_of(file), None)
-    folded = await execution.render(workspace, target)
+    prompt = PromptRef(uri=uri_of(file))
+    folded = await perform(workspace, prompt, RenderPrompt())
     closed = [block.key for block in folded.blocks if block.visibility == "SUMMARY"]
     if SECTION not in closed:
         raise TourError(f"the section {SECTION} is not folded")
@@ -93,17 +92,18 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
         indent = "  " * block.depth
         size = (f"  {size_of(block.text):,} bytes", "dim")
         if block.key in closed:
-            summary = await execution.execute(workspace, target, summarize_section(block.key))
+            summary = await perform(workspace, prompt, Summary(section_key=block.key))
             size = (f"{size[0]}, {summary.size_if_opened:,} if opened", "dim")
             sections.append([(f"{indent}▸ {block.number}. {block.title}", ""), size])
         else:
             sections.append([(f"{indent}▾ {block.number}. {block.title}", "bold"), size])
-    opened = await execution.open_sections(workspace, target, open_sections([SECTION], REASON))
+    opened = await perform(workspace, prompt, Open(section_keys=(SECTION,), reason=REASON))
     everything = folded
     while closed:
         overrides = dict.fromkeys((block.key for block in everything.blocks), "FULL")
-        options = RenderOptions(overrides=overrides)
-        everything = await execution.render(workspace, target, options)
+        everything = await perform(
+            workspace, replace(prompt, view=View(overrides=overrides)), RenderPrompt()
+        )
         closed = [block.key for block in everything.blocks if block.visibility == "SUMMARY"]
     whole = (size_of(everything.text), "the prompt with everything open")
     arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
+    from foldline.ide.prompts.request import PromptRef
     from foldline.ide.workspace import Workspace
 
 
@@ -43,10 +44,20 @@ class PromptTarget:
     document: DocumentTarget
     name: str | None
 
-    @classmethod
-    def on_disk(cls, file: Path, root: Path, name: str | None) -> PromptTarget:
-        """A prompt of a file as it is on disk."""
-        return cls(DocumentTarget(uri_of(file), file, root), name)
+
+async def resolve(workspace: Workspace, ref: PromptRef) -> PromptTarget:
+    """The prompt that `ref` names.
+
+    Raises:
+        IdeError: There is no such document or prompt.
+    """
+    if ref.file is None:
+        return await find_prompt(workspace, ref.uri, ref.name)
+    name = ref.name or await workspace.query(
+        uri_of(ref.file), lambda snapshot: first_prompt(snapshot.analysis.module.prompts)
+    )
+    document = DocumentTarget(uri_of(ref.file), ref.file, ref.root or workspace.root_of(ref.file))
+    return PromptTarget(document, name)
 
 
 async def find_document(workspace: Workspace, uri: str | None) -> DocumentTarget:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.parsing_pool import PoolParsing
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.folder import Folder
+    from foldline.ide.previews.previews import Previews
     from foldline.ide.render.render import Location
     from foldline.ide.render.renderer import Renderer
 
@@ -116,6 +117,13 @@ class Workspace:
         from foldline.ide.render.renderer import Renderer
 
         return Renderer()
+
+    @cached_property
+    def previews(self) -> Previews:
+        """The open previews."""
+        from foldline.ide.previews.previews import Previews
+
+        return Previews(self)
 
     # Folders
 

@@ -10,25 +10,17 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.structuring import structure, unstructure
 from foldline.server.commands import (
-    preview_steps,
     prompt_adopt,
-    prompt_close_sections,
-    prompt_diff,
     prompt_list,
-    prompt_open_sections,
-    prompt_preview,
-    prompt_read_section,
-    prompt_render,
     prompt_serve,
-    prompt_set_params,
-    prompt_summary,
-    prompt_tokens,
     restart,
     show,
     status,
 )
+from foldline.server.commands.prompt_command import PromptCommand
 from foldline.server.errors import request_failure
 from foldline.server.features import (
     code_action,
@@ -64,7 +56,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from foldline.ide.operations.operation import Operation
-    from foldline.server.commands.preview_steps import PreviewCommand
+    from foldline.ide.prompts.actions import Action
 
 FEATURES = (
     code_action,
@@ -91,37 +83,29 @@ FEATURES = (
     workspace_symbol,
 )
 
-COMMANDS: tuple[ModuleType | PreviewCommand, ...] = (
+_COMMANDS: tuple[ModuleType | PromptCommand, ...] = (
     prompt_adopt,
-    preview_steps.CLOSE,
-    prompt_close_sections,
-    prompt_diff,
-    preview_steps.HISTORY,
     prompt_list,
-    prompt_open_sections,
-    prompt_preview,
-    prompt_read_section,
-    prompt_render,
-    preview_steps.RESET,
     prompt_serve,
-    prompt_set_params,
-    prompt_summary,
-    prompt_tokens,
-    preview_steps.UNDO,
     restart,
     show,
     status,
+    *(PromptCommand(action) for action in ACTIONS if action.names.command),
 )
+COMMANDS = tuple(sorted(_COMMANDS, key=lambda command: str(command.COMMAND)))
 
 
-def create_server(operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> FoldlineServer:
-    """A server for one client, with every feature, command and operation."""
+def create_server(
+    operations: Iterable[Operation[Any, Any]] = OPERATIONS,
+    actions: Iterable[type[Action[Any]]] = (),
+) -> FoldlineServer:
+    """A server for one client, with every feature, command and operation, and further `actions`."""
     server = FoldlineServer(VERSION)
     for method, handle in NOTIFICATIONS.items():
         server.feature(method)(_refusing(handle))
     for feature in FEATURES:
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
-    for command in COMMANDS:
+    for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
     for operation in operations:
         _register_operation(server, OperationCommand(operation))
@@ -149,7 +133,7 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _register_command(server: FoldlineServer, command: ModuleType | PreviewCommand) -> None:
+def _register_command(server: FoldlineServer, command: ModuleType | PromptCommand) -> None:
     async def execute(ls: FoldlineServer, value: object) -> Any:
         answer = await command.handle(ls, structure(value, command.Arguments))
         # It may be of any size, and the event loop has others to answer.

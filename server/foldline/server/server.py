@@ -10,7 +10,6 @@ from lsprotocol.types import Position, Range, ShowDocumentParams
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
-from foldline.ide.previews.previews import Previews
 from foldline.ide.structuring import unstructure
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.server.client_configuration import report
@@ -60,7 +59,8 @@ class FoldlineServer(LanguageServer):
             snapshot, place, self.documents.position_codec.encoding
         )
         self.core.report = partial(report, self)
-        self.previews = Previews(self.core, self._preview_updated)
+        self.previews = self.core.previews
+        self.previews.on_update = self._preview_updated
         self.pages = Pages(self.previews, self._editor)
         self.virtual = VirtualDocuments()
         self.reported: set[str] = set()

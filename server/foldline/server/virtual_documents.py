@@ -29,16 +29,14 @@ from lsprotocol.types import (
 )
 
 from foldline.ide.errors import IdeError, PathRefused
-from foldline.ide.render import execution
-from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.render.static import static_render
-from foldline.ide.resolve import find_prompt
+from foldline.ide.prompts.actions import Text
+from foldline.ide.prompts.perform import perform
+from foldline.ide.prompts.request import PromptRef, View
 
 if TYPE_CHECKING:
     from lsprotocol.types import TextDocumentContentClientCapabilities
 
     from foldline.ide.previews.state import PreviewState
-    from foldline.ide.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
 SCHEME = "foldline-prompt"
@@ -134,14 +132,14 @@ class VirtualDocuments:
         # Before it is rendered: a change in the meantime makes it old.
         self._asked[address] = parsed.session_id
         if parsed.session_id is not None:
-            text = await ls.previews.text_at(
-                parsed.session_id, version=parsed.version, revision=parsed.revision
-            )
+            action = Text(version=parsed.version, revision=parsed.revision)
+            text = await perform(ls.core, parsed.session_id, action)
             self._watch(ls, parsed.session_id)
             return text
-        target = await find_prompt(ls.core, parsed.uri, parsed.name)
+        view = View(opened=parsed.opened, fallback=True)
         try:
-            text = await _render(ls, target, parsed.opened)
+            prompt = PromptRef(uri=parsed.uri, name=parsed.name, view=view)
+            text = await perform(ls.core, prompt, Text())
         except IdeError as error:
             if not error.mendable or address not in self._good:
                 raise
@@ -201,12 +199,3 @@ async def register(ls: FoldlineServer) -> None:
 def _capability(ls: FoldlineServer) -> TextDocumentContentClientCapabilities | None:
     workspace = ls.client_capabilities.workspace
     return workspace.text_document_content if workspace is not None else None
-
-
-async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...]) -> str:
-    if ls.core.settings.trusted:
-        render = await execution.render_opened(ls.core, target, keys)
-    else:
-        options = RenderOptions(overrides=dict.fromkeys(keys, "FULL"))
-        render = await static_render(ls.core, target, options)
-    return render.text

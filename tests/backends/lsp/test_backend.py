@@ -1,13 +1,13 @@
 """Language servers alone are an analysis backend, without the trees behind them."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from foldline.backends import LocalFileBackend
 from foldline.backends.errors import LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.lsp import LSPBackend
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from foldline.backends.protocol import MinimalBackend

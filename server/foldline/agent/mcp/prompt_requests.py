@@ -14,10 +14,7 @@ from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
-from foldline.ide.render.execution import execute
-from foldline.ide.render.jobs import Circumstances
-from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.resolve import PromptTarget
+from foldline.ide.prompts.request import PromptRef, View
 from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
@@ -25,12 +22,7 @@ if TYPE_CHECKING:
 
     from foldline.agent.folders import Folders
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
-    from foldline.ide.render.jobs import Action
-    from foldline.ide.render.render import AnswerT
-    from foldline.ide.workspace import Workspace
 
-# The user goes on with this text: what an argument leaves out is for the code.
-AS_AUTHORED = Circumstances(with_samples=False)
 OPEN_CHAPTERS = "open_chapters"
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 
@@ -42,27 +34,13 @@ class PromptRequest:
     Attributes:
         arguments: As the client gave them.
         opened: The keys of the sections that were opened before.
-        options: The arguments as values for fields, and the chapters that they open.
+        ref: The prompt in its file on disk, with the arguments as values for fields.
     """
 
     prompt: CatalogPrompt
     arguments: Mapping[str, str]
     opened: tuple[str, ...]
-    options: RenderOptions
-
-    @property
-    def target(self) -> PromptTarget:
-        """The prompt of the file on disk."""
-        found = self.prompt
-        return PromptTarget.on_disk(found.file, found.folder.root, found.prompt.name)
-
-    async def execute(self, workspace: Workspace, action: Action[AnswerT]) -> AnswerT:
-        """Return the worker's answer to `action`.
-
-        Raises:
-            IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
-        """
-        return await execute(workspace, self.target, action, self.options, AS_AUTHORED)
+    ref: PromptRef
 
 
 async def read_request(
@@ -76,9 +54,17 @@ async def read_request(
     prompt = named_prompt(await find(folders), name)
     usable = _without_placeholders(prompt, arguments)
     before = (*split(usable.get(layout.OPEN_SECTIONS, "")), *opened)
-    chapters = frozenset(split(usable.get(OPEN_CHAPTERS, "")))
-    options = RenderOptions(params=_params(prompt, usable), chapters=chapters)
-    return PromptRequest(prompt, arguments, tuple(dict.fromkeys(before)), options)
+    view = View(
+        params=_params(prompt, usable),
+        chapters=frozenset(split(usable.get(OPEN_CHAPTERS, ""))),
+        opened=tuple(dict.fromkeys(before)),
+        reason="Asked for by the argument open_sections",
+        for_model=True,
+        fallback=True,
+        costs=False,
+    )
+    ref = PromptRef(file=prompt.file, root=prompt.folder.root, name=prompt.prompt.name, view=view)
+    return PromptRequest(prompt, arguments, view.opened, ref)
 
 
 async def find(folders: Folders) -> tuple[CatalogPrompt, ...]:

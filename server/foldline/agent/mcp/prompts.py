@@ -19,7 +19,8 @@ from foldline.agent.mcp.prompt_requests import (
 from foldline.agent.mcp.prompt_text import own_tools, with_usage
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
-from foldline.ide.render.jobs import RENDER, open_sections
+from foldline.ide.prompts.actions import RenderPrompt
+from foldline.ide.prompts.perform import perform
 from foldline.ide.render.render import chapters_shown
 from foldline.prompts.layout import layout
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from foldline.agent.folders import Folders
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
-    from foldline.agent.mcp.prompt_requests import PromptRequest
     from foldline.ide.render.render import Render
     from foldline.ide.workspace import Workspace
 
@@ -72,7 +72,7 @@ class WorkspacePrompts:
         if not self._workspace.settings.trusted:
             raise refusal(_untrusted(request.prompt), kind="untrusted")
         try:
-            render = await self._render(request)
+            render = await perform(self._workspace, request.ref, RenderPrompt())
         except RenderError as error:
             raise _failure(error) from error
         text = types.TextContent(text=with_usage(request, render))
@@ -80,12 +80,6 @@ class WorkspacePrompts:
             description=_state(request.prompt, render),
             messages=[types.PromptMessage(role="user", content=text)],
         )
-
-    async def _render(self, request: PromptRequest) -> Render:
-        if request.opened:
-            action = open_sections(request.opened, "Asked for by the argument open_sections")
-            return (await request.execute(self._workspace, action)).render
-        return await request.execute(self._workspace, RENDER)
 
     async def complete(
         self, folders: Folders, params: types.CompleteRequestParams

@@ -10,34 +10,49 @@ from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
 
+from rich.text import Text
 from textual.app import App
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Static, TabbedContent, TabPane, Tree
 
+from foldline.agent.preview_diff import diff_lines
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.agent.tui import screens, views
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import REFUSALS
-from foldline.ide.previews.previews import Previews
+from foldline.ide.prompts.actions import (
+    ACTIONS,
+    BudgetUnit,
+    CloseChapter,
+    Diff,
+    History,
+    OpenChapter,
+    SetValues,
+)
+from foldline.ide.prompts.controls import Controls
+from foldline.ide.prompts.perform import perform
+from foldline.ide.render.diff import Comparison
+from foldline.ide.render.render import SectionText
 from foldline.ide.render.renderer import STOP_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from rich.text import Text
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.widgets.tree import TreeNode
 
     from foldline.agent.preview_session import FirstView
     from foldline.ide.previews.state import PreviewState
+    from foldline.ide.prompts.actions import Action
     from foldline.ide.render.render import Block, ParameterField
     from foldline.ide.workspace import Workspace
 
 REASON = "Opened in the terminal"
 TABS = {"text": "Text", "tools": "Tools", "output": "Output", "messages": "Messages"}
 TABS["cache"] = "Cache"
+LAST_KEYS = (("slash", "search", "Search"), ("q", "quit", "Quit"))
 P = ParamSpec("P")
 
 
@@ -74,33 +89,38 @@ class PreviewApp(App[None]):
     {screens.STYLE}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_section", "Open"),
-        Binding("c", "close_section", "Close"),
-        Binding("p", "peek", "Peek"),
-        Binding("s", "choose_set", "Set"),
-        Binding("v", "change_value", "Values"),
-        Binding("h", "chapters", "Chapters"),
-        Binding("b", "budget", "Budget"),
-        Binding("u", "undo", "Undo"),
-        Binding("r", "reset", "Reset"),
-        Binding("y", "history", "History"),
-        Binding("d", "diff", "Diff"),
-        Binding("slash", "search", "Search"),
         Binding("n", "search_next", "Next", show=False),
         *(
             Binding(str(number), f"tab('{tab}')", title, show=False)
             for number, (tab, title) in enumerate(TABS.items(), 1)
         ),
-        Binding("q", "quit", "Quit"),
     ]
 
-    def __init__(self, workspace: Workspace, view: FirstView) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        view: FirstView,
+        actions: Sequence[type[Action[Any]]] = ACTIONS,
+    ) -> None:
         super().__init__()
+        for names in (action.names for action in actions if action.names.key):
+            self.bind(names.key, f"perform('{names.event}')", description=names.label)
+        for key, action, label in LAST_KEYS:
+            self.bind(key, action, description=label)
         workspace.report = self._report
         self.failure: Exception | None = None
         self._workspace = workspace
         self._view = view
-        self._previews = Previews(workspace)
+        self._previews = workspace.previews
+        self._actions = actions
+        self._dialogs = {
+            "set": self._choose_set,
+            "params": self._change_value,
+            "openChapter": self._toggle_chapter,
+            "budget": self._set_budget,
+            "history": self._compare_version,
+            "diff": self._compare_revision,
+        }
         self._session = ""
         self._state: PreviewState | None = None
         self._updated = asyncio.Event()
@@ -131,7 +151,7 @@ class PreviewApp(App[None]):
 
     async def _start(self) -> None:
         try:
-            self._session = await open_preview(self._workspace, self._previews, self._view)
+            self._session = await open_preview(self._workspace, self._view)
         except REFUSALS as error:
             self.failure = error
             self.exit()
@@ -153,7 +173,7 @@ class PreviewApp(App[None]):
             await self._updated.wait()
             self._updated.clear()
             with suppress(*REFUSALS):
-                await self._show(self._previews.state(self._session))
+                await self._show(self._previews.find(self._session).state())
 
     # What is shown
 
@@ -244,55 +264,35 @@ class PreviewApp(App[None]):
         self.query_one(TabbedContent).active = tab
 
     @_reporting
-    async def action_open_section(self) -> None:
-        """Open the section as a model does."""
-        if (block := self._current) is not None:
-            await self._previews.open_sections(self._session, (block.key,), REASON)
+    async def action_perform(self, event: str) -> None:
+        """Perform the action of an event, as its dialog says, and show what it answers."""
+        controls = Controls(self._workspace, self._session, REASON, self._actions)
+        block = self._current
+        if (dialog := self._dialogs.get(event)) is not None:
+            action = await dialog()
+        else:
+            action = controls.read({"action": event, "key": block.key if block else ""})
+        answer = None if action is None else await controls.perform(action)
+        if isinstance(answer, Comparison):
+            text = views.of_lines(diff_lines(answer))
+            await self.push_screen_wait(screens.Read("What has changed", text))
+        elif isinstance(answer, SectionText) and block is not None:
+            title = f"{visible(block.title)}: not opened, only shown"
+            await self.push_screen_wait(screens.Read(title, Text(views.plain(answer.text))))
 
-    @_reporting
-    async def action_close_section(self) -> None:
-        """Close a section that was opened here."""
-        if (block := self._current) is not None:
-            await self._previews.close_sections(self._session, (block.key,))
-
-    @_reporting
-    async def action_peek(self) -> None:
-        """Read the section without opening it."""
-        from foldline.ide.render.execution import execute
-        from foldline.ide.render.jobs import read_section
-
-        if (block := self._current) is None:
-            return
-        options = self._previews.find(self._session).options
-        target = await self._target()
-        answer = await execute(
-            self._workspace, target, read_section(block.key, sorted(options.opened)), options
-        )
-        from rich.text import Text
-
-        title = f"{visible(block.title)}: not opened, only shown"
-        await self.push_screen_wait(screens.Read(title, Text(views.plain(answer.text))))
-
-    @_reporting
-    async def action_choose_set(self) -> None:
-        """Show the prompt with another parameter set."""
-        from rich.text import Text
-
+    async def _choose_set(self) -> Action[Any] | None:
         names = [one.name for one in self.state.parameter_sets]
         if not names:
             self.notify("The prompt has no parameter sets: write a preview_*() function.")
-            return
+            return None
         rows = [
             (name, Text(visible(name), "bold green" if name == self.state.parameter_set else ""))
             for name in names
         ]
         chosen = await self.push_screen_wait(screens.Choose("Parameter set", rows))
-        if chosen is not None:
-            await self._previews.set_values(self._session, parameter_set=chosen)
+        return None if chosen is None else SetValues(parameter_set=chosen)
 
-    @_reporting
-    async def action_change_value(self) -> None:
-        """Change one value."""
+    async def _change_value(self) -> Action[Any] | None:
         fields = {
             f"{number}": (parameters, field)
             for number, (parameters, field) in enumerate(
@@ -303,24 +303,22 @@ class PreviewApp(App[None]):
         }
         if not fields:
             self.notify("The prompt takes no values.")
-            return
+            return None
         rows = [(key, views.parameter_row(*one)) for key, one in fields.items()]
         chosen = await self.push_screen_wait(screens.Choose("Change a value", rows))
         if chosen is None:
-            return
+            return None
         parameters, field = fields[chosen]
         value = await self._ask_value(field)
         if value is None:
-            return
+            return None
         owner = parameters.section or parameters.type
         params = {key: dict(values) for key, values in self.state.params.items()}
         params.setdefault(owner, {})[field.name] = views.typed(field, value)
-        await self._previews.set_values(self._session, params)
+        return SetValues(params=params)
 
     async def _ask_value(self, field: ParameterField) -> str | None:
         if field.choices:
-            from rich.text import Text
-
             rows = [(views.as_typed(one), Text(visible(str(one)))) for one in field.choices]
             return await self.push_screen_wait(screens.Choose(visible(field.name), rows))
         title = f"{visible(field.name)}: {visible(field.type)}"
@@ -328,89 +326,46 @@ class PreviewApp(App[None]):
             screens.Ask(title, views.as_typed(field.value), visible(field.doc))
         )
 
-    @_reporting
-    async def action_chapters(self) -> None:
-        """Open or close a chapter."""
+    async def _toggle_chapter(self) -> Action[Any] | None:
         known = {chapter.key: chapter for chapter in self.state.chapters}
         if not known:
             self.notify("The prompt has no chapters.")
-            return
+            return None
         rows = [(key, views.chapter_row(chapter)) for key, chapter in known.items()]
         title = f"Chapters: {visible(self.state.chapters_shown)}"
         chosen = await self.push_screen_wait(screens.Choose(title, rows))
         if chosen is None:
-            return
+            return None
         if known[chosen].open:
-            await self._previews.close_sections(self._session, (), (chosen,))
-        else:
-            await self._previews.open_chapters(self._session, (chosen,), REASON)
+            return CloseChapter(chapters=(chosen,))
+        return OpenChapter(chapters=(chosen,), reason=REASON)
 
-    @_reporting
-    async def action_budget(self) -> None:
-        """Set the most tokens that the text may cost."""
+    async def _set_budget(self) -> Action[Any] | None:
         budget = self.state.budget
         answer = await self.push_screen_wait(
             screens.Ask("Budget in tokens, 0 for none", str(budget.limit) if budget else "")
         )
-        if answer is None:
-            return
-        if not answer.isdecimal():
+        if answer is not None and not answer.isdecimal():
             self.notify("A budget is a number of tokens.", severity="error")
-            return
-        await self._previews.set_values(self._session, budget=int(answer), budget_unit="tokens")
+            return None
+        unit = BudgetUnit.TOKENS
+        return None if answer is None else SetValues(budget=int(answer), budget_unit=unit)
 
-    @_reporting
-    async def action_undo(self) -> None:
-        """Take back the last step."""
-        await self._previews.undo(self._session)
-
-    @_reporting
-    async def action_reset(self) -> None:
-        """Take back all that was chosen."""
-        await self._previews.reset(self._session)
-
-    @_reporting
-    async def action_history(self) -> None:
-        """Compare a version with the one that is shown."""
-        history = self._previews.history(self._session)
+    async def _compare_version(self) -> Action[Any] | None:
+        history = await perform(self._workspace, self._session, History())
         steps = {step.version: step for step in history.steps}
         rows = [
             (str(number), views.version_row(number, steps.get(number)))
             for number in history.versions
         ]
         chosen = await self.push_screen_wait(screens.Choose("Compare a version with this", rows))
-        if chosen is not None:
-            await self._show_diff(self._previews.diff(self._session, int(chosen)))
+        return None if chosen is None else Diff(before=int(chosen))
 
-    @_reporting
-    async def action_diff(self) -> None:
-        """Compare the prompt with a revision of git, or with its version before."""
+    async def _compare_revision(self) -> Action[Any] | None:
         revision = await self.push_screen_wait(
             screens.Ask("Compare with a revision of git", "HEAD", "empty: with the version before")
         )
-        if revision is None:
-            return
-        if not revision:
-            await self._show_diff(self._previews.diff(self._session))
-            return
-        from foldline.agent.preview import NamedPrompt
-        from foldline.agent.preview_diff import diff
-
-        options = self._previews.find(self._session).options
-        prompt = NamedPrompt(self._workspace, await self._target(), options, None, None)
-        await self._show_diff(await diff(prompt, revision))
-
-    async def _show_diff(self, found: Any) -> None:
-        from foldline.agent.preview_diff import diff_lines
-
-        text = views.of_lines(diff_lines(found))
-        await self.push_screen_wait(screens.Read("What has changed", text))
-
-    async def _target(self) -> Any:
-        from foldline.ide.resolve import find_prompt
-
-        preview = self._previews.find(self._session)
-        return await find_prompt(self._workspace, preview.uri, preview.name)
+        return None if revision is None else Diff(revision=revision or None)
 
     @_reporting
     async def action_search(self) -> None:

@@ -24,9 +24,9 @@ from foldline.ide.adopt import samples, sandbox
 from foldline.ide.adopt.model import AdoptError, Slot, Text
 from foldline.ide.adopt.sections import indented
 from foldline.ide.errors import RenderError
+from foldline.ide.prompts.request import View
 from foldline.ide.render.interpreter import Interpreter
 from foldline.ide.render.render import Render
-from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.renderer import Job, Renderer
 from foldline.ide.settings import Network
 from foldline.prompts import SegmentKind
@@ -126,7 +126,7 @@ async def render_module(
                             root=file.parent,
                             overlays={str(file): text},
                             deadline=SECONDS,
-                            action=action | RenderOptions(params=values).request(),
+                            action=action | View(params=values).request(),
                         ),
                         Render,
                     )

@@ -14,8 +14,6 @@ from foldline.ide.features.completion import description_of
 from foldline.ide.features.keys import field_at, key_at, placeholder_at, sections_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
     from foldline.ide.analysis.static_render import SummarizedBlock
@@ -161,13 +159,6 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
         f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: {_SHOWN[block.visibility]}, "
         f"{cost}{opened_by}{about and f'. {about}'}"
     )
-
-
-def opened_costs(
-    prompt: PromptFacts, counter: TokenCounter
-) -> Mapping[tuple[str, ...], int | None]:
-    """Return the tokens that opening each summarized section adds, by path; None if unknown."""
-    return {path: found.gain(counter) for path, found in prompt.summarized.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,10 @@ class Role(Enum):
     """Optional, and positional on the command line."""
     PEOPLE = auto()
     """For people and programs; not offered to models."""
+    KEY = auto()
+    """Of an action on a prompt: the section, chapter or set that is selected where there is one."""
+    MODEL = auto()
+    """Of an action on a prompt: models have to give it."""
 
 
 @dataclass(frozen=True, slots=True)

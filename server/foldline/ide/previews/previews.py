@@ -10,38 +10,30 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import (
     REFUSALS,
     IdeError,
     NoPreview,
     NoPrompt,
-    ToolRefused,
     Untrusted,
 )
 from foldline.ide.previews.pace import SHORTEST_REST
 from foldline.ide.previews.session import Preview
-from foldline.ide.previews.state import Stale, Steps
+from foldline.ide.previews.state import Stale
 from foldline.ide.render import execution
-from foldline.ide.render.diff import compare
-from foldline.ide.render.jobs import TOLERANT, open_sections
-from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.render.revisions import parse_range, revision_side
 from foldline.ide.render.static import static_render
 from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from foldline.ide.previews.session import RenderTicket, Watcher
     from foldline.ide.previews.state import PreviewState
-    from foldline.ide.render.diff import Comparison, Side
-    from foldline.ide.render.jobs import Action
-    from foldline.ide.render.render import AnswerT, Block, Render
+    from foldline.ide.prompts.request import View
+    from foldline.ide.render.render import Block, Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.workspace import Workspace
 
@@ -51,17 +43,14 @@ log = logging.getLogger(__name__)
 class Previews:
     """The previews of a workspace.
 
-    `on_update` is called with the state of a preview that changed, and with None when one was
-    opened or closed; `all` then has what is open.
+    Attributes:
+        on_update: Called with the state of a preview that changed, and with None when one was
+            opened or closed; `all` then has what is open.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        on_update: Callable[[PreviewState | None], None] = lambda _: None,
-    ) -> None:
-        self._workspace = workspace
-        self._on_update = on_update
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.on_update: Callable[[PreviewState | None], None] = lambda _: None
         self._previews: dict[str, Preview] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ids = count(1)
@@ -92,7 +81,7 @@ class Previews:
                 source alone doesn't show it.
         """
         changes = self._changes
-        target = await find_prompt(self._workspace, uri, name)
+        target = await find_prompt(self.workspace, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
         ticket = preview.ticket()
         try:
@@ -108,194 +97,40 @@ class Previews:
             # It wasn't among the previews that heard of the change.
             preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(preview))
-        self._on_update(None)
+        self.on_update(None)
         return preview.state()
 
     async def open_sections(
-        self, session_id: str | None, section_keys: Sequence[str], reason: str
+        self, preview: Preview, section_keys: Sequence[str], reason: str
     ) -> PreviewState:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
-        preview = self.find(session_id)
         async with preview.turn:
             ticket = preview.ticket()
             old = ticket.options
-            target = await find_prompt(self._workspace, preview.uri, preview.name)
+            target = await find_prompt(self.workspace, preview.uri, preview.name)
             began = time.monotonic()
             try:
-                action = open_sections(section_keys or None, reason)
                 answer = await execution.open_sections(
-                    self._workspace, target, action, old, TOLERANT
+                    self.workspace, target, old, section_keys or None, reason
                 )
                 preview.milliseconds = _milliseconds_since(began)
             except IdeError as error:
                 if not self._may_be_static(preview, error):
                     raise
                 opened = preview.folded_around(section_keys)
-                new = old.opening(opened, section_keys=tuple(section_keys), reason=reason)
+                new = old.opening(opened, section_keys, reason)
                 return await self._move(preview, [*preview.steps, new])
             new = replace(
-                old.opening(
-                    answer.requested_overrides, section_keys=answer.section_keys, reason=reason
-                ),
+                old.opening(answer.requested_overrides, answer.section_keys, reason),
                 instructions=answer.expansion_instructions,
             )
             return await self._move(preview, [*preview.steps, new], ticket, answer.render)
 
-    async def open_chapters(
-        self, session_id: str | None, chapters: Sequence[str], reason: str
-    ) -> PreviewState:
-        """Open chapters, as far as the prompt lets them, and return the new state.
-
-        Raises:
-            IdeError: There is no such preview or chapter, or it may not open.
-        """
-        preview = self.find(session_id)
-        # The prompt's code decides whether a chapter may open.
-        self._workspace.require_trust()
-        known = {chapter.key: chapter for chapter in preview.render.chapters}
-        for key in chapters:
-            if key not in known:
-                message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-                raise ToolRefused(message, near=list(known))
-            if not known[key].may_open:
-                why = "; ".join(known[key].reasons)
-                raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
-        return await self.choose(session_id, lambda old: old.with_chapters(chapters, reason))
-
-    async def close_sections(
-        self,
-        session_id: str | None,
-        section_keys: Sequence[str] | None,
-        chapters: Sequence[str] | None = None,
-    ) -> PreviewState:
-        """Close sections that this preview opened, or all of them, and chapters; the new state."""
-        preview = self.find(session_id)
-        return await self.choose(
-            preview.session_id,
-            lambda options: options.closing(section_keys, chapters, preview.render.chapters),
-        )
-
-    async def choose(
-        self,
-        session_id: str | None,
-        change: Callable[[RenderOptions], RenderOptions],
-    ) -> PreviewState:
-        """Show the prompt with what `change` makes of the options, and return the new state."""
-        preview = self.find(session_id)
+    async def move(self, preview: Preview, change: Callable[[], list[View]]) -> PreviewState:
+        """Let what `change` returns be the steps of a preview, and return the new state."""
         async with preview.turn:
-            return await self._move(preview, [*preview.steps, change(preview.options)])
-
-    async def set_values(
-        self,
-        session_id: str | None,
-        params: Mapping[str, Mapping[str, Any]] | None = None,
-        *,
-        parameter_set: str | None = None,
-        budget: int | None = None,
-        budget_unit: str | None = None,
-    ) -> PreviewState:
-        """Show other values, or another budget; without any, take back the values that were set.
-
-        Raises:
-            Untrusted: Without executing the prompt, values would change nothing of what is shown.
-        """
-        if (params, parameter_set, budget, budget_unit) == (None, None, None, None):
-            params = {}
-        if (params, parameter_set) != (None, None):
-            self._workspace.require_trust()
-        return await self.choose(
-            session_id,
-            lambda options: options.with_values(
-                params, parameter_set=parameter_set, budget=budget, budget_unit=budget_unit
-            ),
-        )
-
-    async def reset(self, session_id: str | None) -> PreviewState:
-        """Take back all that was chosen, as a step that can be undone."""
-        return await self.choose(session_id, lambda _: RenderOptions(action="reset"))
-
-    async def undo(self, session_id: str | None) -> PreviewState:
-        """Take back the last step, if there is one, and return the new state."""
-        preview = self.find(session_id)
-        async with preview.turn:
-            if len(preview.steps) == 1:
-                return preview.state()
-            return await self._move(preview, preview.steps[:-1])
-
-    def history(self, session_id: str | None) -> Steps:
-        """The steps of a preview."""
-        preview = self.find(session_id)
-        return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
-
-    def diff(
-        self, session_id: str | None, before: int | None = None, after: int | None = None
-    ) -> Comparison:
-        """Compare two versions of a preview; the last two where none are named.
-
-        Raises:
-            IdeError: There is no such preview, or a version is not kept any more.
-        """
-        preview = self.find(session_id)
-        after = preview.version if after is None else after
-        before = max(1, after - 1) if before is None else before
-        return compare(preview.version_side(before), preview.version_side(after))
-
-    async def compare(self, session_id: str | None, revisions: str) -> Comparison:
-        """Compare what git has of a preview's prompt at `REV` with it now, or at `REV..REV`.
-
-        Both have the preview's sections and values.
-
-        Raises:
-            IdeError: There is no such preview or revision, or one can't be rendered.
-        """
-        preview = self.find(session_id)
-        before, after = parse_range(revisions)
-        one, other = await self._side(preview, before), await self._side(preview, after)
-        return await in_thread(partial(compare, one, other))
-
-    async def text_at(
-        self, session_id: str, *, version: int | None = None, revision: str | None = None
-    ) -> str:
-        """A preview's text: now, in an earlier version, or as git has its prompt at a revision.
-
-        Raises:
-            IdeError: There is no such preview, version or revision, or it can't be rendered.
-        """
-        preview = self.find(session_id)
-        if revision is not None:
-            return (await self._side(preview, revision)).text
-        if version is not None:
-            return preview.version_side(version).text
-        return "".join(block.text for block in preview.render.blocks)
-
-    async def _side(self, preview: Preview, revision: str | None) -> Side:
-        self._workspace.require_trust()
-        target = await find_prompt(self._workspace, preview.uri, preview.name)
-        return await revision_side(self._workspace, target, revision, preview.options)
-
-    async def execute(self, session_id: str | None, action: Action[AnswerT]) -> AnswerT:
-        """The answer to `action` on a preview's prompt, with its values; the preview stays."""
-        preview = self.find(session_id)
-        target = await find_prompt(self._workspace, preview.uri, preview.name)
-        return await execution.execute(self._workspace, target, action, preview.options)
-
-    async def render_once(
-        self,
-        session_id: str | None,
-        params: Mapping[str, Mapping[str, Any]],
-        parameter_set: str | None = None,
-    ) -> Render:
-        """A preview's prompt with other values; the preview stays as it is."""
-        preview = self.find(session_id)
-        options = preview.options.with_values(
-            params, parameter_set=parameter_set, budget=None, budget_unit=None
-        )
-        target = await find_prompt(self._workspace, preview.uri, preview.name)
-        return await execution.render(self._workspace, target, options)
-
-    def state(self, session_id: str | None) -> PreviewState:
-        """The state of a preview now."""
-        return self.find(session_id).state()
+            steps = change()
+            return preview.state() if steps is preview.steps else await self._move(preview, steps)
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
         """Subscribe `watcher` to the states of a preview, with None at its end.
@@ -314,7 +149,7 @@ class Previews:
                 preview.notify(None)
             if task := self._tasks.pop(session_id, None):
                 task.cancel()
-            self._on_update(None)
+            self.on_update(None)
 
     def close_all(self) -> None:
         """End every preview."""
@@ -378,7 +213,7 @@ class Previews:
     async def _move(
         self,
         preview: Preview,
-        steps: list[RenderOptions],
+        steps: list[View],
         ticket: RenderTicket | None = None,
         render: Render | None = None,
     ) -> PreviewState:
@@ -399,27 +234,25 @@ class Previews:
     async def _render(
         self,
         preview: Preview,
-        options: RenderOptions,
+        options: View,
         target: PromptTarget | None = None,
     ) -> tuple[Render, Stale | None]:
         """A render, and where it isn't an executed one, why."""
         if target is None:
-            target = await find_prompt(self._workspace, preview.uri, preview.name)
+            target = await find_prompt(self.workspace, preview.uri, preview.name)
         began = time.monotonic()
         try:
-            render = await execution.render(
-                self._workspace, target, options, TOLERANT, preview.render.blocks
-            )
+            render = await execution.render(self.workspace, target, options, preview.render.blocks)
             # It may have been taken back meanwhile.
-            self._workspace.require_trust()
+            self.workspace.require_trust()
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
             try:
-                static = await static_render(self._workspace, target, options)
+                static = await static_render(self.workspace, target, options)
             except IdeError as unknown:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
-            self._workspace.focus.prompt(target.document.uri, static.name)
+            self.workspace.focus.prompt(target.document.uri, static.name)
             return static, Stale.of(error)
         preview.pace.finished(time.monotonic() - began)
         preview.milliseconds = _milliseconds_since(began)
@@ -438,7 +271,7 @@ class Previews:
         if preview.session_id in self._previews:
             state = preview.state(changed)
             preview.notify(state)
-            self._on_update(state)
+            self.on_update(state)
 
 
 def _milliseconds_since(began: float) -> int:

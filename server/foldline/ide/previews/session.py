@@ -11,10 +11,10 @@ from foldline.ide.errors import NoPreview
 from foldline.ide.previews.history import History
 from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
+from foldline.ide.prompts.request import TOKENS, View
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import EXECUTED, Render, chapters_shown
-from foldline.ide.render.render_options import TOKENS, RenderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ class RenderTicket:
     """
 
     number: int
-    options: RenderOptions
+    options: View
 
     def is_outdated(self, preview: Preview) -> bool:
         """Whether a younger text is shown already."""
@@ -73,7 +73,7 @@ class Preview:
     session_id: str
     uri: str
     name: str | None
-    steps: list[RenderOptions] = field(default_factory=lambda: [RenderOptions()])
+    steps: list[View] = field(default_factory=lambda: [View(tolerant=True)])
     versions: list[int] = field(default_factory=lambda: [1])
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     shown: int = 0
@@ -91,11 +91,11 @@ class Preview:
     watchers: list[Watcher] = field(default_factory=list)
 
     @property
-    def options(self) -> RenderOptions:
+    def options(self) -> View:
         """The user's options that hold now."""
         return self.steps[-1]
 
-    def ticket(self, options: RenderOptions | None = None) -> RenderTicket:
+    def ticket(self, options: View | None = None) -> RenderTicket:
         """The ticket of a render that starts now."""
         return RenderTicket(next(self.numbers), options or self.options)
 

@@ -13,7 +13,7 @@ from foldline.ide.render.render import Block
 from foldline.ide.structuring import structure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from foldline.ide.render.render import AnswerT
@@ -43,8 +43,14 @@ class AnswerReader:
         self._lock = Lock()
         self._known: OrderedDict[Path, dict[bytes, Block]] = OrderedDict()
 
-    def read(self, file: Path, answer: bytes, answers: type[AnswerT]) -> tuple[Identity, AnswerT]:
-        """Return the interpreter's identity, and the answer about the module `file`.
+    def read(
+        self,
+        file: Path,
+        answer: bytes,
+        answers: type[AnswerT],
+        finish: Callable[[AnswerT], AnswerT] | None = None,
+    ) -> tuple[Identity, AnswerT]:
+        """Return the interpreter's identity, and the answer about `file`, as `finish` completes it.
 
         Raises:
             RenderError: It's a failure.
@@ -56,7 +62,9 @@ class AnswerReader:
             raise _failure(reply["failure"])
         identity = structure(reply.pop("interpreter", None), Identity)
         found = structure(reply, answers)
-        return identity, found.with_blocks(self._blocks(file, records)) if records else found
+        if records:
+            found = found.with_blocks(self._blocks(file, records))
+        return identity, finish(found) if finish is not None else found
 
     def _blocks(self, file: Path, records: Iterable[bytes]) -> tuple[Block, ...]:
         with self._lock:

@@ -7,49 +7,55 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.waiting import in_thread
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import RenderError
-from foldline.ide.render import jobs
 from foldline.ide.render.interpreter import find_interpreter
-from foldline.ide.render.jobs import RENDER, STRICT, build_job
-from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.render.options import read_preview_options
+from foldline.ide.render.render import OpenedSections, Render
+from foldline.ide.render.renderer import Job
 from foldline.ide.render.token_costs import with_costs
+from foldline.ide.render.values import find_sources
+from foldline.ide.settings import Network
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.ide.render.jobs import Action, Circumstances
-    from foldline.ide.render.render import AnswerT, Block, Location, OpenedSections, Render
+    from foldline.ide.prompts.request import View
+    from foldline.ide.render.render import AnswerT, Block, Location
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
 
-    Locations = Mapping[str, Mapping[tuple[str, ...], Location | None]]
+    Locations = Mapping[tuple[str, ...], Location | None]
 
 
 async def execute(
     workspace: Workspace,
     target: PromptTarget,
-    action: Action[AnswerT],
-    options: RenderOptions | None = None,
-    circumstances: Circumstances = STRICT,
+    view: View,
+    answers: type[AnswerT],
+    action: Mapping[str, object],
+    *,
+    finish: Callable[[AnswerT], AnswerT] | None = None,
 ) -> AnswerT:
-    """The worker's answer to `action` on a prompt, with the texts of open documents.
+    """A worker's answer about a prompt, with the texts of open documents.
+
+    `action` is what the worker does, by its name there, with its arguments. `finish` completes the
+    answer in the thread that reads it.
 
     Raises:
         IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
     """
     workspace.require_trust()
-    options = options or RenderOptions()
-    build = partial(build_job, workspace, target, action, options, circumstances)
-    job, problems = await in_thread(build)
+    job, problems = await in_thread(partial(build_job, workspace, target, view, action))
     workspace.report(problems)
     document = target.document
     interpreter = find_interpreter(document.path, workspace.settings.interpreter)
     # It may have been taken back meanwhile.
     workspace.require_trust()
     try:
-        answer = await workspace.renderer.run(interpreter, job, action.answers)
+        answer = await workspace.renderer.run(interpreter, job, answers, finish)
     except RenderError as error:
         # Another one may have what is missing in this one.
         error.data["interpreter"] = str(interpreter.path)
@@ -59,22 +65,26 @@ async def execute(
 
 
 async def render(
-    workspace: Workspace,
-    target: PromptTarget,
-    options: RenderOptions | None = None,
-    circumstances: Circumstances = STRICT,
-    known: Sequence[Block] = (),
+    workspace: Workspace, target: PromptTarget, view: View, known: Sequence[Block] = ()
 ) -> Render:
-    """The prompt with its costs, its document, and the places of its sections.
+    """The prompt as the view shows it.
 
     A block that is as one of those `known` is that object.
     """
     workspace.require_trust()
+    if keys := view.pending:
+        first = replace(view, opened=tuple(key for key in view.opened if key not in keys))
+        reason = view.reason or "Opened in the editor"
+        return (await open_sections(workspace, target, first, keys, reason)).render
+    if not view.costs:
+        return await execute(workspace, target, view, Render, {"action": "render"})
     # The source is understood while the worker runs.
-    locating = asyncio.create_task(_locations(workspace, target))
+    locate = partial(_locations, workspace, target)
+    locating = asyncio.create_task(in_thread(locate, PROMPTS))
     try:
-        answer = await execute(workspace, target, RENDER, options, circumstances)
-        return await _with_document(workspace, target, answer, await locating, known)
+        answer = await execute(workspace, target, view, Render, {"action": "render"})
+        locations = (await locating).get(answer.name, {})
+        return await in_thread(partial(_with_document, workspace, target, answer, locations, known))
     finally:
         locating.cancel()
         await asyncio.gather(locating, return_exceptions=True)
@@ -83,35 +93,77 @@ async def render(
 async def open_sections(
     workspace: Workspace,
     target: PromptTarget,
-    action: Action[OpenedSections],
-    options: RenderOptions | None = None,
-    circumstances: Circumstances = STRICT,
+    view: View,
+    section_keys: Sequence[str] | None,
+    reason: str,
 ) -> OpenedSections:
-    """Open sections by the prompt's own tool, and render the prompt after that."""
-    answer = await execute(workspace, target, action, options, circumstances)
-    opened = replace(answer.render, interpreter=answer.interpreter, effects=answer.effects)
-    locations = await _locations(workspace, target)
-    return replace(answer, render=await _with_document(workspace, target, opened, locations))
+    """Open sections by the prompt's own tool, None for all summarized ones, and render it."""
+
+    def finish(answer: OpenedSections) -> OpenedSections:
+        locations = _locations(workspace, target).get(answer.render.name, {})
+        opened = replace(answer.render, effects=answer.effects)
+        return replace(answer, render=_with_document(workspace, target, opened, locations))
+
+    action = {
+        "action": "open",
+        "section_keys": None if section_keys is None else list(section_keys),
+        "reason": reason,
+        "opened": view.pending,
+    }
+    answer = await execute(
+        workspace, target, view, OpenedSections, action, finish=finish if view.costs else None
+    )
+    if not view.costs:
+        return answer
+    return replace(answer, render=replace(answer.render, interpreter=answer.interpreter))
 
 
-async def render_opened(
-    workspace: Workspace, target: PromptTarget, section_keys: Sequence[str]
-) -> Render:
-    """The prompt as it's rendered once these sections, if any, are opened as a model does."""
-    if not section_keys:
-        return await render(workspace, target)
-    action = jobs.open_sections(section_keys, "Opened in the editor")
-    return (await open_sections(workspace, target, action)).render
+def build_job(
+    workspace: Workspace, target: PromptTarget, view: View, action: Mapping[str, object]
+) -> tuple[Job, tuple[str, ...]]:
+    """The job of a request about a prompt, and the problems of the project's options.
+
+    It reads files: keep it off the event loop. Either of the project and the settings may deny the
+    network.
+
+    Raises:
+        ValuesError: A file of values can't be read.
+    """
+    document, settings = target.document, workspace.settings
+    if view.for_model:
+        project = read_preview_options(document.path, document.root)
+        of_project = project.table.network or Network.ALLOW
+        values, problems = None, project.problems
+    else:
+        sources = find_sources(document.path, document.root, view.params_file)
+        values, of_project, problems = sources.request, sources.network, sources.problems
+    denied = Network.DENY in (of_project, settings.preview.network)
+    own = {} if document.text is None else {str(document.path): document.text}
+    job = Job(
+        file=document.path,
+        root=document.root,
+        overlays={**workspace.overlays(), **own, **view.texts},
+        deadline=settings.render_deadline,
+        action={
+            "version": VERSION,
+            "name": target.name,
+            "network": Network.DENY if denied else Network.ALLOW,
+            "values": values,
+            **view.request(),
+            **action,
+        },
+    )
+    return job, problems
 
 
-async def _with_document(
+def _with_document(
     workspace: Workspace,
     target: PromptTarget,
     render: Render,
     locations: Locations,
     known: Sequence[Block] = (),
 ) -> Render:
-    """A render with its costs and its document, and each block with its place in the source."""
+    """A render with its costs and its document, and each block with its location in the source."""
     document = target.document
     folder = workspace.folder(document.path)
     whole = replace(
@@ -120,14 +172,13 @@ async def _with_document(
         version=document.version,
         token_budget=folder.options.token_budget,
     )
-    places = locations.get(render.name, {})
-    return await in_thread(partial(with_costs, whole, folder.counter, places, known))
+    return with_costs(whole, folder.counter, locations, known)
 
 
-async def _locations(workspace: Workspace, target: PromptTarget) -> Locations:
-    """The places of the sections of each prompt of a document, by the prompt's variable."""
+def _locations(workspace: Workspace, target: PromptTarget) -> Mapping[str, Locations]:
+    """The locations of the sections of each prompt of a document, by the prompt's variable."""
 
-    def locate(snapshot: Snapshot) -> Locations:
+    def locate(snapshot: Snapshot) -> Mapping[str, Locations]:
         return {
             prompt.name: {
                 section.path: workspace.locate(snapshot, section.selection)
@@ -137,4 +188,4 @@ async def _locations(workspace: Workspace, target: PromptTarget) -> Locations:
             if target.name in (None, prompt.name)
         }
 
-    return await workspace.query(target.document.uri, locate) or {}
+    return workspace.with_snapshot(target.document.uri, locate) or {}

@@ -13,9 +13,15 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal, Self, TypeVar
 
-from foldline.ide.structuring import OMITTED, renamed
-
 EXECUTED, STATIC = "executed", "static"
+
+OMITTED = {"omitted": True}
+"""Metadata of a dataclass field that JSON lacks where it has its default."""
+
+
+def renamed(name: str) -> dict[str, str]:
+    """Metadata of a dataclass field that JSON has under another name."""
+    return {"renamed": name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +336,10 @@ class Answer:
         """Return the answer with the blocks that came after it; only renders have some."""
         return self
 
+    def with_spans(self) -> Self:
+        """Return the answer, its blocks with their spans in the text; only renders have some."""
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Render(Answer):
@@ -360,8 +370,7 @@ class Render(Answer):
     def with_blocks(self, blocks: tuple[Block, ...]) -> Self:
         return replace(self, blocks=blocks)
 
-    def with_spans(self) -> Render:
-        """Return the render with the place of each block in the text, which the blocks make up."""
+    def with_spans(self) -> Self:
         ends = tuple(accumulate(len(block.text) for block in self.blocks))
         spans = zip((0, *ends), ends, strict=False)
         blocks = map(lambda block, span: replace(block, span=span), self.blocks, spans)
@@ -382,6 +391,9 @@ class OpenedSections(Answer):
     expansion_instructions: str | None
     render: Render
     new_tools: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
+
+    def with_spans(self) -> Self:
+        return replace(self, render=self.render.with_spans())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

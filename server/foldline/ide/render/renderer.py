@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.caches import cache_folder
 from foldline.backends.base.processes import started
-from foldline.backends.base.waiting import in_thread
+from foldline.backends.base.waiting import PROMPTS, QUICK, in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
 from foldline.ide.render.interpreter import used
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from foldline.ide.render.interpreter import Interpreter
     from foldline.ide.render.render import AnswerT, UsedInterpreter
@@ -84,8 +84,14 @@ class Renderer:
         # Each interpreter that rendered something, with what it said of itself.
         self.interpreters: dict[Path, UsedInterpreter] = {}
 
-    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
-        """The worker's answer to `job`, which is one of `answers`.
+    async def run(
+        self,
+        interpreter: Interpreter,
+        job: Job,
+        answers: type[AnswerT],
+        finish: Callable[[AnswerT], AnswerT] | None = None,
+    ) -> AnswerT:
+        """The worker's answer to `job`, which is one of `answers`, as `finish` completes it.
 
         Cancelling the call ends the user's process and everything it started.
 
@@ -114,8 +120,8 @@ class Renderer:
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
         try:
             # It may be of any size, and the event loop has others to answer.
-            read = partial(self._answers.read, job.file, answer, answers)
-            identity, found = await in_thread(read)
+            read = partial(self._answers.read, job.file, answer, answers, finish)
+            identity, found = await in_thread(read, QUICK if finish is None else PROMPTS)
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error

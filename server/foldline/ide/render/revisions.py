@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,12 +14,11 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
-from foldline.ide.render.jobs import Circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.prompts.request import View
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.workspace import Workspace
 
@@ -45,7 +45,7 @@ def parse_range(text: str) -> tuple[str, str | None]:
 
 
 async def revision_side(
-    workspace: Workspace, target: PromptTarget, revision: str | None, options: RenderOptions
+    workspace: Workspace, target: PromptTarget, view: View, revision: str | None
 ) -> Side:
     """The prompt as git has it at a revision; as it is now without one.
 
@@ -55,7 +55,7 @@ async def revision_side(
     texts: dict[str, str] = {}
     if revision is not None:
         texts = await in_thread(partial(texts_at, target.document.path, revision))
-    render = await execution.render(workspace, target, options, Circumstances(texts=texts))
+    render = await execution.render(workspace, target, replace(view, texts=texts))
     return Side.of(revision or "as it is now", render)
 
 

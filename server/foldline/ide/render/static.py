@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import STATIC, Block, Render, Segment
-from foldline.ide.render.token_costs import subtrees, with_costs
+from foldline.ide.render.token_costs import opened_costs, subtrees, with_costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import StaticBlock
+    from foldline.ide.prompts.request import View
     from foldline.ide.render.render import Location
-    from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.token_counter import TokenCounter
@@ -58,9 +58,7 @@ class PromptTokens:
     sections: tuple[SectionTokens, ...]
 
 
-async def static_render(
-    workspace: Workspace, target: PromptTarget, options: RenderOptions
-) -> Render:
+async def static_render(workspace: Workspace, target: PromptTarget, view: View) -> Render:
     """The prompt with fidelity `static`: placeholders stand for what is unknown.
 
     A chapter stays closed if only running its `enabled` tells whether it may open.
@@ -79,8 +77,8 @@ async def static_render(
         )
         from foldline.ide.analysis.values import with_chapters
 
-        wanted = _overrides(prompt, options.overrides)
-        value = with_chapters(prompt.value, options.chapters)
+        wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
+        value = with_chapters(prompt.value, view.chapters)
         shown = render(value, wanted)
         folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
         behind = map(SummarizedBlock, folded, render_opened(value, folded, wanted))
@@ -112,8 +110,6 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
     """
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> PromptTokens:
-        from foldline.ide.features.hover import opened_costs
-
         counter = snapshot.counter
         return PromptTokens(
             prompt.name.id,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import SectionSource, StaticBlock
-    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.prompts.request import View
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
@@ -45,11 +45,9 @@ class StaticText:
 async def open_statically(
     workspace: Workspace,
     target: PromptTarget,
+    view: View,
     section_keys: Sequence[str],
     reason: str,
-    *,
-    opened: Sequence[str] = (),
-    options: RenderOptions,
 ) -> StaticText:
     """Return the text of the sections that `open_sections` opens.
 
@@ -61,8 +59,7 @@ async def open_statically(
     def query(prompt: PromptFacts) -> StaticText:
         from foldline.prompts.disclosure.disclosure import check_request
 
-        disclosure = _Disclosure(prompt, options)
-        disclosure.expand(opened)
+        disclosure = _Disclosure(prompt, view)
         check_request(section_keys, reason, disclosure.summarized())
         return disclosure.text(disclosure.expand(section_keys))
 
@@ -70,12 +67,7 @@ async def open_statically(
 
 
 async def read_statically(
-    workspace: Workspace,
-    target: PromptTarget,
-    section_key: str,
-    *,
-    opened: Sequence[str] = (),
-    options: RenderOptions,
+    workspace: Workspace, target: PromptTarget, view: View, section_key: str | None
 ) -> StaticText:
     """Return the text that `read_section` reads.
 
@@ -85,10 +77,10 @@ async def read_statically(
     """
 
     def query(prompt: PromptFacts) -> StaticText:
-        disclosure = _Disclosure(prompt, options)
-        disclosure.expand(opened)
-        disclosure.check([section_key])
-        return disclosure.text([disclosure.places[section_key].path])
+        disclosure = _Disclosure(prompt, view)
+        key = next(iter(disclosure.summarized()), "") if section_key is None else section_key
+        disclosure.check([key])
+        return disclosure.text([disclosure.places[key].path])
 
     return await _query(workspace, target, query)
 
@@ -106,17 +98,18 @@ async def _query(workspace: Workspace, target: PromptTarget, query: _Query) -> S
 class _Disclosure:
     """A prompt in the source, and the sections of it that are open."""
 
-    def __init__(self, prompt: PromptFacts, options: RenderOptions) -> None:
+    def __init__(self, prompt: PromptFacts, view: View) -> None:
         from foldline.ide.analysis.static_render import places_of
         from foldline.ide.analysis.values import EMPTY_RECORD, PromptValue, with_chapters
 
-        self._value = value = with_chapters(prompt.value, options.chapters)
+        self._value = value = with_chapters(prompt.value, view.chapters)
         self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
         self._prompt = prompt
-        self._params = options.params
+        self._params = view.params
         self.places = {place.dotted: place for place in places_of(value) if place.section.value}
         self._by_path = {place.path: place for place in self.places.values()}
         self._open: set[Path] = set()
+        self.expand(view.opened)
 
     def expand(self, keys: Sequence[str]) -> list[Path]:
         """Open sections and the summaries around them; returns the outermost paths."""

@@ -11,6 +11,7 @@ from foldline.ide.render.render import BlockTokens, Tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.render.render import Block, Location, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan
@@ -114,6 +115,13 @@ def kept(
     tools = tuple(tools_before) == tuple(tools_after)
     cached = tokens + sum(tool.tokens or 0 for tool in tools_after) if tools else 0
     return Kept(characters, tokens, tools, cached)
+
+
+def opened_costs(
+    prompt: PromptFacts, counter: TokenCounter
+) -> Mapping[tuple[str, ...], int | None]:
+    """Return the tokens that opening each summarized section adds, by path; None if unknown."""
+    return {path: found.gain(counter) for path, found in prompt.summarized.items()}
 
 
 def _common(one: str, other: str) -> int:

@@ -1,6 +1,6 @@
 """`foldline.server.prompt.serve`: a preview as a web page on the loopback.
 
-Nothing listens before this is called. The address opens once; snapshot again, there is another.
+Nothing listens before this is called. The address opens once; another call gives another one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, str]:
+    session_id, previews = arguments.sessionId, ls.core.previews
     named = arguments.uri is not None or arguments.name is not None
-    if arguments.sessionId is None and (named or not len(ls.previews.all)):
-        state = await ls.previews.open(arguments.uri, arguments.name)
-    else:
-        state = ls.previews.state(arguments.sessionId)
-    session_id = state.sessionId
+    if session_id is None and (named or not previews.all):
+        session_id = (await previews.open(arguments.uri, arguments.name)).sessionId
+    session_id = previews.find(session_id).session_id
     return {"url": ls.pages.serve(session_id), "sessionId": session_id}

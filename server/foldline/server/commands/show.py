@@ -18,8 +18,10 @@ from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
-from foldline.ide.render import execution
-from foldline.ide.resolve import find_document, find_prompt
+from foldline.ide.prompts.actions import RenderPrompt
+from foldline.ide.prompts.perform import perform
+from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.resolve import find_document
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of
 from foldline.server.commands import status
@@ -79,8 +81,9 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         document = await find_document(ls.core, arguments.uri)
         text = await _operation(ls, code_outline.OPERATION, document.uri)
         return f"{document.path.name}.outline.txt", text
-    target = await find_prompt(ls.core, arguments.uri, arguments.name)
-    render = await execution.render_opened(ls.core, target, arguments.section_keys)
+    view = View(opened=arguments.section_keys)
+    prompt = PromptRef(uri=arguments.uri, name=arguments.name, view=view)
+    render = await perform(ls.core, prompt, RenderPrompt())
     return f"{render.name}.md", render.text
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,8 @@ from starlette.routing import Route
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
-from foldline.ide.render.jobs import read_section
+from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.render import Location, Position, Range
 from foldline.ide.structuring import structure, unstructured
 from foldline.ide.uris import uri_of
@@ -34,12 +34,13 @@ from foldline.server.page.markdown import with_markdown
 from foldline.server.page.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
 
     from foldline.ide.previews.previews import Previews
     from foldline.ide.previews.state import PreviewState
+    from foldline.ide.prompts.actions import Action
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -47,7 +48,6 @@ COOKIE = "foldline"
 BODY_SECONDS = 5.0
 BEAT_SECONDS = 10.0
 MAX_FEEDS = 16
-MAX_STEPS = 1000
 USED = (
     "This link was opened before, or is incomplete. It works once, in one browser: open the page "
     "again from the editor to get a new one.\n"
@@ -76,57 +76,29 @@ class Shown:
     Attributes:
         editor: Returns a function that shows a location in the user's editor; None where the
             editor can't.
+        actions: What a user can do in them.
     """
 
     previews: Previews
     editor: Callable[[], Callable[[Location], None] | None]
+    actions: Sequence[type[Action[Any]]] = ACTIONS
 
 
-class ActionKind(StrEnum):
-    """What a user can do in the page; those after `GO` only ask, and are answered with JSON."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal:
+    """Shows in the editor where a section is declared."""
 
-    OPEN = "open"
-    CLOSE = "close"
-    OPEN_CHAPTER = "openChapter"
-    CLOSE_CHAPTER = "closeChapter"
-    SET = "set"
-    PARAMS = "params"
-    BUDGET = "budget"
-    UNDO = "undo"
-    RESET = "reset"
-    REVEAL = "reveal"
-    GO = "go"
-    HISTORY = "history"
-    DIFF = "diff"
-    PEEK = "peek"
-    RENDER = "render"
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A user's action in the page.
-
-    Attributes:
-        key: A section, a chapter or a parameter set.
-        reason: Why it is opened.
-        params: Fields by dataclass name or section key.
-        budget: What the text may cost; 0 for no budget.
-        steps: How many to undo.
-        file: A file that the preview names, to show in the editor.
-        revision: What to compare with; without it, two versions.
-    """
-
-    action: ActionKind
+    action: str
     key: str = ""
-    reason: str = ""
-    params: dict[str, dict[str, Any]] = field(default_factory=dict)
-    budget: int = 0
-    steps: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Go:
+    """Shows in the editor a line of a file that the preview names."""
+
+    action: str
     file: str = ""
     line: int = 1
-    before: int | None = None
-    after: int | None = None
-    revision: str | None = None
 
 
 def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
@@ -189,7 +161,7 @@ async def _events(shown: Shown, page: Page, _request: Request) -> Response:
     """Stream the preview and its updates as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
-    feed = Feed(shown.previews.state(page.session_id))
+    feed = Feed(shown.previews.find(page.session_id).state())
     unwatch = shown.previews.watch(page.session_id, feed.push)
     page.feeds.add(feed)
 
@@ -226,66 +198,30 @@ def _encode(update: Update, *, reveals: bool) -> str:
 
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     """Perform an action. What it changes arrives as an event; the response answers questions."""
+    previews = shown.previews
+    controls = Controls(previews.workspace, page.session_id, "Opened in the browser", shown.actions)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            action = structure(json.loads(await request.body()), Action)
+            event = json.loads(await request.body())
+        match event:
+            case {"action": "reveal"}:
+                reveal = structure(event, Reveal)
+                _reveal(shown, previews.find(page.session_id).state(), reveal.key)
+                return Response(status_code=204)
+            case {"action": "go"}:
+                _go(shown, previews.find(page.session_id).state(), structure(event, Go))
+                return Response(status_code=204)
+        action = controls.read(event)
     except TimeoutError:
         return PlainTextResponse("The body did not come in time.\n", 408)
     except ArgumentsError as error:
         return PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
-    answer = await _answer(shown.previews, page.session_id, action)
-    if answer is not None:
-        return JSONResponse(await in_thread(partial(unstructured, answer)))
-    if action.action is ActionKind.REVEAL:
-        _reveal(shown, shown.previews.state(page.session_id), action.key)
-    elif action.action is ActionKind.GO:
-        _go(shown, shown.previews.state(page.session_id), action)
-    else:
-        await _change(shown.previews, page.session_id, action)
-    return Response(status_code=204)
-
-
-async def _answer(previews: Previews, session_id: str, action: Action) -> object | None:
-    """The answer to a question; None if the action is none."""
-    match action.action:
-        case ActionKind.HISTORY:
-            return previews.history(session_id)
-        case ActionKind.DIFF if action.revision:
-            return await previews.compare(session_id, action.revision)
-        case ActionKind.DIFF:
-            compare = partial(previews.diff, session_id, action.before, action.after)
-            return await in_thread(compare)
-        case ActionKind.PEEK:
-            return await previews.execute(session_id, read_section(action.key))
-        case ActionKind.RENDER:
-            return await previews.render_once(session_id, action.params, action.key or None)
-    return None
-
-
-async def _change(previews: Previews, session_id: str, action: Action) -> None:
-    keys, reason = (action.key,), action.reason or "Opened in the browser"
-    match action.action:
-        case ActionKind.OPEN:
-            await previews.open_sections(session_id, keys, reason)
-        case ActionKind.CLOSE:
-            await previews.close_sections(session_id, keys)
-        case ActionKind.OPEN_CHAPTER:
-            await previews.open_chapters(session_id, keys, reason)
-        case ActionKind.CLOSE_CHAPTER:
-            await previews.close_sections(session_id, (), keys)
-        case ActionKind.UNDO:
-            for _ in range(min(action.steps, MAX_STEPS)):
-                await previews.undo(session_id)
-        case ActionKind.RESET:
-            await previews.reset(session_id)
-        case ActionKind.SET:
-            await previews.set_values(session_id, {}, parameter_set=action.key)
-        case ActionKind.PARAMS:
-            await previews.set_values(session_id, action.params)
-        case ActionKind.BUDGET:
-            await previews.set_values(session_id, budget=max(0, action.budget))
+    answer = await controls.perform(action)
+    if answer is None:
+        return Response(status_code=204)
+    return JSONResponse(await in_thread(partial(unstructured, answer)))
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
@@ -301,7 +237,7 @@ def _reveal(shown: Shown, state: PreviewState, key: str) -> None:
         show(place)
 
 
-def _go(shown: Shown, state: PreviewState, action: Action) -> None:
+def _go(shown: Shown, state: PreviewState, action: Go) -> None:
     """Make the editor show a line that the preview names: of an error, or of a value's origin."""
     origins = [field.origin for kind in state.parameters for field in kind.fields]
     named = {(item.get("file"), item.get("line")) for item in origins if item is not None}

@@ -151,7 +151,7 @@ def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object
 def _call(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = _render_opened(session, request)
     prompt = session.values.bind(session.prompt)
-    call = ToolCall("call", request["tool"], request["tool_arguments"])
+    call = ToolCall("call", request["tool"], request["input"] or {})
     try:
         (outcome,) = dispatch_tool_calls(
             [call], rendered.tools, context=ToolContext(prompt=prompt, rendered=rendered)

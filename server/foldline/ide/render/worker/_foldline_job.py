@@ -75,7 +75,7 @@ class Request(TypedDict):
     provider: str
     model: str
     tool: str
-    tool_arguments: dict[str, object]
+    input: dict[str, object] | None
     network: str
     version: str
     tolerant: bool

@@ -1,0 +1,1 @@
+"""Everything that is done to a prompt: `actions` that every shell offers, and `perform`."""

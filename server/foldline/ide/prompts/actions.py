@@ -1,0 +1,596 @@
+"""The actions on prompts, each written once and offered by every shell.
+
+An action is a frozen dataclass: its fields are the arguments, with their documentation and bounds,
+the first line of its docstring is its help, and its class arguments are its `Names` in the shells.
+A `Change` gives a preview another view, a `Query` answers something. `ACTIONS` lists all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
+
+from foldline.backends.base.reading import Between
+from foldline.backends.base.waiting import in_thread
+from foldline.ide.errors import NoPreview, ToolRefused, Untrusted
+from foldline.ide.operations.operation import Doc, Role
+from foldline.ide.previews.state import PreviewState, Steps
+from foldline.ide.prompts.request import View
+from foldline.ide.render.render import (
+    OpenedSections,
+    Render,
+    RequestBody,
+    SectionSummary,
+    SectionText,
+    ToolAnswer,
+)
+from foldline.ide.resolve import find_prompt, resolve
+
+if TYPE_CHECKING:
+    from foldline.ide.previews.previews import Previews
+    from foldline.ide.prompts.request import PromptRef
+    from foldline.ide.render.diff import Comparison
+    from foldline.ide.render.static import PromptTokens
+    from foldline.ide.render.static_disclosure import StaticText
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
+
+AnswerT = TypeVar("AnswerT")
+
+PREVIEW = ("sessionId",)
+PROMPT = ("uri", "name")
+EITHER = (*PROMPT, *PREVIEW)
+RENDERED = ("uri", "name", "params", "overrides", "chapters", "sessionId")
+"""What a command takes to say which prompt or preview is meant, and how it's rendered."""
+
+MAX_STEPS = 1000
+IN_EDITOR = "Opened in the editor"
+NOT_SHOWN = Render(name="", text="")
+"""What a prompt without a preview shows."""
+
+
+class Fidelity(StrEnum):
+    EXECUTED = "executed"
+    STATIC = "static"
+
+
+class BudgetUnit(StrEnum):
+    TOKENS = "tokens"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What an action is called in each shell; empty where a shell doesn't offer it.
+
+    Attributes:
+        command: `prompt.x` is the language server's command `foldline.server.prompt.x`.
+        takes: What the command takes to say what it's about.
+        hidden: A field that the command doesn't take.
+        event: Its name in the page, and in the terminal application.
+        key: Its key there, shown with `label`, which is the name of its class by default.
+        tool: Its name for models, who read `description`.
+        safe: It runs none of the prompt's own tools.
+        option: Its option of `foldline preview`; for changes.
+    """
+
+    command: str = ""
+    takes: tuple[str, ...] = PREVIEW
+    hidden: str = ""
+    event: str = ""
+    key: str = ""
+    label: str = ""
+    tool: str = ""
+    description: str = ""
+    safe: bool = True
+    option: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A prompt that was found, and how it's rendered."""
+
+    workspace: Workspace
+    target: PromptTarget
+    view: View
+    of_preview: bool = False
+
+    @property
+    def only_source(self) -> bool:
+        """True if nothing may be executed, and the source alone is good enough."""
+        return self.view.fallback and not self.workspace.settings.trusted
+
+
+class Action(Generic[AnswerT]):
+    """Something that is done to a prompt, or to a preview."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    names: ClassVar[Names] = Names()
+
+    def __init_subclass__(cls, **names: Any) -> None:
+        # A dataclass with slots is made a second time, without the arguments of its class.
+        if names:
+            cls.names = Names(**{"label": cls.__name__, **names})
+
+    def prefers_preview(self, uri: str | None, *, any_open: bool) -> bool:
+        """True if it's about the last preview where no preview is named, but perhaps a `uri`."""
+        return False
+
+    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> AnswerT:
+        """Perform it on a prompt without a preview."""
+        raise NoPreview("This needs a preview: open one with prompt.preview")
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
+        """Perform it on a preview, the last one if None."""
+        raise NotImplementedError
+
+
+class Change(Action[Any]):
+    """An action that gives a preview another view, as a step that can be undone.
+
+    Of a prompt without a preview, it answers the render with that view.
+    """
+
+    __slots__ = ()
+
+    def changed(self, view: View, shown: Render) -> View:
+        """Return the view after it; `shown` is what a preview shows."""
+        raise NotImplementedError
+
+    @property
+    def needs_trust(self) -> bool:
+        """True if without executing the prompt it would change nothing of what is shown."""
+        return False
+
+    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> Any:
+        changed = replace(ref, view=self.changed(ref.view, NOT_SHOWN))
+        return await RenderPrompt().on_prompt(workspace, changed)
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> Any:
+        preview = previews.find(session_id)
+        if self.needs_trust:
+            previews.workspace.require_trust()
+        return await previews.move(
+            preview, lambda: [*preview.steps, self.changed(preview.options, preview.render)]
+        )
+
+
+class Query(Action[AnswerT]):
+    """An action that answers something about a prompt; of a preview, with its values.
+
+    Attributes:
+        worker: What a worker does to answer it, with the fields for arguments.
+        answers: What it answers then.
+    """
+
+    __slots__ = ()
+    worker: ClassVar[str]
+    answers: ClassVar[type[Any]]
+
+    async def answer(self, subject: Subject) -> AnswerT:
+        from foldline.ide.render.execution import execute
+
+        workspace, target, view = subject.workspace, subject.target, subject.view
+        arguments = {one.name: getattr(self, one.name) for one in fields(self)}
+        action = {"action": self.worker, "opened": view.pending, **arguments}
+        answer: AnswerT = await execute(workspace, target, view, self.answers, action)
+        return answer
+
+    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> AnswerT:
+        return await self.answer(Subject(workspace, await resolve(workspace, ref), ref.view))
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
+        preview = previews.find(session_id)
+        target = await find_prompt(previews.workspace, preview.uri, preview.name)
+        view = replace(preview.options, tolerant=False)
+        return await self.answer(Subject(previews.workspace, target, view, of_preview=True))
+
+
+Keys = Annotated[
+    tuple[str, ...], Doc("open a summarized section, as a model does"), Role.KEY, Role.MODEL
+]
+Chapters = Annotated[tuple[str, ...], Doc("the chapters"), Role.KEY]
+Set = Annotated[str | None, Doc("the name of a parameter set, or `none`"), Role.KEY]
+Values = Annotated[dict[str, dict[str, Any]] | None, Doc("fields by dataclass name or section key")]
+Reason = Annotated[str, Doc("why", "why, in at most 256 characters"), Role.MODEL]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open(
+    Action[Any],
+    command="prompt.openSections",
+    takes=RENDERED,
+    event="open",
+    key="o",
+    tool="open_sections",
+    description="Opens summarized sections of a prompt: their full text, and their tools.",
+    option="--open",
+):
+    """Opens summarized sections, as a model does.
+
+    Without keys, it's all of them. In a preview it opens `chapters` too, which no tool opens, and
+    answers the new state. Of a prompt it answers what the prompt's own tool asks for, and the
+    prompt as it's rendered then.
+    """
+
+    section_keys: Keys = ()
+    reason: Reason = IN_EDITOR
+    chapters: Annotated[tuple[str, ...] | None, Doc("chapters to open"), Role.PEOPLE] = None
+
+    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> OpenedSections | StaticText:
+        view, keys, target = ref.view, self.section_keys, await resolve(workspace, ref)
+        if Subject(workspace, target, view).only_source:
+            from foldline.ide.render.static_disclosure import open_statically
+
+            return await open_statically(workspace, target, view, keys, self.reason)
+        from foldline.ide.render.execution import open_sections
+
+        wanted = keys if keys or view.for_model else None
+        return await open_sections(workspace, target, view, wanted, self.reason)
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> PreviewState:
+        preview = previews.find(session_id)
+        if self.chapters:
+            chapters = OpenChapter(chapters=self.chapters, reason=self.reason)
+            state: PreviewState = await chapters.on_preview(previews, session_id)
+            if not self.section_keys:
+                return state
+        return await previews.open_sections(preview, self.section_keys, self.reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenChapter(Change, event="openChapter", key="h", label="Chapters"):
+    """Opens chapters of a preview, as far as the prompt lets them."""
+
+    chapters: Chapters
+    reason: Reason = IN_EDITOR
+
+    @property
+    def needs_trust(self) -> bool:
+        # The prompt's code decides whether a chapter may open.
+        return True
+
+    def changed(self, view: View, shown: Render) -> View:
+        known = {chapter.key: chapter for chapter in shown.chapters}
+        for key in self.chapters:
+            if key not in known:
+                message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+                raise ToolRefused(message, near=list(known))
+            if not known[key].may_open:
+                why = "; ".join(known[key].reasons)
+                raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
+        chapters = None if view.chapters is None else view.chapters | set(self.chapters)
+        return view.step("open", self.chapters, self.reason, chapters=chapters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close(Change, command="prompt.closeSections", event="close", key="c"):
+    """Closes sections that a preview has opened.
+
+    And chapters, each with those in it. Without any, it's all opened sections.
+    """
+
+    section_keys: Annotated[tuple[str, ...] | None, Doc("the sections"), Role.KEY] = None
+    chapters: Annotated[tuple[str, ...] | None, Doc("the chapters")] = None
+
+    def changed(self, view: View, shown: Render) -> View:
+        everything = self.section_keys is None and self.chapters is None
+        keys = tuple(sorted(view.opened) if everything else self.section_keys or ())
+        ended = self.chapters or ()
+        opened = [*sorted(view.opened), *(one.key for one in shown.chapters if one.open)]
+        unknown = [key for key in (*keys, *ended) if key not in opened]
+        if unknown:
+            raise ToolRefused(
+                f"{', '.join(unknown)}: not open in this preview; open are: "
+                f"{', '.join(opened) or 'none'}",
+                near=opened,
+            )
+        left = tuple(key for key in view.opened if key not in keys)
+        left_open = frozenset(
+            chapter.key
+            for chapter in shown.chapters
+            if (view.chapters is None or chapter.open)
+            and not {chapter.key, *chapter.around} & set(ended)
+        )
+        return view.step(
+            "close",
+            (*keys, *ended),
+            overrides={key: value for key, value in view.overrides.items() if key not in keys},
+            opened=left,
+            chapters=left_open if ended else view.chapters,
+            instructions=view.instructions if left else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseChapter(Change, event="closeChapter"):
+    """Closes chapters of a preview."""
+
+    chapters: Chapters
+
+    def changed(self, view: View, shown: Render) -> View:
+        return Close(section_keys=(), chapters=self.chapters).changed(view, shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetValues(Change, command="prompt.setParams", event="params", key="v", label="Values"):
+    """Shows a preview with other values, or another budget.
+
+    What is left out stays as it is; without anything, the values that were set are taken back.
+    """
+
+    params: Values = None
+    parameter_set: Annotated[str | None, Doc("the name of a parameter set, or `none`")] = None
+    budget: Annotated[
+        int | None,
+        Doc("what the text may cost; 0 for no limit, not the project's"),
+        Between(0),
+    ] = None
+    budget_unit: Annotated[BudgetUnit | None, Doc("what it costs: tokens or bytes")] = None
+
+    @property
+    def needs_trust(self) -> bool:
+        values = (self.params, self.parameter_set) != (None, None)
+        return values or (self.budget, self.budget_unit) == (None, None)
+
+    def changed(self, view: View, shown: Render) -> View:
+        nothing = self == SetValues()
+        return view.step(
+            "params",
+            params={} if nothing else view.params if self.params is None else self.params,
+            parameter_set=self.parameter_set or view.parameter_set,
+            budget=view.budget if self.budget is None else self.budget,
+            budget_unit=self.budget_unit or view.budget_unit,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChooseSet(SetValues, event="set", key="s", label="Set"):
+    """Shows a preview with a parameter set, without values that were set by hand."""
+
+    params: Values = field(default_factory=dict)
+    parameter_set: Set = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBudget(Change, event="budget", key="b", label="Budget"):
+    """Shows a preview with another budget."""
+
+    budget: Annotated[int, Doc("what the text may cost; 0 for no limit")] = 0
+
+    def changed(self, view: View, shown: Render) -> View:
+        return SetValues(budget=max(0, self.budget)).changed(view, shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reset(Change, command="prompt.reset", event="reset", key="r"):
+    """Undoes all steps of a preview.
+
+    That is a step, too, which can be undone.
+    """
+
+    def changed(self, view: View, shown: Render) -> View:
+        return View(action="reset", tolerant=view.tolerant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="undo", key="u"):
+    """Undoes the last step of a preview."""
+
+    steps: Annotated[int, Doc("how many"), Role.PEOPLE] = 1
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> PreviewState:
+        preview = previews.find(session_id)
+        for _ in range(min(self.steps, MAX_STEPS)):
+            await previews.move(preview, lambda: preview.steps[:-1] or preview.steps)
+        return preview.state()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start(Action[PreviewState], command="prompt.preview", takes=PROMPT):
+    """Shows a prompt, and keeps it up to date until it is closed."""
+
+    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> PreviewState:
+        return await workspace.previews.open(ref.uri, ref.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End(Action[None], command="prompt.closePreview"):
+    """Closes a preview."""
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> None:
+        previews.close(session_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event="render"):
+    """A prompt as a model would get it, from the editor's text.
+
+    Of a preview, it's with other values; the preview stays as it is.
+    """
+
+    params: Values = None
+    parameter_set: Set = None
+    fidelity: Annotated[
+        Fidelity, Doc("executed, or static, which executes nothing and needs no trust")
+    ] = Fidelity.EXECUTED
+
+    async def answer(self, subject: Subject) -> Render:
+        workspace, target, view = subject.workspace, subject.target, subject.view
+        static = self.fidelity is Fidelity.STATIC and not subject.of_preview
+        if static or subject.only_source:
+            from foldline.ide.render.static import static_render
+
+            return await static_render(workspace, target, view)
+        from foldline.ide.render.execution import render
+
+        params = view.params if self.params is None else self.params
+        chosen = self.parameter_set or view.parameter_set
+        return await render(workspace, target, replace(view, params=params, parameter_set=chosen))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(
+    Query["SectionText | StaticText"],
+    command="prompt.readSection",
+    takes=RENDERED,
+    event="peek",
+    key="p",
+    label="Peek",
+    tool="read_section",
+    description="The full text of a summarized section of a prompt.",
+):
+    """A section's text, without opening it."""
+
+    worker: ClassVar[str] = "read"
+    answers: ClassVar[type[Any]] = SectionText
+
+    section_key: Annotated[
+        str | None, Doc("the section; the first summarized one"), Role.KEY, Role.MODEL
+    ] = None
+
+    async def answer(self, subject: Subject) -> SectionText | StaticText:
+        if not subject.only_source:
+            return await Query.answer(self, subject)
+        from foldline.ide.render.static_disclosure import read_statically
+
+        return await read_statically(
+            subject.workspace, subject.target, subject.view, self.section_key
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Query[SectionSummary], command="prompt.summary", takes=RENDERED):
+    """A section's summary, and its sizes."""
+
+    worker: ClassVar[str] = "summary"
+    answers: ClassVar[type[Any]] = SectionSummary
+
+    section_key: Annotated[str | None, Doc("the section; the first summarized one"), Role.KEY] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTool(
+    Query[ToolAnswer],
+    tool="call_prompt_tool",
+    description="Calls a tool that a prompt names.",
+    safe=False,
+):
+    """The result of a call of the prompt's own tool."""
+
+    worker: ClassVar[str] = "call"
+    answers: ClassVar[type[Any]] = ToolAnswer
+
+    tool: Annotated[str, Doc("the name of the tool")]
+    input: Annotated[dict[str, object] | None, Doc("its arguments", tool="the tool's")] = None
+
+    async def answer(self, subject: Subject) -> ToolAnswer:
+        if subject.only_source:
+            message = "The tools of a prompt are its code, and this workspace is not trusted"
+            raise Untrusted(message)
+        return await Query.answer(self, subject)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body(Query[RequestBody]):
+    """The JSON that an evaluation would send to a provider; nothing is sent."""
+
+    worker: ClassVar[str] = "body"
+    answers: ClassVar[type[Any]] = RequestBody
+
+    provider: Annotated[str, Doc("anthropic, openai or openai-responses")]
+    model: Annotated[str, Doc("the model that it names")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
+    """Token counts of a prompt and its sections, from source alone."""
+
+    async def answer(self, subject: Subject) -> PromptTokens:
+        from foldline.ide.render.static import static_tokens
+
+        return await static_tokens(subject.workspace, subject.target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff", key="d"):
+    """The changes between two versions of a prompt.
+
+    They are versions of a preview, or with `revision`, `REV` or `REV..REV`, what git has of the
+    prompt. Of a prompt without a preview, the revision is `HEAD` by default.
+    """
+
+    before: Annotated[int | None, Doc("a version of the preview; the one before `after`")] = None
+    after: Annotated[int | None, Doc("a version of the preview; the newest")] = None
+    revision: Annotated[str | None, Doc("`REV` or `REV..REV`")] = None
+
+    def prefers_preview(self, uri: str | None, *, any_open: bool) -> bool:
+        of_versions = (self.before, self.after) != (None, None)
+        return self.revision is None and (of_versions or (uri is None and any_open))
+
+    async def answer(self, subject: Subject) -> Comparison:
+        from foldline.ide.render.diff import compare
+        from foldline.ide.render.revisions import parse_range, revision_side
+
+        subject.workspace.require_trust()
+        given = (subject.workspace, subject.target, subject.view)
+        first, last = parse_range(self.revision or "HEAD")
+        one, other = await revision_side(*given, first), await revision_side(*given, last)
+        return await in_thread(partial(compare, one, other))
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
+        from foldline.ide.render.diff import compare
+
+        if self.revision:
+            return await Query.on_preview(self, previews, session_id)
+        preview = previews.find(session_id)
+        after = preview.version if self.after is None else self.after
+        before = max(1, after - 1) if self.before is None else self.before
+        sides = preview.version_side(before), preview.version_side(after)
+        return await in_thread(partial(compare, *sides))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text(Query[str]):
+    """The text of a prompt; of a preview now, in an earlier version, or as git has it."""
+
+    version: Annotated[int | None, Doc("a version of the preview")] = None
+    revision: Annotated[str | None, Doc("a revision of git")] = None
+
+    async def answer(self, subject: Subject) -> str:
+        if self.revision is None:
+            return (await RenderPrompt().answer(subject)).text
+        from foldline.ide.render.revisions import revision_side
+
+        subject.workspace.require_trust()
+        given = (subject.workspace, subject.target, subject.view)
+        return (await revision_side(*given, self.revision)).text
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> str:
+        if self.revision is not None:
+            return await Query.on_preview(self, previews, session_id)
+        preview = previews.find(session_id)
+        if self.version is not None:
+            return preview.version_side(self.version).text
+        return "".join(block.text for block in preview.render.blocks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Action[Steps], command="prompt.history", event="history", key="y"):
+    """The steps of a preview."""
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> Steps:
+        preview = previews.find(session_id)
+        return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
+
+
+ACTIONS: tuple[type[Action[Any]], ...] = (
+    *(Open, Close, Read, ChooseSet, SetValues, OpenChapter, CloseChapter, SetBudget),
+    *(Undo, Reset, History, Diff, Start, End, RenderPrompt, Summary, CallTool, Body, Tokens, Text),
+)
+"""All actions, in the order of the terminal's keys."""

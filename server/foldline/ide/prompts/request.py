@@ -1,0 +1,109 @@
+"""The prompt that a request is about, and how it is rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+TOKENS, BYTES = "tokens", "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a prompt is rendered: what a user chose, and the step that led there.
+
+    Attributes:
+        overrides: `FULL` or `SUMMARY` by section key.
+        opened: The sections that a model or a user has opened. Those without an override are
+            opened by the prompt's own tool, as a model does.
+        params: Values for fields by dataclass name or section key.
+        parameter_set: The parameter set; None for the one that a preview begins with.
+        chapters: The chapters that are open, as far as the prompt lets them; None for all, as
+            `evaluate` opens them by default.
+        budget: The most that the text may cost; None for the project's budget, 0 for none.
+        budget_unit: What it costs: `tokens` or UTF-8 `bytes`.
+        instructions: What opening the sections told the prompt's tasks to go on with.
+        action: The step: `start`, `open`, `close`, `params`, `reset`.
+        section_keys: The sections and chapters that the step opened or closed.
+        reason: Why, where the step has a reason.
+        tolerant: A section that can't be rendered is a block that has an `error`.
+        for_model: The answer goes to a model: the values that the project declares for previews
+            aren't used, and an empty list of keys is the model's mistake.
+        fallback: Where nothing may be executed, the answer is from the source alone.
+        costs: Renders have tokens, a document and the locations of their sections.
+        texts: Texts by path, in place of files and of open documents.
+        params_file: One more file of values.
+    """
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    opened: tuple[str, ...] = ()
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    parameter_set: str | None = None
+    chapters: frozenset[str] | None = None
+    budget: int | None = None
+    budget_unit: str = TOKENS
+    instructions: str | None = None
+    action: str = "start"
+    section_keys: tuple[str, ...] = ()
+    reason: str | None = None
+    tolerant: bool = False
+    for_model: bool = False
+    fallback: bool = False
+    costs: bool = True
+    texts: Mapping[str, str] = field(default_factory=dict)
+    params_file: Path | None = None
+
+    @property
+    def pending(self) -> list[str]:
+        """The opened sections that the prompt's own tool has to open."""
+        return [key for key in self.opened if key not in self.overrides]
+
+    def step(
+        self, action: str, section_keys: Sequence[str] = (), reason: str | None = None, **to: Any
+    ) -> View:
+        """This view with other fields, after a step."""
+        keys = tuple(section_keys)
+        return replace(self, action=action, section_keys=keys, reason=reason, **to)
+
+    def opening(self, opened: Mapping[str, str], section_keys: Sequence[str], reason: str) -> View:
+        """This view with sections opened, by the visibility that each gets."""
+        return self.step(
+            "open",
+            section_keys,
+            reason,
+            overrides={**self.overrides, **opened},
+            opened=tuple(dict.fromkeys((*self.opened, *opened))),
+        )
+
+    def request(self) -> dict[str, Any]:
+        """The fields of a worker's request."""
+        return {
+            "overrides": self.overrides,
+            "params": self.params,
+            "parameter_set": self.parameter_set,
+            "chapters": None if self.chapters is None else sorted(self.chapters),
+            "instructions": self.instructions,
+            "tolerant": self.tolerant,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRef:
+    """A prompt without a preview, and how it's rendered.
+
+    Attributes:
+        uri: The document, as the editor has it; the one that has the focus by default.
+        file: The module, as it is on disk, instead of a `uri`.
+        root: The folder that `file` belongs to; by default the workspace's that holds it.
+        name: The prompt's variable, or `ns/key`; by default the prompt last shown, or the first.
+    """
+
+    uri: str | None = None
+    file: Path | None = None
+    root: Path | None = None
+    name: str | None = None
+    view: View = field(default_factory=View)

@@ -1,0 +1,227 @@
+"""An action on prompts is written once, and every shell has it: arguments, help and errors."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pytest
+from pygls.exceptions import JsonRpcException
+from textual.widgets import Static
+
+from foldline.agent import preview
+from foldline.agent.folders import open_folders
+from foldline.agent.mcp.prompt_tools import PromptTools
+from foldline.agent.preview_session import FirstView
+from foldline.agent.tui.app import PreviewApp
+from foldline.backends.base.reading import Between
+from foldline.ide import Change, Names, PromptRef, Settings, Start, View, Workspace, perform
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.operation import Doc, Role, parameters_of
+from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.prompts.controls import Controls
+from foldline.server.app import create_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.ide.prompts.actions import Action
+    from foldline.ide.render.render import Render
+
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+rules = MarkdownSection[None](
+    title="Rules", key="rules", template="Be polite.", summary="How to be.",
+    visibility=SectionVisibility.SUMMARY)
+prompt = PromptTemplate(ns="demo", key="triage", sections=[rules])
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(
+    Change,
+    command="prompt.pin",
+    event="pin",
+    key="i",
+    tool="pin_section",
+    description="Pins a section of a prompt.",
+    option="--pin",
+):
+    """Pins a section of a preview."""
+
+    section_key: Annotated[str, Doc("pin this section"), Role.KEY]
+    times: Annotated[int, Doc("how many pins", "how many"), Between(1, 3)] = 1
+
+    def changed(self, view: View, shown: Render) -> View:
+        overrides = {**view.overrides, self.section_key: "FULL"}
+        return view.step("pin" * self.times, (self.section_key,), overrides=overrides)
+
+
+WITH_PIN = (*ACTIONS, Pin)
+BOUND = "times: must be from 1 to 3, not 9"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    file = folder / "triage.py"
+    file.write_text(PROMPT, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def workspace(file: Path) -> Iterator[Workspace]:
+    workspace = Workspace.at(file.parent, settings=Settings(trusted=True))
+    yield workspace
+    workspace.close_files()
+
+
+async def started(workspace: Workspace, file: Path) -> str:
+    workspace.open_document(file.as_uri(), PROMPT, 1)
+    return (await perform(workspace, PromptRef(uri=file.as_uri()), Start())).sessionId
+
+
+async def stop(workspace: Workspace) -> None:
+    workspace.previews.close_all()
+    await workspace.stop(5.0)
+
+
+def test_a_new_action_is_a_call_in_python(workspace: Workspace, file: Path) -> None:
+    async def run() -> None:
+        rendered = await perform(workspace, PromptRef(file=file), Pin(section_key="rules"))
+        assert "Be polite." in rendered.text
+        state = await perform(
+            workspace, await started(workspace, file), Pin(section_key="rules", times=2)
+        )
+        assert (state.blocks[0].text, state.steps) == ("## 1. Rules\n\nBe polite.", 2)
+        preview = workspace.previews.find(state.sessionId)
+        assert [step.action for step in preview.undo_steps()] == ["start", "pinpin"]
+        await stop(workspace)
+
+    asyncio.run(run())
+
+
+def test_a_new_action_is_a_server_command(file: Path) -> None:
+    server = create_server(actions=[Pin])
+    server.protocol.notify = lambda *_: None  # type: ignore[method-assign]
+    execute = server.protocol.fm.commands["foldline.server.prompt.pin"]
+    core = server.core
+    core.set_settings(Settings(trusted=True))
+    core.set_roots([file.parent])
+    core.locate = lambda *_: None
+
+    async def run() -> None:
+        core._subscribers.clear()  # No client is told of anything.
+        await started(core, file)
+        state = await execute({"section_key": "rules", "times": 3})
+        assert "Be polite." in state["blocks"][0]["text"]
+        for wrong, problem in (
+            ({"section_key": "rules", "times": 9}, BOUND),
+            ({"section_key": "rules", "time": 1}, r"unknown 'time'; known are .*times"),
+            ({"times": 1}, "section_key.*is missing"),
+        ):
+            with pytest.raises(JsonRpcException, match=problem) as caught:
+                await execute(wrong)
+            assert isinstance(caught.value.data, dict)
+            assert caught.value.data["kind"] == "arguments"
+        await server.stop()
+
+    asyncio.run(run())
+
+
+def test_a_new_action_is_an_mcp_tool(workspace: Workspace, file: Path) -> None:
+    tools = PromptTools(workspace, WITH_PIN)
+    listed = next(tool for tool in tools.listed if tool.name == "pin_section")
+    assert listed.description == "Pins a section of a prompt."
+    assert listed.input_schema["properties"]["times"] == {
+        "type": "integer",
+        "description": "how many",
+    }
+    assert listed.input_schema["required"] == ["prompt", "section_key"]
+
+    async def run() -> None:
+        folders = open_folders(workspace, [file.parent])
+        assert any(tool.name == "pin_section" for tool in await tools.needed(folders))
+
+        async def call(**arguments: object) -> Any:
+            values = {"prompt": "demo/triage", "section_key": "rules", **arguments}
+            return await tools.call("pin_section", folders, values)
+
+        assert "Be polite." in (await call(times="2")).content[0].text
+        for wrong, problem in (({"times": 9}, BOUND), ({"time": 1}, "did you mean 'times'?")):
+            refused = await call(**wrong)
+            assert refused.is_error
+            assert problem in refused.content[0].text
+        await stop(workspace)
+
+    asyncio.run(run())
+
+
+def test_a_new_action_is_an_event_of_the_page(workspace: Workspace, file: Path) -> None:
+    async def run() -> None:
+        session = await started(workspace, file)
+        controls = Controls(workspace, session, "Opened in the browser", WITH_PIN)
+        event = {"action": "pin", "key": "rules", "times": 2}
+        assert controls.read(event) == Pin(section_key="rules", times=2)
+        assert await controls.perform(controls.read(event)) is None
+        assert "Be polite." in workspace.previews.find(session).state().blocks[0].text
+        for wrong, problem in (
+            ({**event, "times": 9}, BOUND),
+            ({**event, "time": 1}, "unknown 'time'; known are action, key, times"),
+            ({"action": "pim"}, "expected one of .*pin"),
+        ):
+            with pytest.raises(ArgumentsError, match=problem):
+                controls.read(wrong)
+        await stop(workspace)
+
+    asyncio.run(run())
+
+
+def test_a_new_action_is_a_key_of_the_terminal(workspace: Workspace, file: Path) -> None:
+    async def run() -> None:
+        app = PreviewApp(workspace, FirstView(file, None), WITH_PIN)
+        async with app.run_test() as pilot, asyncio.timeout(60):
+
+            def text() -> str:
+                return "".join(str(one.content) for one in app.query(".section").results(Static))
+
+            while "How to be." not in text():
+                await pilot.pause(0.01)
+            shown = [one.binding.description for one in app.active_bindings.values()]
+            assert {"Open", "Pin", "Quit"} <= {*shown}
+            await pilot.press("i")
+            while "Be polite." not in text():
+                await pilot.pause(0.01)
+
+    asyncio.run(run())
+
+
+def test_a_new_action_is_an_option_of_the_command_line(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = argparse.ArgumentParser()
+    preview.register(parser.add_subparsers(), WITH_PIN)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["preview", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--pin KEY pin this section" in shown
+    assert "--pin-times VALUE how many pins" in shown
+    options = parser.parse_args(["preview", str(file), "--text", "--pin", "rules"])
+    assert options.run(options) == 0
+    assert "Be polite." in capsys.readouterr().out
+    options = parser.parse_args(["preview", str(file), "--pin", "rules", "--pin-times", "9"])
+    with pytest.raises(ArgumentsError, match=BOUND):
+        options.run(options)
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
+def test_every_argument_is_documented(action: type[Action[Any]]) -> None:
+    assert action.__doc__
+    offered = action.names != Names()
+    assert all(one.doc.documentation or not offered for one in parameters_of(action))
