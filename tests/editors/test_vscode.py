@@ -92,6 +92,12 @@ def test_the_tools_of_agents_are_the_operations() -> None:
     assert made["COMMANDS"].read_text(encoding="utf-8") == made["commands"](), MAKE_TOOLS
 
 
+def test_the_types_of_messages_are_those_of_the_server() -> None:
+    made = runpy.run_path(str(EXTENSION / "make_messages.py"))
+    written = made["MESSAGES"].read_text(encoding="utf-8")
+    assert written == made["messages"](), "run editors/vscode/make_messages.py"
+
+
 def test_the_guide_names_every_command_and_setting() -> None:
     contributes = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))[
         "contributes"

@@ -594,7 +594,7 @@ function block(id, { text = `text of ${id}`, title = id, segments, ...rest } = {
 }
 
 function tool(name, description) {
-  return { name, description, parameters: {} };
+  return { name, description, parameters: {}, schema: {} };
 }
 
 function show(blocks, rest = {}) {

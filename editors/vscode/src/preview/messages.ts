@@ -1,6 +1,6 @@
 // What the page asks of what is around it, an editor or a server, and what it is shown.
 
-import type { Block, Preview, PromptReference, Values } from '../wire';
+import type { Block, Preview, PromptAction, PromptReference, Values } from '../wire';
 
 /** A bar above the text: why it is not the newest, and what can be done. */
 export interface Notice {
@@ -38,27 +38,15 @@ export interface Choices {
   parameter_set: string | null;
 }
 
-/** What a user does. Those of the second group are answered with a value. */
+/** What a user does, or asks. */
 export type Action =
-  | { action: 'open'; key: string; reason?: string }
-  | { action: 'close'; key: string }
-  | { action: 'openChapter'; key: string; reason?: string }
-  | { action: 'closeChapter'; key: string }
-  | { action: 'set'; key: string }
-  | { action: 'params'; params: Values }
-  | { action: 'budget'; budget: number }
-  | { action: 'undo'; steps: number }
-  | { action: 'reset' }
-  | { action: 'reveal'; key: string }
-  | { action: 'go'; file: string; line: number }
-  | Question;
+  PromptAction | { action: 'reveal'; key: string } | { action: 'go'; file: string; line: number };
 
-/** History, Comparison, the text of a section, and a render with other values. */
-export type Question =
-  | { action: 'history' }
-  | { action: 'diff'; before?: number; after?: number; revision?: string }
-  | { action: 'peek'; key: string }
-  | { action: 'render'; params: Values; key?: string };
+/** Answered by History, a Comparison, the text of a section, or a render with other values. */
+export type Question = Extract<
+  PromptAction,
+  { action: 'history' } | { action: 'diff' } | { action: 'peek' } | { action: 'render' }
+>;
 
 /** What only an editor does. */
 export type EditorAction =

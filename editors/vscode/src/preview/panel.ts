@@ -332,7 +332,7 @@ export class PreviewPanel implements vscode.Disposable {
       case 'budget':
         return this.change('setParams', { budget: action.budget });
       case 'undo':
-        for (let step = 0; step < action.steps; step++) {
+        for (let step = 0; step < (action.steps ?? 1); step++) {
           await this.change('undo');
         }
         return;

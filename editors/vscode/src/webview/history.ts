@@ -23,7 +23,7 @@ export class StepsView {
   private readonly about = element('p.step', { 'aria-live': 'polite' });
   private readonly difference = element('div');
   private readonly back: HTMLButtonElement;
-  private history: History = { steps: [], versions: [] };
+  private history: Omit<History, 'sessionId'> = { steps: [], versions: [] };
 
   constructor(private readonly perform: (action: Action) => Promise<unknown>) {
     this.back = button('', {}, () => void this.goBack(), 'Go Back to This Step');

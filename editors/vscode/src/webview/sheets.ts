@@ -43,7 +43,7 @@ export function toolsSheet(tools: readonly Tool[]): Node[] {
         tool.tokens !== undefined && element('span.quiet', {}, counted(tool.tokens, 'token')),
       ),
       element('p.description', {}, tool.description),
-      tool.schema !== undefined && json(tool.schema, `Schema of ${tool.name}`),
+      json(tool.schema, `Schema of ${tool.name}`),
     ),
   );
 }

@@ -1331,7 +1331,7 @@ function toolsSheet(tools) {
         tool.tokens !== void 0 && element("span.quiet", {}, counted(tool.tokens, "token"))
       ),
       element("p.description", {}, tool.description),
-      tool.schema !== void 0 && json(tool.schema, `Schema of ${tool.name}`)
+      json(tool.schema, `Schema of ${tool.name}`)
     )
   );
 }

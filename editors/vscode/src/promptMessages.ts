@@ -1,0 +1,443 @@
+// Made by make_messages.py: what the server says of prompts, and what the page asks of it.
+
+import type { CachePlan, Origin } from './wire';
+
+/** A stretch of a block's text. */
+export interface Segment {
+  /** `heading`, `literal` or another `SegmentKind`. */
+  kind: string;
+  text: string;
+  /** The field whose value it is. */
+  field: string | null;
+  /** How often it changes, a `Stability` in small letters. */
+  stability?: string;
+  /** In a static render, whether it's the text or a placeholder for it. */
+  known?: boolean;
+}
+
+/** Why a section couldn't be rendered; without a `line`, it's the section as a whole. */
+export interface BlockError {
+  message: string;
+  file: string | null;
+  line: number | null;
+  type: string;
+  traceback: string;
+}
+
+/** A position in a document, as its client counts. */
+export interface Position {
+  line: number;
+  character: number;
+}
+
+/** A stretch of a document. */
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+/** A stretch of the document at `uri`. */
+export interface Location {
+  uri: string;
+  range: Range;
+}
+
+/** The tokens of a block. */
+export interface BlockTokens {
+  /** Of its own text. */
+  self: number;
+  /** With the blocks below it. */
+  subtree: number;
+  /** For a summary, those that it has with the blocks below it once it's opened. */
+  if_opened: number | null;
+}
+
+/** One section, as it's rendered. */
+export interface Block {
+  /** Its path with slashes; no key holds one. */
+  id: string;
+  path: string[];
+  key: string;
+  number: string;
+  title: string;
+  depth: number;
+  visibility: string;
+  enabled: boolean;
+  text: string;
+  segments: Segment[];
+  error: BlockError | null;
+  /** Where the source declares the section. */
+  location: Location | null;
+  /** The offsets of its text in the prompt's, where `Render.with_spans` has set them: every block below an edit would be a changed one. */
+  span?: [number, number];
+  /** The text of a summary once it's opened; left out once its tokens are counted. */
+  opened_text?: string;
+  tokens?: BlockTokens;
+  /** The role of the message that shows it. */
+  role?: string;
+  /** Whether the user of a preview opened it. */
+  opened?: boolean;
+  /** How often the section appears, disappears, or is opened and closed. */
+  stability?: string;
+}
+
+/** A tool that a model is offered with the prompt. */
+export interface RenderedTool {
+  name: string;
+  description: string;
+  /** The descriptions of its parameters. */
+  parameters: Record<string, unknown>;
+  /** The JSON schema of its parameters. */
+  schema: Record<string, unknown>;
+  tokens?: number;
+}
+
+/** The tokens of a whole prompt: sums of its blocks and tools. */
+export interface Tokens {
+  text: number;
+  tools: number;
+  output: number;
+  total: number;
+  encoding: string;
+  exact: boolean;
+}
+
+/** The structured output that a model is asked for. */
+export interface Output {
+  type: string;
+  container: string;
+  schema: Record<string, unknown>;
+}
+
+/** The prompt's identity and the hash of its content. */
+export interface Descriptor {
+  ns: string;
+  key: string;
+  name: string | null;
+  content_hash: string;
+}
+
+/** What two versions of a prompt begin with alike, as a provider's cache compares them. */
+export interface Kept {
+  /** Of the text. */
+  characters: number;
+  /** Of the blocks that are alike as a whole. */
+  tokens: number;
+  /** Whether the tools are alike: providers read them before the text. */
+  tools: boolean;
+  /** The tokens that a cache keeps: tools and blocks; none if the tools differ. */
+  cached: number;
+}
+
+/** A parameter set and where its values come from. */
+export interface ParameterSet {
+  name: string;
+  origins: Origin[];
+}
+
+/** A field of a prompt's parameters. */
+export interface ParameterField {
+  name: string;
+  type: string;
+  doc: string;
+  required: boolean;
+  default: string | null;
+  choices: unknown[] | null;
+  value: unknown;
+  editable: boolean;
+  /** Its value as a line of text. */
+  shown: string | null;
+  /** Where the value comes from. */
+  origin: Origin | null;
+}
+
+/** A dataclass that sections of the prompt take. */
+export interface Parameters {
+  type: string;
+  /** The dotted key of the section that these are for alone; None for all sections of the type. Values are given under this key, else under the type's name. */
+  section: string | null;
+  doc: string;
+  fields: ParameterField[];
+}
+
+/** A chapter, and whether it's open or may be. */
+export interface Chapter {
+  key: string;
+  title: string;
+  description: string | null;
+  /** The keys of the chapters around it. */
+  around: string[];
+  sections: string[];
+  open: boolean;
+  may_open: boolean;
+  /** Why it may open, or may not. */
+  reasons: string[];
+}
+
+/** A section's part of a budget. */
+export interface Spent {
+  key: string;
+  used: number;
+}
+
+/** A limit and the cost of the text, in `tokens` or `bytes`, with the dearest sections. */
+export interface Budget {
+  limit: number;
+  unit: string;
+  used: number;
+  over: number;
+  largest: Spent[];
+}
+
+/** Something that the module did besides making prompts, and the line that did it. */
+export interface Effect {
+  message: string;
+  subject: string | null;
+  file: string;
+  line: number;
+}
+
+/** The interpreter that rendered, and why it's the one. */
+export interface UsedInterpreter {
+  path: string;
+  reason: string;
+  python: string | null;
+  foldline: string | null;
+  /** What is wrong with the foldline that it has. */
+  mismatch: string | null;
+  /** The packages that start threads when they are imported, so that each render has to import everything anew. */
+  threads?: string[];
+}
+
+/** Why the blocks of a preview aren't executed ones of the newest text. */
+export interface Stale {
+  kind: string;
+  message: string;
+  file: string | null;
+  line: number | null;
+  interpreter: string | null;
+}
+
+/** A preview as a client shows it. */
+export interface PreviewState {
+  sessionId: string;
+  uri: string;
+  name: string | null;
+  version: number;
+  documentVersion: number | null;
+  fidelity: string;
+  /** The ids of all blocks. */
+  order: string[];
+  /** Those that the client hasn't seen as they are now. */
+  blocks: Block[];
+  tools: RenderedTool[];
+  tokens: Tokens | null;
+  output: Output | null;
+  descriptor: Descriptor | null;
+  /** What this version and the one before begin with alike. */
+  kept: Kept | null;
+  /** What a provider's cache can keep of it, `CachePlan.to_json`. */
+  cache: CachePlan | null;
+  params: Record<string, Record<string, unknown>>;
+  parameter_set: string | null;
+  parameter_sets: ParameterSet[];
+  parameters: Parameters[];
+  chapters: Chapter[];
+  /** Which chapters are open, in words. */
+  chapters_shown: string;
+  budget: Budget | null;
+  generated: string[];
+  effects: Effect[];
+  interpreter: UsedInterpreter | null;
+  /** How many steps there are, the first of which can't be undone. */
+  steps: number;
+  /** How long the last execution took; None before there was one. */
+  milliseconds: number | null;
+  stale: Stale | null;
+}
+
+/** A prompt as a model would get it. */
+export interface Render {
+  name: string;
+  generated: string[];
+  parameter_set: string | null;
+  parameter_sets: ParameterSet[];
+  parameters: Parameters[];
+  chapters: Chapter[];
+  effects: Effect[];
+  interpreter: UsedInterpreter | null;
+  text: string;
+  blocks: Block[];
+  tools: RenderedTool[];
+  output: Output | null;
+  descriptor: Descriptor | null;
+  /** `executed`, or `static` for what the source shows. */
+  fidelity: string;
+  /** In a static render, whether running the code can only fill values in. */
+  certain?: boolean;
+  tokens?: Tokens;
+  /** What a provider's cache can keep of it, `CachePlan.to_json`. */
+  cache?: CachePlan;
+  /** The document. */
+  uri?: string;
+  /** The editor's version of its text; None where it isn't open. */
+  version: number | null;
+  /** What the project lets a prompt cost. */
+  token_budget: number | null;
+}
+
+/** What opening sections asks for, and the prompt as it's rendered after that. */
+export interface OpenedSections {
+  name: string;
+  generated: string[];
+  parameter_set: string | null;
+  parameter_sets: ParameterSet[];
+  parameters: Parameters[];
+  chapters: Chapter[];
+  effects: Effect[];
+  interpreter: UsedInterpreter | null;
+  requested_overrides: Record<string, string>;
+  section_keys: string[];
+  reason: string;
+  expansion_instructions: string | null;
+  render: Render;
+  /** The names of the tools that the prompt didn't have before. */
+  new_tools?: string[];
+}
+
+/** One section's text, which opens nothing. */
+export interface SectionText {
+  name: string;
+  generated: string[];
+  parameter_set: string | null;
+  parameter_sets: ParameterSet[];
+  parameters: Parameters[];
+  chapters: Chapter[];
+  effects: Effect[];
+  interpreter: UsedInterpreter | null;
+  section_key: string;
+  text: string;
+}
+
+/** A folded section: its summary, and its sizes in UTF-8 bytes. */
+export interface SectionSummary {
+  name: string;
+  generated: string[];
+  parameter_set: string | null;
+  parameter_sets: ParameterSet[];
+  parameters: Parameters[];
+  chapters: Chapter[];
+  effects: Effect[];
+  interpreter: UsedInterpreter | null;
+  section_key: string;
+  text: string;
+  size: number;
+  size_if_opened: number;
+}
+
+/** A section's visibility on both sides; None where it isn't. */
+export interface Visibilities {
+  before: string | null;
+  after: string | null;
+}
+
+/** A section that was `added`, `removed` or `changed`; `tokens` are what `after` has more. */
+export interface SectionChange {
+  id: string;
+  key: string;
+  title: string;
+  change: string;
+  visibility: Visibilities;
+  tokens: number;
+  unified: string;
+}
+
+/** A tool that was `added`, `removed` or `changed`. */
+export interface ToolChange {
+  name: string;
+  change: string;
+  tokens: number;
+}
+
+/** The tokens of both sides, tools included. */
+export interface Totals {
+  before: number;
+  after: number;
+  delta: number;
+}
+
+/** The differences of two versions. */
+export interface Comparison {
+  before: string;
+  after: string;
+  changes: SectionChange[];
+  tools: ToolChange[];
+  tokens: Totals;
+  /** What a provider's prompt cache keeps. */
+  kept: Kept;
+  /** The texts as a unified diff. */
+  unified: string;
+}
+
+/** A step that undo goes back through; its `chapters` are None where all are open. */
+export interface Step {
+  action: string;
+  section_keys: string[];
+  reason: string | null;
+  params: Record<string, Record<string, unknown>>;
+  parameter_set: string | null;
+  chapters: string[] | null;
+  budget: number | null;
+  overrides: Record<string, string>;
+  version: number;
+}
+
+/** The steps of a preview, and the versions that can be compared. */
+export interface Steps {
+  sessionId: string;
+  steps: Step[];
+  versions: number[];
+}
+
+/** The tokens of a section; `if_opened` is what opening it adds, if summarized and known. */
+export interface SectionTokens {
+  key: string;
+  path: string[];
+  number: string;
+  title: string;
+  visibility: string;
+  tokens: number;
+  subtree: number;
+  if_opened: number | null;
+}
+
+/** The tokens of a prompt; `certain` if running it gives the text that was counted. */
+export interface PromptTokens {
+  name: string;
+  uri: string;
+  fidelity: string;
+  certain: boolean;
+  encoding: string;
+  exact: boolean;
+  tokens: number;
+  budget: number | null;
+  lower_bound: boolean;
+  sections: SectionTokens[];
+}
+
+/** What a user does in the page, or asks. */
+// prettier-ignore
+export type PromptAction =
+  | { action: 'open'; key: string; reason?: string; chapters?: string[] }
+  | { action: 'close'; key: string; chapters?: string[] }
+  | { action: 'peek'; key: string }
+  | { action: 'set'; key: string; params?: Record<string, Record<string, unknown>>; budget?: number; budget_unit?: 'tokens' | 'bytes' }
+  | { action: 'params'; params?: Record<string, Record<string, unknown>>; parameter_set?: string; budget?: number; budget_unit?: 'tokens' | 'bytes' }
+  | { action: 'openChapter'; key: string; reason?: string }
+  | { action: 'closeChapter'; key: string }
+  | { action: 'budget'; budget?: number }
+  | { action: 'undo'; steps?: number }
+  | { action: 'reset' }
+  | { action: 'history' }
+  | { action: 'diff'; before?: number; after?: number; revision?: string }
+  | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' };
