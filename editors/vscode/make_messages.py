@@ -2,8 +2,8 @@
 
     uv run python editors/vscode/make_messages.py
 
-`src/promptMessages.ts` has the answers of actions on prompts, a preview's state, and the events by which
-the page asks for an action. A test fails while it is older than what it is made from.
+`src/promptMessages.ts` has the answers of actions on prompts, a preview's state, and the events by
+which the page asks for an action. A test fails while it is older than what it is made from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from foldline.ide.render.render import OpenedSections, SectionSummary, SectionTe
 from foldline.ide.render.static import PromptTokens
 
 MESSAGES = Path(__file__).parent / "src" / "promptMessages.ts"
-HEAD = "// Made by make_messages.py: what the server says of prompts, and what the page asks of it.\n"
+HEAD = "// Made by make_messages.py: what the server says of prompts, and what the page asks.\n"
 ROOTS = (
     PreviewState,
     OpenedSections,

@@ -17,12 +17,14 @@ from foldline.agent.mcp.prompt_tools import PromptTools
 from foldline.agent.preview_session import FirstView
 from foldline.agent.tui.app import PreviewApp
 from foldline.backends.base.reading import Between
+from foldline.backends.base.waiting import Threads
 from foldline.ide import Change, Names, PromptRef, Settings, Start, View, Workspace, perform
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Doc, Role, parameters_of
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.prompts.controls import Controls
 from foldline.server.app import create_server
+from foldline.server.commands.prompt_command import PromptCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.prompts.actions import Action
     from foldline.ide.render.render import Render
+    from foldline.server.server import FoldlineServer
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -107,18 +110,25 @@ def test_a_new_action_is_a_call_in_python(workspace: Workspace, file: Path) -> N
     asyncio.run(run())
 
 
-def test_a_new_action_is_a_server_command(file: Path) -> None:
+def server_of(file: Path) -> FoldlineServer:
+    """A server that has no client to tell anything."""
     server = create_server(actions=[Pin])
     server.protocol.notify = lambda *_: None  # type: ignore[method-assign]
+    server.core.set_settings(Settings(trusted=True))
+    server.core.set_roots([file.parent])
+    server.core.locate = lambda *_: None
+    server.core._subscribers.clear()
+    return server
+
+
+def test_a_new_action_is_a_server_command(file: Path) -> None:
+    about = "`foldline.server.prompt.pin`: pins a section of a preview."
+    assert PromptCommand(Pin).__doc__ == about
+    server = server_of(file)
     execute = server.protocol.fm.commands["foldline.server.prompt.pin"]
-    core = server.core
-    core.set_settings(Settings(trusted=True))
-    core.set_roots([file.parent])
-    core.locate = lambda *_: None
 
     async def run() -> None:
-        core._subscribers.clear()  # No client is told of anything.
-        await started(core, file)
+        await started(server.core, file)
         state = await execute({"section_key": "rules", "times": 3})
         assert "Be polite." in state["blocks"][0]["text"]
         for wrong, problem in (
@@ -130,6 +140,29 @@ def test_a_new_action_is_a_server_command(file: Path) -> None:
                 await execute(wrong)
             assert isinstance(caught.value.data, dict)
             assert caught.value.data["kind"] == "arguments"
+        await server.stop()
+
+    asyncio.run(run())
+
+
+def test_a_request_to_open_a_section_waits_for_four_threads_at_most(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = server_of(file)
+    execute = server.protocol.fm.commands["foldline.server.prompt.openSections"]
+    submit = Threads.submit
+    submitted: list[object] = []
+
+    def count(self: Threads, work: Any, /, *given: Any, **named: Any) -> Any:
+        submitted.append(work)
+        return submit(self, work, *given, **named)
+
+    async def run() -> None:
+        server.core.open_document(file.as_uri(), PROMPT, 1)
+        monkeypatch.setattr(Threads, "submit", count)
+        answer = await execute({})
+        assert answer["section_keys"] == ["rules"]
+        assert len(submitted) <= 4
         await server.stop()
 
     asyncio.run(run())

@@ -69,7 +69,7 @@ def test_a_bound_prompt_has_the_name_and_its_template_adds_the_variable() -> Non
     plain = found["examples/code-reviewer/review"]
     assert plain.prompt.name == "reviewer"
     assert plain.path == "reviewer_prompt.py"
-    assert "reference-docs" in plain.summarised
+    assert "reference-docs" in plain.summarized
     assert "examples/code-reviewer/review#template" in found
 
 

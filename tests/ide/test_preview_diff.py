@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foldline.ide.errors import RevisionError
-from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, History
+from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Block
 from foldline.ide.render.revisions import texts_at

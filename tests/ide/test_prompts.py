@@ -1,4 +1,4 @@
-"""Prompts by command: listed, rendered, summarised, opened, read."""
+"""Prompts by command: listed, rendered, summarized, opened, read."""
 
 from pathlib import Path
 
@@ -139,11 +139,11 @@ async def test_a_section_that_the_model_may_only_read_can_be_opened_by_a_person(
     view: View, tmp_path: Path
 ) -> None:
     editor = view(tmp_path, trusted=True)
-    summarised = PROMPT.replace(
+    summarized = PROMPT.replace(
         'template="Hello ${name}."',
         'template="Hello ${name}.", summary="Greets.", visibility=SectionVisibility.SUMMARY',
     ).replace("PromptTemplate\n", "PromptTemplate, SectionVisibility\n", 1)
-    editor.open("hello.py", summarised)
+    editor.open("hello.py", summarized)
     render = await editor.command("prompt.render")
     assert [tool["name"] for tool in render["tools"]] == ["read_section"]
     opened = await editor.command("prompt.openSections")

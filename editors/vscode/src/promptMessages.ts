@@ -1,8 +1,8 @@
-// Made by make_messages.py: what the server says of prompts, and what the page asks of it.
+// Made by make_messages.py: what the server says of prompts, and what the page asks.
 
 import type { CachePlan, Origin } from './wire';
 
-/** A stretch of a block's text. */
+/** A part of a block's text. */
 export interface Segment {
   /** `heading`, `literal` or another `SegmentKind`. */
   kind: string;
@@ -30,13 +30,13 @@ export interface Position {
   character: number;
 }
 
-/** A stretch of a document. */
+/** A range of a document. */
 export interface Range {
   start: Position;
   end: Position;
 }
 
-/** A stretch of the document at `uri`. */
+/** A range of the document at `uri`. */
 export interface Location {
   uri: string;
   range: Range;
@@ -75,7 +75,7 @@ export interface Block {
   tokens?: BlockTokens;
   /** The role of the message that shows it. */
   role?: string;
-  /** Whether the user of a preview opened it. */
+  /** True if the user of a preview opened it. */
   opened?: boolean;
   /** How often the section appears, disappears, or is opened and closed. */
   stability?: string;
@@ -117,13 +117,13 @@ export interface Descriptor {
   content_hash: string;
 }
 
-/** What two versions of a prompt begin with alike, as a provider's cache compares them. */
+/** The common prefix of two versions of a prompt, as a provider's cache compares them. */
 export interface Kept {
   /** Of the text. */
   characters: number;
   /** Of the blocks that are alike as a whole. */
   tokens: number;
-  /** Whether the tools are alike: providers read them before the text. */
+  /** True if the tools are alike: providers read them before the text. */
   tools: boolean;
   /** The tokens that a cache keeps: tools and blocks; none if the tools differ. */
   cached: number;
@@ -203,9 +203,9 @@ export interface UsedInterpreter {
   reason: string;
   python: string | null;
   foldline: string | null;
-  /** What is wrong with the foldline that it has. */
+  /** Why its foldline doesn't fit the server's. */
   mismatch: string | null;
-  /** The packages that start threads when they are imported, so that each render has to import everything anew. */
+  /** The packages that start threads when they are imported, so that each render has to import everything again. */
   threads?: string[];
 }
 
@@ -234,9 +234,9 @@ export interface PreviewState {
   tokens: Tokens | null;
   output: Output | null;
   descriptor: Descriptor | null;
-  /** What this version and the one before begin with alike. */
+  /** The common prefix of this version and the one before. */
   kept: Kept | null;
-  /** What a provider's cache can keep of it, `CachePlan.to_json`. */
+  /** The part that a provider's cache can keep, `CachePlan.to_json`. */
   cache: CachePlan | null;
   params: Record<string, Record<string, unknown>>;
   parameter_set: string | null;
@@ -276,17 +276,17 @@ export interface Render {
   /** In a static render, whether running the code can only fill values in. */
   certain?: boolean;
   tokens?: Tokens;
-  /** What a provider's cache can keep of it, `CachePlan.to_json`. */
+  /** The part that a provider's cache can keep, `CachePlan.to_json`. */
   cache?: CachePlan;
   /** The document. */
   uri?: string;
   /** The editor's version of its text; None where it isn't open. */
   version: number | null;
-  /** What the project lets a prompt cost. */
+  /** The most that the project lets a prompt cost. */
   token_budget: number | null;
 }
 
-/** What opening sections asks for, and the prompt as it's rendered after that. */
+/** The request of opening sections, and the prompt as it's rendered after that. */
 export interface OpenedSections {
   name: string;
   generated: string[];

@@ -242,11 +242,12 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
             prompt = replace(prompt, view=action.changed(prompt.view, NOT_SHOWN))
         else:
             opening = action
-    opened = replace(prompt.view, opened=opening.section_keys if isinstance(opening, Open) else ())
+    keys = opening.section_keys if isinstance(opening, Open) else ()
+    opened = replace(prompt.view, opened=keys, tolerant=False)
     if options.diff is not None:
-        from foldline.agent.preview_diff import diff_lines
+        from foldline.agent.preview_lines import diff_lines
 
-        compared = replace(prompt, view=replace(opened, tolerant=False, costs=True))
+        compared = replace(prompt, view=replace(opened, costs=True))
         found = await perform(workspace, compared, Diff(revision=options.diff))
         if options.json:
             return _Shown(FOUND, _plain(json_text(unstructured(found))))
@@ -274,7 +275,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         return _Shown(status, _plain(text), tuple(problems))
     problems = [*_made_up(answer), *problems]
     if options.tree or (is_styled() and not options.text):
-        from foldline.agent.preview_tree import tree_lines
+        from foldline.agent.preview_lines import tree_lines
 
         counter = workspace.folder(file).counter
         costed = with_costs(render, counter)

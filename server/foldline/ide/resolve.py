@@ -120,7 +120,7 @@ def first_prompt(prompts: Iterable[StaticPrompt]) -> str | None:
 
 
 def range_in(section: StaticSection, file: str) -> Span:
-    """The stretch of a file that stands for a section.
+    """The range of a file that stands for a section.
 
     A section that another file declares is where the prompt uses it.
     """

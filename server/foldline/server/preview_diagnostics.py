@@ -1,4 +1,4 @@
-"""What previews found to be wrong when they ran a prompt, each with its place in the source."""
+"""Failures of prompts that previews ran, as diagnostics at their locations in the source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Problem:
     Attributes:
         file: The deepest file of the user's that it came from.
         line: The line there, counted from 1.
-        message: What went wrong.
+        message: The failure in words.
         kind: One of the kinds of `foldline.server.errors`, or the type of the exception.
     """
 
@@ -48,7 +48,7 @@ class Problems:
         self._found: tuple[Problem, ...] = ()
 
     def set(self, found: Iterable[Problem]) -> bool:
-        """Let these be the failures; whether that changes anything."""
+        """Let these be the failures; returns True if that changes anything."""
         new = tuple(dict.fromkeys(found))
         if new == self._found:
             return False

@@ -8,8 +8,8 @@
 
 The path is that of the module and below it the prompt's variable; `open` are the keys of sections
 to open as a model does, and `session` is a preview, whose text it is: now, in an earlier version,
-or as git has its prompt at a revision, with the preview's sections and values. What is unknown in
-the query is left out of account, so that editors may add their own.
+or as git has its prompt at a revision, with the preview's sections and values. Unknown parts of
+the query are ignored, so that editors may add their own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ KEPT = 32
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What an address names.
+    """The parts of an address.
 
     Attributes:
         uri: The module's `file:` URI.
@@ -68,10 +68,10 @@ class Address:
 
     @classmethod
     def parse(cls, address: str) -> Address:
-        """What `address` names.
+        """The parts of `address`.
 
         Raises:
-            IdeError: It is no address of a prompt.
+            IdeError: It isn't the address of a prompt.
         """
         try:
             parts = urlsplit(address)

@@ -76,9 +76,9 @@ class CatalogPrompt:
         return self.folder.shown(self.file.relative_to(self.folder.root).as_posix())
 
     @property
-    def summarised(self) -> tuple[str, ...]:
+    def summarized(self) -> tuple[str, ...]:
         """Keys of the sections that aren't shown in full, as far as known."""
-        return tuple(".".join(section.path) for section in summarised_sections(self.prompt))
+        return tuple(".".join(section.path) for section in summarized_sections(self.prompt))
 
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
@@ -102,7 +102,7 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
 
 
-def summarised_sections(prompt: StaticPrompt) -> Iterator[StaticSection]:
+def summarized_sections(prompt: StaticPrompt) -> Iterator[StaticSection]:
     return (section for section in prompt.walk() if section.visibility.value != "FULL")
 
 

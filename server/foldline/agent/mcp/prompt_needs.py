@@ -16,7 +16,7 @@ CALL_TOOL = "call_prompt_tool"
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the prompts of a workspace need of a client, as far as their source shows.
+    """The tools that the prompts of a workspace need, as far as their source shows.
 
     Attributes:
         folded: Some may have summarized sections.
@@ -53,11 +53,11 @@ def find_needs(folders: Folders, *, trusted: bool) -> Needs:
     for folder in folders.folders:
         if not prompt_paths(folder):
             continue
-        from foldline.agent.mcp.catalog import prompts_of, summarised_sections
+        from foldline.agent.mcp.catalog import prompts_of, summarized_sections
 
         for _, prompt, facts in prompts_of(folder):
             # Only running the code tells the sections that its source doesn't show.
-            folded = folded or not prompt.complete or any(summarised_sections(prompt))
+            folded = folded or not prompt.complete or any(summarized_sections(prompt))
             has_tools = has_tools or (trusted and (facts.declares_tools or not prompt.complete))
             if folded and has_tools is trusted:
                 return Needs(folded, has_tools)

@@ -95,7 +95,7 @@ class WorkspacePrompts:
             chosen = split(before)
             values = [
                 f"{before}{comma}{key}"
-                for key in prompt.summarised
+                for key in prompt.summarized
                 if key.startswith(typed.strip()) and key not in chosen
             ]
         return types.CompleteResult(
@@ -110,8 +110,8 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
         section.title or section.key for section in prompt.prompt.sections if section.depth == 0
     )
     arguments = [_argument(parameter) for parameter in prompt.parameters]
-    if prompt.summarised or not prompt.prompt.complete:
-        known = f": {_short(', '.join(prompt.summarised), 300)}" if prompt.summarised else ""
+    if prompt.summarized or not prompt.prompt.complete:
+        known = f": {_short(', '.join(prompt.summarized), 300)}" if prompt.summarized else ""
         arguments.append(
             types.PromptArgument(
                 name=layout.OPEN_SECTIONS,
@@ -150,19 +150,19 @@ def _argument(parameter: Parameter) -> types.PromptArgument:
 
 def _untrusted(prompt: CatalogPrompt) -> str:
     """Return why a prompt isn't rendered, and what can be read of it nevertheless."""
-    keys = _short(", ".join(prompt.summarised), 300)
+    keys = _short(", ".join(prompt.summarized), 300)
     if not keys:
         return UNTRUSTED
     return f"{UNTRUSTED}. Until then `read_section` shows what the source has of {keys}"
 
 
 def _state(prompt: CatalogPrompt, render: Render) -> str:
-    """What is shown, what can be opened, and what is not as the author would have it."""
-    summarised = [block.key for block in render.blocks if block.is_summarized]
+    """Return the status line: sections to open, tools, chapters and made-up values."""
+    summarized = [block.key for block in render.blocks if block.is_summarized]
     tools = [tool.name for tool in own_tools(render)]
     parts = [visible(f"{prompt.prompt.name} in {prompt.path}")]
-    if summarised:
-        parts.append(f"summarised, to be opened by {layout.OPEN_SECTIONS}: {', '.join(summarised)}")
+    if summarized:
+        parts.append(f"summarized, to be opened by {layout.OPEN_SECTIONS}: {', '.join(summarized)}")
     if tools:
         parts.append(f"its own tools, called by {CALL_TOOL}: {', '.join(tools)}")
     if render.chapters:

@@ -16,7 +16,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Static, TabbedContent, TabPane, Tree
 
-from foldline.agent.preview_diff import diff_lines
+from foldline.agent.preview_lines import diff_lines
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.agent.tui import screens, views
 from foldline.backends.formatting.visible import visible

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from foldline.agent.preview_tree import section_line
+from foldline.agent.preview_lines import section_line
 from foldline.backends.formatting.visible import for_terminal, visible
 from foldline.ide import cost_texts
 

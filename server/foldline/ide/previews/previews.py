@@ -94,7 +94,7 @@ class Previews:
             preview.blame(ticket, Stale.of(error))
         self._previews[preview.session_id] = preview
         if self._changes != changes:
-            # It wasn't among the previews that heard of the change.
+            # The change came before this preview was registered.
             preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(preview))
         self.on_update(None)
@@ -243,7 +243,7 @@ class Previews:
         began = time.monotonic()
         try:
             render = await execution.render(self.workspace, target, options, preview.render.blocks)
-            # It may have been taken back meanwhile.
+            # Trust may have been taken back meanwhile.
             self.workspace.require_trust()
         except IdeError as error:
             if not self._may_be_static(preview, error):
@@ -259,7 +259,7 @@ class Previews:
         return render, None
 
     def _may_be_static(self, preview: Preview, error: IdeError) -> bool:
-        """Whether a static render replaces an execution that failed.
+        """Return True if a static render replaces an execution that failed.
 
         An executed one that is shown is better, unless nothing may be executed any more.
         """

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from foldline.ide.errors import NoPreview
-from foldline.ide.previews.history import History
 from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
 from foldline.ide.prompts.request import TOKENS, View
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Watcher = Callable[[PreviewState | None], None]
 # How many of the most expensive sections a budget names.
 MOST = 5
+# Versions, and the bytes of their texts.
+MAX_VERSIONS = 50
+MAX_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,35 @@ class RenderTicket:
     options: View
 
     def is_outdated(self, preview: Preview) -> bool:
-        """Whether a younger text is shown already."""
+        """True if a younger text is shown already."""
         return self.number < preview.shown
 
     def is_current(self, preview: Preview) -> bool:
-        """Whether its outcome is the newest of what the user chose."""
+        """True if its outcome is the newest of what the user chose."""
         return not self.is_outdated(preview) and self.options is preview.options
+
+
+class History:
+    """The last versions of a preview; the oldest go when there are too many."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Side] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(self._kept)
+
+    def add(self, number: int, side: Side) -> None:
+        last = next(reversed(self._kept.values()), None)
+        self._bytes += _own_bytes(side, last)
+        self._kept[number] = side
+        while len(self._kept) > MAX_VERSIONS or (len(self._kept) > 2 and self._bytes > MAX_BYTES):
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= _own_bytes(oldest, next(iter(self._kept.values())))
+
+    def get(self, number: int) -> Side | None:
+        return self._kept.get(number)
 
 
 @dataclass(slots=True)
@@ -62,7 +88,7 @@ class Preview:
         render: What is shown, with the options of the preview; nothing before the first render.
         is_executed: The blocks come from running the prompt.
         stale: Why the blocks aren't executed ones of the newest text; None where they are.
-        kept: What the last version and the one before begin with alike.
+        kept: The common prefix of the last version and the one before.
         milliseconds: How long the last execution took.
         pace: How long to wait between renders, and for one that goes on.
         changed: Set when a document has changed since the last render started.
@@ -126,7 +152,7 @@ class Preview:
         return before if before is not None and before == shown else shown
 
     def blame(self, ticket: RenderTicket, stale: Stale | None) -> None:
-        """Make a version of the blocks that are there, which `stale` says something of."""
+        """Make a version of the blocks that are shown; `stale` says why they are."""
         self.shown = ticket.number
         self.stale = stale
         self.version += 1
@@ -224,3 +250,9 @@ class Preview:
             )
             for step, version in zip(self.steps, self.versions, strict=True)
         )
+
+
+def _own_bytes(side: Side, neighbour: Side | None) -> int:
+    """The size of the blocks that a version doesn't share with the one before or after it."""
+    shared = frozenset(map(id, neighbour.blocks)) if neighbour is not None else ()
+    return sum(len(block.text) for block in side.blocks if id(block) not in shared)

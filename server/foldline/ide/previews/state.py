@@ -77,8 +77,8 @@ class PreviewState:
         order: The ids of all blocks.
         chapters_shown: Which chapters are open, in words.
         blocks: Those that the client hasn't seen as they are now.
-        kept: What this version and the one before begin with alike.
-        cache: What a provider's cache can keep of it, `CachePlan.to_json`.
+        kept: The common prefix of this version and the one before.
+        cache: The part that a provider's cache can keep, `CachePlan.to_json`.
         steps: How many steps there are, the first of which can't be undone.
         milliseconds: How long the last execution took; None before there was one.
     """

@@ -69,7 +69,7 @@ async def render(
 ) -> Render:
     """The prompt as the view shows it.
 
-    A block that is as one of those `known` is that object.
+    A block equal to one of `known` is that object.
     """
     workspace.require_trust()
     if keys := view.pending:

@@ -61,7 +61,7 @@ def used(
 
 
 def mismatch(installed: str | None, ours: str) -> str | None:
-    """What is wrong with the foldline that an interpreter has, if it is not the server's."""
+    """Why an interpreter's foldline doesn't fit the server's; None if it does."""
     if installed is None:
         return f"it has no foldline installed: install foldline {ours} there"
     if installed != ours:

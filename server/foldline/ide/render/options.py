@@ -1,4 +1,4 @@
-"""What a project sets about previews: `[tool.foldline.preview]` of the nearest `pyproject.toml`.
+"""A project's options for previews: `[tool.foldline.preview]` of the nearest `pyproject.toml`.
 
 ```toml
 [tool.foldline.preview]
@@ -32,7 +32,7 @@ TABLE = "preview"
 
 @dataclass(frozen=True, slots=True)
 class PromptTable:
-    """What is set for one prompt."""
+    """The options of one prompt."""
 
     fixtures: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class PromptTable:
 
 @dataclass(frozen=True, slots=True)
 class PreviewTable:
-    """What is set for all prompts of a project, and for single ones by variable or `ns/key`."""
+    """The options of all prompts of a project, and of single ones by variable or `ns/key`."""
 
     network: Network | None = None
     fixtures: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class PreviewOptions:
     """The table of one `pyproject.toml`.
 
     Attributes:
-        folder: What the paths in it start from.
+        folder: The folder that its paths are relative to.
         table: Its values, as far as they fit.
         problems: One sentence for each value that does not, with its path.
     """

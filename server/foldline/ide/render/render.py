@@ -34,7 +34,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A stretch of a document."""
+    """A range of a document."""
 
     start: Position
     end: Position
@@ -42,7 +42,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A stretch of the document at `uri`."""
+    """A range of the document at `uri`."""
 
     uri: str
     range: Range
@@ -50,7 +50,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a block's text.
+    """A part of a block's text.
 
     Attributes:
         kind: `heading`, `literal` or another `SegmentKind`.
@@ -103,7 +103,7 @@ class Block:
         opened_text: The text of a summary once it's opened; left out once its tokens are counted.
         location: Where the source declares the section.
         role: The role of the message that shows it.
-        opened: Whether the user of a preview opened it.
+        opened: True if the user of a preview opened it.
         stability: How often the section appears, disappears, or is opened and closed.
     """
 
@@ -141,7 +141,7 @@ class Block:
 
     @property
     def is_summarized(self) -> bool:
-        """Whether it shows a summary that can be opened."""
+        """True if it shows a summary that can be opened."""
         return self.enabled and self.visibility == "SUMMARY"
 
 
@@ -299,9 +299,9 @@ class UsedInterpreter:
     """The interpreter that rendered, and why it's the one.
 
     Attributes:
-        mismatch: What is wrong with the foldline that it has.
+        mismatch: Why its foldline doesn't fit the server's.
         threads: The packages that start threads when they are imported, so that each render has to
-            import everything anew.
+            import everything again.
     """
 
     path: str
@@ -314,7 +314,7 @@ class UsedInterpreter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What every answer of a worker says of the prompt and its values.
+    """The prompt and its values, as every answer of a worker has them.
 
     Attributes:
         name: The variable that holds the prompt.
@@ -350,8 +350,8 @@ class Render(Answer):
         certain: In a static render, whether running the code can only fill values in.
         uri: The document.
         version: The editor's version of its text; None where it isn't open.
-        token_budget: What the project lets a prompt cost.
-        cache: What a provider's cache can keep of it, `CachePlan.to_json`.
+        token_budget: The most that the project lets a prompt cost.
+        cache: The part that a provider's cache can keep, `CachePlan.to_json`.
     """
 
     text: str
@@ -379,7 +379,7 @@ class Render(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSections(Answer):
-    """What opening sections asks for, and the prompt as it's rendered after that.
+    """The request of opening sections, and the prompt as it's rendered after that.
 
     Attributes:
         new_tools: The names of the tools that the prompt didn't have before.

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 WORKER = Path(__file__).parent / "worker" / "_foldline_worker.py"
-# What a worker may take beyond the request's own deadline: to start, to import what it keeps from
-# the last request, to kill and to answer.
+# Beyond the request's own deadline: a worker starts, imports what it keeps from the last request,
+# kills and answers.
 GRACE_SECONDS = 5.0
 STOP_SECONDS = 2.0
 IDLE_SECONDS = 600.0
@@ -59,7 +59,7 @@ class Job:
         root: The workspace folder; also the working directory.
         overlays: The text of every open document by path, which stands for the disk's.
         deadline: Seconds to import the module and answer.
-        action: What to do, as the worker understands it.
+        action: The worker's action, with its arguments.
     """
 
     file: Path
@@ -197,7 +197,7 @@ class Renderer:
         return worker
 
     def _keep(self, key: tuple[Path, Path], worker: _Worker) -> None:
-        """Keep `worker` for the next job, until nobody has asked for a while."""
+        """Keep `worker` for the next job, until it has been idle for a while."""
         self._idle[key].append(worker)
 
         def retire() -> None:
@@ -230,7 +230,7 @@ class _Worker:
         self._token = b""
         # The overlays that it was sent.
         self._texts: Mapping[str, str] = {}
-        # The first line of the output that is no answer.
+        # The first line of the output that isn't an answer.
         self.stray = b""
         self._is_late = False
         self._stderr = asyncio.create_task(self._drain())
@@ -352,11 +352,11 @@ class _Worker:
         done, _ = await asyncio.wait({self._stderr}, timeout=STOP_SECONDS)
         if not done:
             self._stderr.cancel()
-        # Pipes that something else holds open are closed by nobody else.
+        # Close our end: a grandchild may hold the pipe open.
         self._process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
     def let_go(self) -> None:
-        """End its standard input, which says that nobody waits for answers any more."""
+        """Close its standard input: the client is gone."""
         if self.retirement is not None:
             self.retirement.cancel()
         if self._process.stdin is not None:

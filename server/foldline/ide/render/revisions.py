@@ -114,7 +114,7 @@ def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a name can be handed to git: half a character cannot."""
+    """Return True for a name that git can get: a lone surrogate can't be encoded."""
     try:
         name.encode()
     except UnicodeEncodeError:

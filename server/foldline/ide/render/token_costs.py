@@ -1,4 +1,4 @@
-"""What a rendered prompt costs in tokens, and what of it a provider's cache keeps."""
+"""The tokens of a rendered prompt, and the part of it that a provider's cache keeps."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What two versions of a prompt begin with alike, as a provider's cache compares them.
+    """The common prefix of two versions of a prompt, as a provider's cache compares them.
 
     Attributes:
         characters: Of the text.
         tokens: Of the blocks that are alike as a whole.
-        tools: Whether the tools are alike: providers read them before the text.
+        tools: True if the tools are alike: providers read them before the text.
         cached: The tokens that a cache keeps: tools and blocks; none if the tools differ.
     """
 
@@ -89,7 +89,7 @@ def subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
 
 
 def spent(block: Block, unit: str) -> int:
-    """What a block costs by itself, in `tokens` or UTF-8 `bytes`."""
+    """The cost of a block without those below it, in `tokens` or UTF-8 `bytes`."""
     if block.error is not None:
         return 0
     if unit == "bytes":
@@ -103,7 +103,7 @@ def kept(
     tools_before: Sequence[RenderedTool],
     tools_after: Sequence[RenderedTool],
 ) -> Kept:
-    """What two versions of a prompt begin with alike."""
+    """The common prefix of two versions of a prompt."""
     old, new = "".join(b.text for b in before), "".join(b.text for b in after)
     characters = _common(old, new)
     end = tokens = 0
@@ -137,7 +137,7 @@ def _common(one: str, other: str) -> int:
 
 
 def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
-    """What providers can keep of the render between requests."""
+    """The part of the render that providers can keep between requests."""
     from foldline.prompts import Stability
     from foldline.prompts.cache.cache_plan import (
         TOOLS,

@@ -34,12 +34,12 @@ Sets = dict[str, dict[str, dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class ValueSources:
-    """What a worker is told about values.
+    """The sources of values, as a worker gets them.
 
     Attributes:
         request: The sources, as `_foldline_job.ValueSources` has them.
-        network: What the project lets a prompt reach.
-        problems: What is wrong in the project's options.
+        network: The project's own restriction.
+        problems: The problems of the project's options.
     """
 
     request: Mapping[str, object]
@@ -48,7 +48,7 @@ class ValueSources:
 
 
 def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSources:
-    """The sources for the prompts of the module `file`; read anew, as they may have changed.
+    """The sources for the prompts of the module `file`; read each time, as they may have changed.
 
     `params` is one more file of values.
 
@@ -63,7 +63,7 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
         for place, name in enumerate(names):
             path = (options.folder / name).resolve()
             if not path.is_relative_to(root) or not path.is_file():
-                why = "is no file" if path.is_relative_to(root) else "is outside the workspace"
+                why = "isn't a file" if path.is_relative_to(root) else "is outside the workspace"
                 problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
                 continue
             found.append(path)
@@ -95,7 +95,7 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
 
 
 def _values(file: Path, root: Path | None = None) -> dict[str, object]:
-    """What a worker is told of a file of values."""
+    """A file of values as sent to the worker."""
     return {"file": str(file), "sets": read_values(file, root)}
 
 

@@ -1,4 +1,4 @@
-"""A rendered prompt for people: its sections as a tree, with their costs."""
+"""A rendered prompt for people: its sections as a tree with their costs, or its changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.formatting.parts import Line
+    from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
     from foldline.ide.render.render import Block, Render
     from foldline.ide.token_counter import TokenCounter
 
 FOLDED, SHOWN, OFF = "▸", "▾", "·"
+MARKS = {"added": "+", "removed": "-", "changed": "~"}
+NOW = "as it is now"
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
@@ -71,3 +75,34 @@ def _more(block: Block) -> str:
     if gain is not None:
         return f"  {cost_texts.if_opened(gain)}"
     return f"  {costs.subtree:,} in all" if costs.subtree != block.own_tokens else ""
+
+
+def diff_lines(found: Comparison) -> Iterator[Line]:
+    """Yield the unified diff and the changes' token counts."""
+    tokens = found.tokens
+    if not (found.unified or found.changes or found.tools):
+        yield [(f"no change since {found.before}: {tokens.after:,} tokens, tools included", "")]
+        return
+    for line in found.unified.split("\n") if found.unified else ():
+        yield [(line, STYLES.get(line[:1], ""))]
+    for section in found.changes:
+        yield _change(section.key, section)
+    for tool in found.tools:
+        yield _change(f"tool {tool.name}", tool)
+    sides = f"{tokens.before:,} {_at(found.before)}, {tokens.after:,} {_at(found.after)}"
+    yield [
+        (f"{cost_texts.change(tokens.delta)} tokens", "bold"),
+        (f", tools included: {sides}", ""),
+    ]
+
+
+def _at(label: str) -> str:
+    return label if label == NOW else f"at {label}"
+
+
+def _change(name: str, change: SectionChange | ToolChange) -> Line:
+    mark = MARKS[change.change]
+    return [
+        (f"{mark} {name}", STYLES.get(mark, "yellow")),
+        (f": {cost_texts.change(change.tokens)} tokens", ""),
+    ]
