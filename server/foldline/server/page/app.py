@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -23,10 +23,11 @@ from starlette.routing import Route
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
-from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.operations.operation import Doc, Role
+from foldline.ide.prompts.actions import ACTIONS, Action
 from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.render import Location, Position, Range
-from foldline.ide.structuring import structure, unstructured
+from foldline.ide.structuring import unstructured
 from foldline.ide.uris import uri_of
 from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
@@ -34,13 +35,11 @@ from foldline.server.page.markdown import with_markdown
 from foldline.server.page.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from starlette.requests import Request
 
     from foldline.ide.previews.previews import Previews
-    from foldline.ide.previews.state import PreviewState
-    from foldline.ide.prompts.actions import Action
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -76,29 +75,40 @@ class Shown:
     Attributes:
         editor: Returns a function that shows a location in the user's editor; None where the
             editor can't.
-        actions: What a user can do in them.
     """
 
     previews: Previews
     editor: Callable[[], Callable[[Location], None] | None]
-    actions: Sequence[type[Action[Any]]] = ACTIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reveal:
-    """Shows in the editor where a section is declared."""
+class Reveal(Action["Location | None"], event="reveal"):
+    """The location where a section is declared, which the editor then shows."""
 
-    action: str
-    key: str = ""
+    key: Annotated[str, Doc("the section"), Role.KEY] = ""
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> Location | None:
+        blocks = previews.find(session_id).render.blocks
+        return next((block.location for block in blocks if block.key == self.key), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Go:
-    """Shows in the editor a line of a file that the preview names."""
+class Go(Action["Location | None"], event="go"):
+    """A line that the preview names, of an error or of a value's origin, which is then shown."""
 
-    action: str
-    file: str = ""
-    line: int = 1
+    file: Annotated[str, Doc("the file")] = ""
+    line: Annotated[int, Doc("the line, from 1")] = 1
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> Location | None:
+        state = previews.find(session_id).state()
+        origins = [field.origin for kind in state.parameters for field in kind.fields]
+        named = {(item.get("file"), item.get("line")) for item in origins if item is not None}
+        named |= {(block.error.file, block.error.line) for block in state.blocks if block.error}
+        named |= {(state.stale.file, state.stale.line)} if state.stale else set()
+        if (self.file, self.line) not in {(file, line or 1) for file, line in named if file}:
+            return None
+        start = Position(self.line - 1, 0)
+        return Location(uri_of(Path(self.file)), Range(start, start))
 
 
 def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
@@ -198,20 +208,11 @@ def _encode(update: Update, *, reveals: bool) -> str:
 
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     """Perform an action. What it changes arrives as an event; the response answers questions."""
-    previews = shown.previews
-    controls = Controls(previews.workspace, page.session_id, "Opened in the browser", shown.actions)
+    workspace, reason = shown.previews.workspace, "Opened in the browser"
+    controls = Controls(workspace, page.session_id, reason, (*ACTIONS, Reveal, Go))
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            event = json.loads(await request.body())
-        match event:
-            case {"action": "reveal"}:
-                reveal = structure(event, Reveal)
-                _reveal(shown, previews.find(page.session_id).state(), reveal.key)
-                return Response(status_code=204)
-            case {"action": "go"}:
-                _go(shown, previews.find(page.session_id).state(), structure(event, Go))
-                return Response(status_code=204)
-        action = controls.read(event)
+            action = controls.read(json.loads(await request.body()))
     except TimeoutError:
         return PlainTextResponse("The body did not come in time.\n", 408)
     except ArgumentsError as error:
@@ -219,7 +220,10 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
     answer = await controls.perform(action)
-    if answer is None:
+    if answer is None or isinstance(answer, Location):
+        show = shown.editor()
+        if answer is not None and show is not None:
+            show(answer)
         return Response(status_code=204)
     return JSONResponse(await in_thread(partial(unstructured, answer)))
 
@@ -227,24 +231,3 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
 async def _refuse(_request: Request, error: Exception) -> Response:
     """Return the core's refusal in its own words."""
     return PlainTextResponse(str(error), 409)
-
-
-def _reveal(shown: Shown, state: PreviewState, key: str) -> None:
-    """Make the editor show where a section is declared."""
-    place = next((block.location for block in state.blocks if block.key == key), None)
-    show = shown.editor()
-    if place is not None and show is not None:
-        show(place)
-
-
-def _go(shown: Shown, state: PreviewState, action: Go) -> None:
-    """Make the editor show a line that the preview names: of an error, or of a value's origin."""
-    origins = [field.origin for kind in state.parameters for field in kind.fields]
-    named = {(item.get("file"), item.get("line")) for item in origins if item is not None}
-    named |= {(block.error.file, block.error.line) for block in state.blocks if block.error}
-    named |= {(state.stale.file, state.stale.line)} if state.stale else set()
-    show = shown.editor()
-    known = {(file, line or 1) for file, line in named if file}
-    if show is not None and (action.file, action.line) in known:
-        start = Position(action.line - 1, 0)
-        show(Location(uri_of(Path(action.file)), Range(start, start)))
