@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
 from typing import TYPE_CHECKING
+
+from foldline.agent.verbs import add_log_level, prepare_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +31,7 @@ def register(verbs: Verbs) -> None:
         type=_address,
         help=f"listen on HOST, or on {LOOPBACK}; port 0 takes a free one",
     )
-    parser.add_argument(
-        "--log-level",
-        choices=("debug", "info", "warning", "error"),
-        default="warning",
-        help="what to write to standard error",
-    )
+    add_log_level(parser)
     parser.set_defaults(run=run)
 
 
@@ -48,13 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from foldline.server import transport
 
     _ = lsprotocol, pygls
-    # An answer that one thread has ready waits this long at most while another one computes.
-    sys.setswitchinterval(0.001)
-    logging.basicConfig(
-        level=options.log_level.upper(),
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    prepare_server(options.log_level)
     # One line for every message would bury what the prompts print, and what a client was told as
     # the answer to its request is no news to the log.
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))

@@ -1,4 +1,4 @@
-"""The interface to which verbs add their parsers."""
+"""What verbs share: where they add their parsers, and how those that serve begin."""
 
 from __future__ import annotations
 
@@ -14,3 +14,27 @@ class Verbs(Protocol):
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
         """Return a new parser for the verb `name`."""
         ...
+
+
+def add_log_level(parser: ArgumentParser) -> None:
+    """Add the option of verbs that serve a client."""
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="warning",
+        help="what to write to standard error",
+    )
+
+
+def prepare_server(log_level: str) -> None:
+    """Log to standard error, and let finished answers out while another thread computes."""
+    import logging
+    import sys
+
+    # An answer that one thread has ready waits this long at most.
+    sys.setswitchinterval(0.001)
+    logging.basicConfig(
+        level=log_level.upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )

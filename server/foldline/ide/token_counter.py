@@ -58,10 +58,9 @@ def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenC
 
 @lru_cache(maxsize=8)
 def _counter(encoding: str, exact: bool) -> TokenCounter:
-    for load in (_rs_bpe, _bpe_openai) if exact else ():
-        count = load(encoding)
-        if count is not None:
-            return TokenCounter(encoding, exact=True, _count=count)
+    count = _rs_bpe(encoding) if exact else None
+    if count is not None:
+        return TokenCounter(encoding, exact=True, _count=count)
     from foldline.prompts.cache import tokens
 
     return TokenCounter(encoding, exact=False, _count=tokens.estimated_tokens)
@@ -69,10 +68,6 @@ def _counter(encoding: str, exact: bool) -> TokenCounter:
 
 class _Counts(Protocol):
     def count(self, text: str, /) -> int: ...
-
-
-class _Encodes(Protocol):
-    def encode_ordinary(self, text: str, /) -> list[int]: ...
 
 
 def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
@@ -86,18 +81,6 @@ def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
         return cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))()
 
     return lambda text: tokenizer().count(_whole(text))
-
-
-def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
-    if find_spec("bpe_openai") is None:
-        return None
-
-    @cache
-    def tokenizer() -> _Encodes:
-        get = cast("Callable[[str], _Encodes]", import_module("bpe_openai").get_encoding)
-        return get(f"{encoding}_base")
-
-    return lambda text: len(tokenizer().encode_ordinary(_whole(text)))
 
 
 def _whole(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is wrong with the prompts of a document, as the client takes it."""
+"""What is wrong with the prompts of a document, and its repairs, as the client takes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
+    CodeAction,
+    CodeActionKind,
     CodeDescription,
     Diagnostic,
     DiagnosticRelatedInformation,
@@ -17,8 +19,11 @@ from foldline.ide import checks
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.diagnostic import Severity
 from foldline.ide.checks.run import diagnostics
+from foldline.ide.checks.silencing import silenced_here
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline"
@@ -64,3 +69,19 @@ def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnosti
         tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
         related_information=related or None,
     )
+
+
+def quick_fixes(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
+    """The repairs of the diagnostics that a selection touches."""
+    for found in found_in(snapshot):
+        if not (found.place.start <= end and start <= found.place.end):
+            continue
+        silence = silenced_here(snapshot.analysis, found)
+        for fix in (*found.fixes, *((silence,) if silence is not None else ())):
+            yield CodeAction(
+                title=fix.title,
+                kind=CodeActionKind.QuickFix,
+                diagnostics=[lsp_diagnostic(found, snapshot)],
+                is_preferred=fix.preferred or None,
+                edit=snapshot.edit(fix.changes),
+            )

@@ -16,10 +16,17 @@ from foldline.server.convert import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from lsprotocol.types import Location, Position, PositionEncodingKind, Range
+    from lsprotocol.types import (
+        Location,
+        Position,
+        PositionEncodingKind,
+        Range,
+        WorkspaceEdit,
+    )
 
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.checks.diagnostic import Change
     from foldline.ide.workspace import Workspace
     from foldline.server.server import FoldlineServer
 
@@ -78,6 +85,17 @@ class LspSnapshot(Snapshot):
             return None
         index = LineIndex.of(text, self.encoding)
         return Location(uri_of_file(place.file), index.range(place.start, place.end))
+
+    def edit(self, changes: Iterable[Change]) -> WorkspaceEdit:
+        """Changes of source, by document."""
+        from lsprotocol.types import TextEdit, WorkspaceEdit
+
+        edits: dict[str, list[TextEdit]] = {}
+        for change in changes:
+            location = self.location(change.place)
+            if location is not None:
+                edits.setdefault(location.uri, []).append(TextEdit(location.range, change.text))
+        return WorkspaceEdit(changes=edits)
 
 
 def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:

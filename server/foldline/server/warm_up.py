@@ -17,6 +17,6 @@ def warm_up() -> None:
         "backends.references.definitions",
         "backends.references.name_fallback",
         "ide.folder",
-        "server.quick_fixes",
+        "server.diagnostic_items",
     ):
         import_module(f"foldline.{name}")

@@ -126,19 +126,12 @@ class AgentServer:
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         cursor = params.cursor if params is not None else None
-        try:
-            folders = await self.roots.listed(context)
-        except NoFolderError as error:
-            raise calls.refusal(str(error), kind="no_folder") from error
-        return await self.prompts.list(folders, cursor)
+        return await self.prompts.list(await self.roots.listed(context), cursor)
 
     async def _get_prompt(
         self, context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        try:
-            folders = await self.roots.folders(context, params.input_responses)
-        except NoFolderError as error:
-            raise calls.refusal(str(error), kind="no_folder") from error
+        folders = await self.roots.folders(context, params.input_responses)
         if isinstance(folders, types.InputRequiredResult):
             return folders
         return await self.prompts.get(folders, params.name, params.arguments or {})
@@ -146,11 +139,7 @@ class AgentServer:
     async def _complete(
         self, context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        try:
-            folders = await self.roots.listed(context)
-        except NoFolderError as error:
-            raise calls.refusal(str(error), kind="no_folder") from error
-        return await self.prompts.complete(folders, params)
+        return await self.prompts.complete(await self.roots.listed(context), params)
 
     async def _roots_changed(
         self, context: ServerRequestContext[Any, Any], params: types.NotificationParams
@@ -171,6 +160,8 @@ def _with_protocol_errors(
             return await handle(*args, **kwargs)
         except (MCPError, ValidationError):
             raise
+        except NoFolderError as error:
+            raise calls.refusal(str(error), kind="no_folder") from error
         except Exception as error:
             log.exception("A request failed")
             message = f"The request failed inside foldline: {type(error).__name__}: {error}"

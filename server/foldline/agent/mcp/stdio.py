@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,8 +54,6 @@ class Options:
 def serve_stdio(options: Options) -> None:
     """Serve one client over standard input and output until it disconnects."""
     exit_with_parent()
-    # Bounds how long a finished answer waits while another thread computes.
-    sys.setswitchinterval(0.001)
     # From here on, only the protocol uses these streams: other output goes to stderr.
     stdin, stdout = claim_standard_streams()
     with closing(QueuedWriter(stdout)) as writer:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from foldline.agent.verbs import add_log_level, prepare_server
 
 if TYPE_CHECKING:
     import argparse
@@ -45,12 +46,7 @@ def register(verbs: Verbs) -> None:
         metavar="SECONDS",
         help="how long a prompt's code may take to render it, or for one call of its tools",
     )
-    parser.add_argument(
-        "--log-level",
-        choices=("debug", "info", "warning", "error"),
-        default="warning",
-        help="what to write to standard error",
-    )
+    add_log_level(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,11 +68,7 @@ def run(options: argparse.Namespace) -> int:
         problem = f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}"
         print(f"foldline mcp: {problem}", file=sys.stderr)  # noqa: T201
         return 2
-    logging.basicConfig(
-        level=options.log_level.upper(),
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    prepare_server(options.log_level)
     serve_stdio(
         Options(
             roots=tuple(root.resolve() for root in options.root),

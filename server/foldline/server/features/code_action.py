@@ -55,7 +55,7 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         return only is None or any(_covers(asked, kind) for asked in only)
 
     def query(snapshot: LspSnapshot) -> list[CodeAction]:
-        from foldline.server.quick_fixes import quick_fixes
+        from foldline.server.diagnostic_items import quick_fixes
 
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         found: list[CodeAction] = []

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_RENAME, RenameOptions, WorkspaceEdit
 
 from foldline.ide.errors import RenameRefused
-from foldline.server.edits import workspace_edit
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -29,6 +28,6 @@ async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | No
             changes = rename(snapshot.project, snapshot.analysis, offset, params.new_name)
         except RenameRefusedError as error:
             raise RenameRefused(str(error)) from error
-        return workspace_edit(snapshot, changes) if changes is not None else None
+        return snapshot.edit(changes) if changes is not None else None
 
     return await with_snapshot(ls, params.text_document.uri, query)
