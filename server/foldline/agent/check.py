@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from foldline.agent.refusals import Refused
-from foldline.agent.terminal import buffered_output, complain, console_of, show_styled
+from foldline.agent.terminal import complain, console_of, show, show_styled
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
@@ -53,15 +52,12 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.scan import ScanError, scan
+    from foldline.agent.scan import scan
     from foldline.ide.checks import Severity
 
     if options.explain is not None:
         return _explain(options.explain)
-    try:
-        scanned = scan(options.paths)
-    except ScanError as error:
-        raise Refused(str(error)) from error
+    scanned = scan(options.paths)
     found: list[FileDiagnostic] = []
     without: dict[str, str] = {
         scanned.relative(file): "it can't be read as text" for file in scanned.named
@@ -149,14 +145,13 @@ def _holds_prompts(analysis: ModuleAnalysis) -> bool:
 
 
 def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> None:
-    from foldline.agent.check_formats import FORMATS, text_lines
+    from foldline.agent.check_formats import FORMATS, WIDEST, text_lines
 
-    if name in ("text", "concise") and sys.stdout.isatty():
-        width = console_of(sys.stdout).width
-        show_styled(text_lines(found, files, excerpts=name == "text", width=width), wrap=True)
+    if name in FORMATS:
+        show(FORMATS[name](found, files), end="")
         return
-    with buffered_output() as out:
-        FORMATS[name](found, files, out)
+    width = console_of(sys.stdout).width if sys.stdout.isatty() else WIDEST
+    show_styled(text_lines(found, files, excerpts=name == "text", width=width), wrap=True)
 
 
 def _explain(code: str) -> int:

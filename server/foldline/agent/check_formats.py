@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.agent.terminal import json_text
 from foldline.backends.formatting.visible import visible
@@ -12,7 +12,7 @@ from foldline.ide.checks import Code, Severity, default_severity
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.model import Position
     from foldline.ide.checks import Diagnostic
@@ -118,20 +118,7 @@ def _counted(count: int, severity: Severity) -> str:
     return f"{count} {severity}{'' if count == 1 else 's'}"
 
 
-def _text(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    _plain(text_lines(diagnostics, files, excerpts=True), out)
-
-
-def _concise(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    _plain(text_lines(diagnostics, files, excerpts=False), out)
-
-
-def _plain(lines: Iterable[list[Styled]], out: TextIO) -> None:
-    for line in lines:
-        out.write("".join(text for text, _ in line) + "\n")
-
-
-def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
+def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str]) -> str:
     items = [
         {
             "file": located.file,
@@ -146,7 +133,7 @@ def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: Text
         }
         for located in diagnostics
     ]
-    out.write(f"{json_text({'files': len(files), 'findings': items})}\n")
+    return f"{json_text({'files': len(files), 'findings': items})}\n"
 
 
 _SARIF_LEVELS = {
@@ -157,8 +144,7 @@ _SARIF_LEVELS = {
 }
 
 
-def _sarif(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    del files
+def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
     rules = [
         {
             "id": code,
@@ -196,7 +182,7 @@ def _sarif(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: Tex
         "version": "2.1.0",
         "runs": [run],
     }
-    out.write(f"{json_text(log)}\n")
+    return f"{json_text(log)}\n"
 
 
 _GITHUB_LEVELS = {
@@ -207,8 +193,8 @@ _GITHUB_LEVELS = {
 }
 
 
-def _github(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    del files
+def _github(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
+    lines = []
     for located in diagnostics:
         diagnostic = located.diagnostic
         place = {
@@ -221,7 +207,8 @@ def _github(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: Te
         }
         properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
         message = _escaped(diagnostic.message)
-        out.write(f"::{_GITHUB_LEVELS[diagnostic.severity]} {properties}::{message}\n")
+        lines.append(f"::{_GITHUB_LEVELS[diagnostic.severity]} {properties}::{message}\n")
+    return "".join(lines)
 
 
 def _escaped(text: str) -> str:
@@ -232,11 +219,9 @@ def _property(value: object) -> str:
     return _escaped(str(value)).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], Sequence[str], TextIO], None]] = {
-    "text": _text,
-    "concise": _concise,
+FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], Sequence[str]], str]] = {
     "json": _json,
     "sarif": _sarif,
     "github": _github,
 }
-"""Writers by name, called with the diagnostics, the files, and the stream."""
+"""For programs, by name: each makes a text of the diagnostics and the files."""

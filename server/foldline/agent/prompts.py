@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.agent.terminal import complain, show
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import show
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -44,15 +45,15 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     if options.action == "list":
         if options.name or options.tools:
-            return _refuse("`list` has no arguments: use `foldline prompts show NAME`")
+            raise Refused("`list` has no arguments: use `foldline prompts show NAME`")
         width = max(map(len, PROMPTS))
         show("\n".join(f"{name:{width}}  {summary}" for name, summary in PROMPTS.items()))
         return 0
     if options.name not in PROMPTS:
         named = "name a prompt" if options.name is None else f"there is no prompt {options.name!r}"
-        return _refuse(f"{named}; there are {', '.join(PROMPTS)}")
+        raise Refused(f"{named}; there are {', '.join(PROMPTS)}")
     if options.tools and options.name not in _WITH_TOOLS:
-        return _refuse(f"the prompt {options.name} names no tools: leave out --tools")
+        raise Refused(f"the prompt {options.name} names no tools: leave out --tools")
     return _show(options.name, options.tools)
 
 
@@ -62,7 +63,7 @@ def _show(name: str, tools: Sequence[str] | None) -> int:
 
     unknown = [tool for tool in tools or () if tool not in ALL_TOOLS]
     if unknown:
-        return _refuse(f"there is no tool {unknown[0]!r}; there are {', '.join(ALL_TOOLS)}")
+        raise Refused(f"there is no tool {unknown[0]!r}; there are {', '.join(ALL_TOOLS)}")
     if name == "agent":
         show(agent_prompt(tools or ALL_TOOLS))
     elif name == "mcp":
@@ -72,8 +73,3 @@ def _show(name: str, tools: Sequence[str] | None) -> int:
         shown = prompts[name].render(*own.placeholders(prompts[name]))
         show(shown.text)
     return 0
-
-
-def _refuse(message: str) -> int:
-    complain(f"foldline prompts: {message}")
-    return 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.errors import cut
 from foldline.backends.formatting.visible import visible
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from foldline.ide.folder import Folder
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
-
-
-class ScanError(ValueError):
-    """The paths or options can't be scanned; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +54,20 @@ def scan(paths: Sequence[str]) -> Scan:
     """Find the prompt modules below these paths, or below the current directory.
 
     Raises:
-        ScanError: A path doesn't exist, or the configuration is wrong.
+        Refused: A path doesn't exist, or the configuration is wrong.
     """
     resolved = [Path(path).resolve() for path in paths or ["."]]
     for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
-            raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
+            raise Refused(f"{visible(cut(argument))}: there is no such file or directory")
         if path.is_file():
             check_python(path)
         elif not path.is_dir():
-            raise ScanError(f"{visible(cut(argument))}: it is neither a file nor a directory")
+            raise Refused(f"{visible(cut(argument))}: it is neither a file nor a directory")
     root = _shared_root(resolved)
     (folder,) = Workspace.at(root).folders()
     if folder.problems:
-        raise ScanError("; ".join(folder.problems))
+        raise Refused("; ".join(folder.problems))
     named = frozenset(str(path) for path in resolved if path.is_file())
     found = dict.fromkeys(str(path) for path in resolved if str(path) in named)
     below = [path.relative_to(root).as_posix() for path in resolved if path.is_dir()]
@@ -83,7 +80,7 @@ def _shared_root(paths: Sequence[Path]) -> Path:
     """Return the root of the project that contains all paths, or the folder that does, without one.
 
     Raises:
-        ScanError: They belong to several projects, each with a configuration of its own.
+        Refused: They belong to several projects, each with a configuration of its own.
     """
     root = root_of(paths[0])
     outside = [path for path in paths if not path.is_relative_to(root)]
@@ -91,7 +88,7 @@ def _shared_root(paths: Sequence[Path]) -> Path:
         return root
     if any(_is_marked(root_of(path)) for path in paths):
         one, other = visible(str(paths[0])), visible(str(outside[0]))
-        raise ScanError(f"{one} and {other} are of different projects: give each a call of its own")
+        raise Refused(f"{one} and {other} are of different projects: give each a call of its own")
     return Path(os.path.commonpath(path if path.is_dir() else path.parent for path in paths))
 
 

@@ -7,19 +7,17 @@ styled output alone.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from foldline.backends.formatting.parts import Code, plain
 from foldline.backends.formatting.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from rich.console import Console
     from rich.text import Text
@@ -91,14 +89,6 @@ def complain(message: str) -> None:
 def json_text(data: object) -> str:
     """Return the data as JSON without characters that control a terminal or reorder text."""
     return for_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
-
-
-@contextmanager
-def buffered_output() -> Iterator[TextIO]:
-    """Return a stream whose text is printed by `show` at the end."""
-    written = io.StringIO()
-    yield written
-    show(written.getvalue(), end="")
 
 
 def _is_set(name: str) -> bool:

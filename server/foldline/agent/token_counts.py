@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.scan import ScanError
+from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
@@ -224,14 +224,14 @@ def read_baseline(file: str) -> Baseline:
     """Read the output of an earlier `foldline tokens --json`.
 
     Raises:
-        ScanError: The file can't be read, or isn't such an output.
+        Refused: The file can't be read, or isn't such an output.
     """
     try:
         document: Any = read_json(Path(file), BASELINE_BYTES)
     except MalformedFileError as error:
         raise _no_baseline(file) from error
     except PathError as error:
-        raise ScanError(error.summary) from error
+        raise Refused(error.summary) from error
     try:
         return Baseline(
             str(document["encoding"]),
@@ -242,37 +242,35 @@ def read_baseline(file: str) -> Baseline:
         raise _no_baseline(file) from error
 
 
-def _no_baseline(file: str) -> ScanError:
+def _no_baseline(file: str) -> Refused:
     shown = visible(file)
-    return ScanError(
-        f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`"
-    )
+    return Refused(f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`")
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
     """Check that both counts were made in the same way.
 
     Raises:
-        ScanError: The encodings differ, or only one count is exact.
+        Refused: The encodings differ, or only one count is exact.
     """
     if (baseline.encoding, baseline.exact) != (counter.encoding, counter.exact):
         made = f"{baseline.encoding} {'exactly' if baseline.exact else 'by estimate'}"
         now = f"{counter.encoding} {'exactly' if counter.exact else 'by estimate'}"
-        raise ScanError(f"the baseline was counted with {made}, this is {now}: write it again")
+        raise Refused(f"the baseline was counted with {made}, this is {now}: write it again")
 
 
 def percentage(text: str) -> float:
     """Parse a percentage: `5%` or `5` is 5.0.
 
     Raises:
-        ScanError: It isn't a percentage.
+        Refused: It isn't a percentage.
     """
     try:
         value = float(text.strip().removesuffix("%"))
     except ValueError:
-        raise ScanError(f"--max-growth takes a percentage such as 5%, not {text!r}") from None
+        raise Refused(f"--max-growth takes a percentage such as 5%, not {text!r}") from None
     if not 0 <= value < float("inf"):
-        raise ScanError(f"--max-growth cannot be {text!r}: it is 0% or more")
+        raise Refused(f"--max-growth cannot be {text!r}: it is 0% or more")
     return value
 
 

@@ -6,7 +6,6 @@ from argparse import ArgumentTypeError
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.agent.refusals import Refused
 from foldline.agent.terminal import show, show_styled
 
 if TYPE_CHECKING:
@@ -50,23 +49,20 @@ def register(verbs: Verbs) -> None:
 
 def run(options: Namespace) -> int:
     from foldline.agent import token_counts
-    from foldline.agent.scan import ScanError, scan
+    from foldline.agent.scan import scan
     from foldline.ide.token_counter import token_counter
 
-    try:
-        limit = token_counts.percentage(options.max_growth)
-        baseline = token_counts.read_baseline(options.baseline) if options.baseline else None
-        found = scan(options.paths)
-        counter = token_counter(
-            options.encoding or found.options.tokens, exact=found.options.exact_tokens
-        )
-        if options.execute:
-            # A baseline of the same encoding compares with no counts from source.
-            counter = replace(counter, encoding=f"{counter.encoding} --run")
-        if baseline is not None:
-            token_counts.check_comparable(baseline, counter)
-    except ScanError as error:
-        raise Refused(str(error)) from error
+    limit = token_counts.percentage(options.max_growth)
+    baseline = token_counts.read_baseline(options.baseline) if options.baseline else None
+    found = scan(options.paths)
+    counter = token_counter(
+        options.encoding or found.options.tokens, exact=found.options.exact_tokens
+    )
+    if options.execute:
+        # A baseline of the same encoding compares with no counts from source.
+        counter = replace(counter, encoding=f"{counter.encoding} --run")
+    if baseline is not None:
+        token_counts.check_comparable(baseline, counter)
     counts = token_counts.count(found, counter)
     if options.execute:
         import asyncio

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from importlib.util import find_spec
 
     from foldline.agent.mcp.stdio import Options, serve_stdio
+    from foldline.agent.refusals import Refused
     from foldline.ide.lifecycle import end_process
 
     # Loaded after the first answers; a missing extra is told before the client's first message.
@@ -62,12 +62,9 @@ def run(options: argparse.Namespace) -> int:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     for root in options.root:
         if not root.is_dir():
-            print(f"foldline mcp: --root {root}: no such folder", file=sys.stderr)  # noqa: T201
-            return 2
+            raise Refused(f"--root {root}: no such folder")
     if not 0 < options.deadline < MOST_SECONDS:
-        problem = f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}"
-        print(f"foldline mcp: {problem}", file=sys.stderr)  # noqa: T201
-        return 2
+        raise Refused(f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}")
     prepare_server(options.log_level)
     serve_stdio(
         Options(
