@@ -30,7 +30,7 @@ class FileDiagnostic:
 
 
 Styled: TypeAlias = tuple[str, str]
-"""A stretch of a line, and how a terminal shows it: in the words of `rich`, empty for plain."""
+"""A part of a line, and its style of `rich`; an empty style is plain."""
 
 _STYLES = {
     Severity.ERROR: "bold red",

@@ -94,7 +94,7 @@ def _reported(words: list[str]) -> int:
         try:
             return _run(words)
         finally:
-            # What waits in its buffer, of `argparse` too, may not fit.
+            # Its buffer, which `argparse` writes to as well, may not fit on the disk.
             sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -109,11 +109,11 @@ class Folders:
 
     @property
     def names(self) -> str:
-        """What paths begin with, to be told in a sentence."""
+        """Folder prefixes, comma-separated, for messages."""
         return visible(", ".join(folder.prefix for folder in self.folders))
 
     def each(self, budget: int, cursor: str | None) -> tuple[tuple[Folder, int, str | None], ...]:
-        """The folders that a question without a path is for, each with its budget and cursor.
+        """Return the folders for a query without a path, each with its budget and cursor.
 
         A cursor, as `Folder.shown_cursor` made it, is for the folder that its answer was from.
 
@@ -130,7 +130,7 @@ class Folders:
             if cursor.startswith(folder.prefix):
                 return ((folder, budget, cursor.removeprefix(folder.prefix)),)
         raise InvalidArgumentError(
-            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
+            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start again"
         )
 
 

@@ -30,7 +30,7 @@ class Scan:
     folder: Folder
     files: tuple[str, ...]
     named: frozenset[str]
-    """Those of the files that are named one by one."""
+    """The files that are named one by one."""
 
     @property
     def options(self) -> PromptOptions:

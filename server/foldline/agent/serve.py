@@ -36,7 +36,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    # Small, unlike what is in them: a missing extra is told before the client's first message.
+    # Imported before the server loads, so that a missing extra is reported at once.
     import lsprotocol
     import pygls
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     host, port = options.tcp
     if not _is_loopback(host):
         logging.warning(
-            "%s can be reached from other machines: whoever connects can read the files of a "
+            "%s can be reached from other machines: a client that connects can read the files of a "
             "workspace, and run its code",
             host,
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.formatting.parts import Line
 
-# What a wrapped line goes on below: behind its indentation, number or mark.
+# The indentation, number or mark of a line: its wrapped rest begins behind that.
 _HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
 _LEAST_HANG, _MOST_HANG = 2, 30
 

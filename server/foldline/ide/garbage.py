@@ -48,7 +48,7 @@ def share_heaps() -> None:
     if sys.platform == "linux":
         import ctypes
 
-        with suppress(AttributeError):  # Of musl, say.
+        with suppress(AttributeError):  # musl has none.
             ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
 
 
@@ -63,7 +63,7 @@ def keep_collections_short() -> None:
 
 
 class Pauses:
-    """What the collector calls before and after each of its collections.
+    """A callback of the collector, called before and after each collection.
 
     What is left after a full collection longer than `LONG_SECONDS` is frozen: no later one looks at
     it. When half of what was frozen has been given back, all of the rest is looked at again, for

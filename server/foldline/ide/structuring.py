@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
-from foldline.backends.base.reading import read, renamed
+from foldline.backends.base.reading import read
 from foldline.ide.errors import ArgumentsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OMITTED", "renamed", "structure", "unstructure", "unstructured"]
-
 T = TypeVar("T")
 
 _converter = Converter(prefer_attrib_converters=True)
-
-OMITTED = {"omitted": True}
-"""Metadata of a dataclass field that JSON lacks where it has its default."""
 
 
 def _dataclass_unstructure(kind: Any) -> Callable[[Any], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Gets the client's options and tells what is wrong in them, each fault once."""
+"""Reads the client's options, and reports each problem once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECTION = "foldline"
 
 
 async def configure(ls: FoldlineServer, pushed: object = None) -> None:
-    """Takes the client's options: asked for where the client answers, else what it pushed."""
+    """Request the client's options where it answers, else take those that it pushed."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         items = [ConfigurationItem(section=SECTION)]
@@ -37,14 +37,14 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
     elif isinstance(pushed, Mapping):
         problems = ls.core.set_client_options(pushed.get(SECTION, pushed))
     else:
-        problems = ()  # What it pushed before still holds.
+        problems = ()  # The options that it pushed before still hold.
     folders = await in_thread(ls.core.folders)
     report(ls, [*problems, *(problem for folder in folders for problem in folder.problems)])
     ls.diagnostics.schedule()
 
 
 def report(ls: FoldlineServer, problems: Sequence[str]) -> None:
-    """Shows what was not shown before."""
+    """Show the problems that were not shown before."""
     new = [problem for problem in dict.fromkeys(problems) if problem not in ls.reported]
     ls.reported.update(new)
     if new:
@@ -53,7 +53,7 @@ def report(ls: FoldlineServer, problems: Sequence[str]) -> None:
 
 
 async def watch_files(ls: FoldlineServer) -> None:
-    """Has the client tell of Python files, configuration and values that change on disk."""
+    """Register for changes on disk of Python files, configuration and values."""
     workspace = ls.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is None or not watched.dynamic_registration:

@@ -73,7 +73,7 @@ class LineIndex:
         return offset_at(self.text, self.starts, position, self.encoding)
 
     def line(self, line: int) -> Range:
-        """What stands in a line, counted from 0, without the blanks around it."""
+        """The range of a line's text without the blanks around it; lines count from 0."""
         line = min(line, len(self.starts) - 1)
         start, end = self.starts[line], self._line_end(line)
         text = self.text[start:end]

@@ -1,4 +1,4 @@
-"""What is wrong with the prompts of a document, and its repairs, as the client takes them."""
+"""LSP diagnostics of a document's prompts, and the code actions that repair them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SEVERITIES = {
 
 
 def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
-    """What is wrong with the prompts of a document."""
+    """The diagnostics of a document's prompts."""
     options = snapshot.options
     return diagnostics(
         snapshot.analysis,
@@ -48,12 +48,12 @@ def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
 
 
 def lsp_diagnostics(snapshot: LspSnapshot) -> list[Diagnostic]:
-    """The same, as the client takes it."""
+    """The diagnostics of a document's prompts, as LSP has them."""
     return [lsp_diagnostic(item, snapshot) for item in found_in(snapshot)]
 
 
 def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
-    """One of them, as the client takes it."""
+    """One diagnostic, as LSP has it."""
     related: list[DiagnosticRelatedInformation] = []
     for item in found.related:
         location = snapshot.location(item.place)

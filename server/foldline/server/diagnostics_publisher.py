@@ -1,4 +1,4 @@
-"""Tells the client what is wrong with its prompts: pushed, unless it pulls."""
+"""Publishes diagnostics to clients that don't pull them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What an editor asks along with a change, as completions, is answered first.
+# Requests that come with a change, such as completion, are answered first.
 PAUSE_SECONDS = 0.003
 
 
 class DiagnosticsPublisher:
-    """Publishes what is new whenever a document or a preview changes.
+    """Publishes new diagnostics whenever a document or a preview changes.
 
-    To a client that asks for the diagnostics of its documents, only what previews found is sent:
-    it may be in files that nobody has open.
+    A client that pulls diagnostics gets only those of previews: their files may not be open.
     """
 
     def __init__(self, ls: FoldlineServer) -> None:
@@ -39,12 +38,12 @@ class DiagnosticsPublisher:
 
     @property
     def pulled(self) -> bool:
-        """Whether the client asks for diagnostics by itself."""
+        """True if the client pulls diagnostics."""
         documents = self._ls.client_capabilities.text_document
         return documents is not None and documents.diagnostic is not None
 
     def schedule(self) -> None:
-        """Publishes soon; while that goes on, further changes are taken up at its end."""
+        """Publish soon; changes that come meanwhile are published at the end."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._publish_all())
 

@@ -22,7 +22,7 @@ REPORT_SECONDS = 0.25
 def index_progress(
     ls: FoldlineServer, loop: asyncio.AbstractEventLoop
 ) -> Callable[[Path], Callable[[int, int], None]]:
-    """What makes, for a folder, the function that its index tells of files done and in all."""
+    """Return a factory of index-progress callbacks `(done, total)`, one for each folder."""
 
     def of(root: Path) -> Callable[[int, int], None]:
         return _Building(ls, loop, root.name).tell
@@ -31,7 +31,7 @@ def index_progress(
 
 
 class _Building:
-    """One building after another of one index, told of in the thread that builds."""
+    """Reports the builds of one index, from the thread that builds."""
 
     def __init__(self, ls: FoldlineServer, loop: asyncio.AbstractEventLoop, name: str) -> None:
         self._ls = ls
@@ -89,7 +89,7 @@ class _Shown:
         try:
             await progress.create_async(token)
         except JsonRpcException:
-            return  # The client does not want to see it.
+            return  # The client refuses progress.
         title = f"foldline: indexing {self._name}"
         progress.begin(token, WorkDoneProgressBegin(title, percentage=0))
         while True:

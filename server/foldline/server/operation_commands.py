@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline.backends.base.reading import Between
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PositionArguments
@@ -24,21 +25,16 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
 
-# LSP's `uinteger`.
-_MAX_UINTEGER = (1 << 31) - 1
+# As LSP has it.
+_UINTEGER = Between(0, (1 << 31) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PositionArgument:
     """A zero-based LSP position, in the client's own code units."""
 
-    line: int
-    character: int
-
-    def __post_init__(self) -> None:
-        for count in (self.line, self.character):
-            if not 0 <= count <= _MAX_UINTEGER:
-                raise ValueError(f"a line and a character are from 0 to {_MAX_UINTEGER}")
+    line: Annotated[int, _UINTEGER]
+    character: Annotated[int, _UINTEGER]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ class OperationCommand:
         Raises:
             IdeError, BackendError: The arguments are wrong, or the operation failed.
         """
-        # Loaded with the first question, not with the server.
+        # Loaded with the first query, not with the server.
         from foldline.backends.base.waiting import in_thread, run_async
 
         if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Failures of prompts that previews ran, as diagnostics at their locations in the source."""
+"""Diagnostics of failures that previews met when they ran a prompt."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Problems:
         self._found: tuple[Problem, ...] = ()
 
     def set(self, found: Iterable[Problem]) -> bool:
-        """Let these be the failures; returns True if that changes anything."""
+        """Replace the failures; returns True if that changes them."""
         new = tuple(dict.fromkeys(found))
         if new == self._found:
             return False

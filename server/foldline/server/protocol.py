@@ -93,7 +93,7 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     @property
     def is_shut_down(self) -> bool:
-        """Whether the client has sent `shutdown`, so that an exit is not a failure."""
+        """True once the client has sent `shutdown`, so that an exit is not a failure."""
         return self._shutdown
 
     # What comes in
@@ -156,7 +156,7 @@ class FoldlineProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(f"{method}: {_problems(error)}") from error
 
     def _refusal(self, message: dict[str, Any], method: str) -> JsonRpcException | None:
-        """Why `message` may not be handled in this state of the protocol, if it may not."""
+        """Return why the protocol's state forbids a message; None if it doesn't."""
         if method == EXIT:
             return None
         if self._shutdown:
@@ -343,7 +343,7 @@ class FoldlineProtocol(LanguageServerProtocol):
             self._send_response(msg_id, error=attrs.evolve(data.error, data=None))
 
 
-# What structuring raises for JSON that does not fit.
+# The exceptions of structuring JSON that does not fit.
 _MISFITS = (BaseValidationError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -362,7 +362,7 @@ def _is_id(value: object) -> bool:
 
 
 def _problems(error: BaseException) -> str:
-    """What does not fit, as the client may read it."""
+    """Return the first problems of a message, for the client."""
     if isinstance(error, BaseValidationError):
         return "; ".join(transform_error(error, path="params")[:3])
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Documents at one moment, with places as the client counts them."""
+"""Documents at one moment, with locations as the client counts them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LspSnapshot(Snapshot):
         return self.index.offset(position)
 
     def range(self, span: Span | SourceSpan) -> Range:
-        """A stretch of the document."""
+        """The range of a span of the document."""
         return self.index.range(span.start, span.end)
 
     def locations(self, places: Iterable[SourceSpan]) -> list[Location]:
@@ -123,7 +123,7 @@ async def with_snapshot(
 def query_snapshot(
     workspace: Workspace, uri: str, encoding: Encoding, query: Callable[[LspSnapshot], Result]
 ) -> Result | None:
-    """The same, at once."""
+    """Like `with_snapshot`, in this thread."""
     return workspace.with_snapshot(uri, lambda found: query(LspSnapshot.of(found, encoding)))
 
 

@@ -1,4 +1,4 @@
-"""How the server is reached: over its standard streams, or over TCP."""
+"""Serves clients over the standard streams, or over TCP."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
 
     listener = await asyncio.start_server(serve, host, port)
     for socket in listener.sockets:
-        print(  # noqa: T201  # Whoever asked for port 0 has to learn the port.
+        print(  # noqa: T201  # With port 0 the user has to learn the port.
             "foldline listens on {}:{}".format(*socket.getsockname()[:2]),
             file=sys.stderr,
             flush=True,

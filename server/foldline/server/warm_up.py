@@ -1,4 +1,4 @@
-"""Loads what questions need, between the answer to `initialize` and the first of them."""
+"""Loads what requests need, between the answer to `initialize` and the first of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pkgutil import walk_packages
 
 
 def warm_up() -> None:
-    """Load what features and commands import in their questions. For a thread: it takes a while."""
+    """Import what features and commands load lazily. For a thread: it takes a while."""
     from foldline.ide import analysis as static
 
     for module in walk_packages(static.__path__, f"{static.__name__}."):

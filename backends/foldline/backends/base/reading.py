@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
@@ -60,6 +60,10 @@ class Between:
         return f"must be from {self.least:g} to {self.most:g}, not {number}"
 
 
+OMITTED = {"omitted": True}
+"""Metadata of a dataclass field that JSON lacks where it has its default."""
+
+
 def renamed(name: str) -> dict[str, str]:
     """Metadata of a dataclass field that JSON has under another name."""
     return {"renamed": name}
@@ -85,7 +89,7 @@ def read_table(
         where: The table's path, for the sentences.
         others: Names in the table that other code reads.
     """
-    reading = _Reading(lenient=True, others=frozenset(others))
+    reading = _Reading(lenient=True, others=others)
     found = reading.members(type(base), {} if values is None else values, where)
     for name, value in found.items():
         if isinstance(value, Mapping):
@@ -140,13 +144,13 @@ def _layout(kind: type[Any]) -> dict[str, tuple[str, Any, bool]]:
     }
 
 
-@dataclass(slots=True)
 class _Reading:
-    """One reading, and what was wrong so far, by path."""
+    """One reading; `problems` has what was wrong so far, by path."""
 
-    lenient: bool = False
-    others: frozenset[str] = frozenset()
-    problems: dict[str, str] = field(default_factory=dict)
+    def __init__(self, *, lenient: bool = False, others: Iterable[str] = ()) -> None:
+        self.problems: dict[str, str] = {}
+        self._lenient = lenient
+        self._others = frozenset(others)
 
     def value(self, hint: Any, value: object, path: str) -> object:
         """Return the value as that type; `_WRONG` after a problem that leaves nothing of it."""
@@ -179,17 +183,17 @@ class _Reading:
         found: dict[str, Any] = {}
         for key, item in self._items(value, path):
             name, inner = key, f"{path}.{key}" if path else key
-            if self.lenient and name not in layout:
+            if self._lenient and name not in layout:
                 name = _BOUNDARY.sub("_", name).lower()
             if name in layout:
                 field_name, hint, _ = layout[name]
-                absent = item is None and self.lenient
+                absent = item is None and self._lenient
                 own = _WRONG if absent else self.value(hint, item, inner)
                 if own is not _WRONG:
                     found[field_name] = own
-            elif key not in self.others:
+            elif key not in self._others:
                 self._unknown(
-                    _below(path, cut(key)), name, layout, "option" if self.lenient else "argument"
+                    _below(path, cut(key)), name, layout, "option" if self._lenient else "argument"
                 )
         return found
 
@@ -226,7 +230,7 @@ class _Reading:
 
     def _items(self, value: object, path: str) -> Iterable[tuple[str, object]]:
         if not isinstance(value, Mapping):
-            self._wrong(path, "a table" if self.lenient else "an object", value)
+            self._wrong(path, "a table" if self._lenient else "an object", value)
             return ()
         return ((str(key), item) for key, item in value.items())
 

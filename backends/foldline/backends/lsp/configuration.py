@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # The table in `[tool.foldline]`.
 TABLE = "lsp"
-# Who is asked for outlines: a server that is up before the syntax tree, or the tree alone.
+# Where outlines come from: a running server first and then the syntax tree, or the tree alone.
 BY_SERVER: Final = "server"
 BY_SYNTAX: Final = "syntax"
 # Near names are looked for among the first of very many.
@@ -91,7 +91,7 @@ class ServerTable:
 
 @dataclass(frozen=True, slots=True)
 class ServersTable:
-    """What a project sets about language servers."""
+    """A project's table for language servers."""
 
     use: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ MAX_LINE_BYTES = 1 << 23
 END_BYTES = 1 << 12
 # Longer requests are left to the SDK.
 LONGEST = 1 << 16
-# Of what is nested deeper, it depends on the caller's own depth if it can be read.
+# Whether deeper nesting can be read depends on the depth of the call stack.
 MOST_NESTED = 600
 # Lines that wait for the SDK; a client that sends more waits, too.
 MOST_WAITING = 16

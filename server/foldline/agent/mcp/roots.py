@@ -1,7 +1,7 @@
-"""Which folders may be read: those of the command line, or the client's roots.
+"""The folders that may be read: those of the command line, or the client's roots.
 
-Through protocol 2025-11-25 the roots are asked for once, and again after the client said that they
-changed. Later protocols have no such notification and no requests to the client: there the roots
+Through protocol 2025-11-25 the roots are requested once, and again after the client reports a
+change. Later protocols have no such notification and no requests to the client: there the roots
 come with each call, as input that the call requires.
 """
 
@@ -50,7 +50,7 @@ class Roots:
         context: ServerRequestContext[Any, Any],
         responses: Mapping[str, types.InputResponse] | None,
     ) -> Folders | types.InputRequiredResult:
-        """The folders for one call, or the question that the client has to answer first.
+        """Return the folders for one call, or the input that the client has to give first.
 
         Raises:
             NoFolderError: There is none, with what to do about it.
@@ -82,7 +82,7 @@ class Roots:
         return await in_thread(partial(open_folders, self._workspace, roots))
 
     def forget(self) -> None:
-        """Ask the client anew at the next call: its roots changed."""
+        """Request the roots again at the next call: they changed."""
         self._current = False
 
     def _asks(self, context: ServerRequestContext[Any, Any]) -> bool:

@@ -13,15 +13,9 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal, Self, TypeVar
 
+from foldline.backends.base.reading import OMITTED, renamed
+
 EXECUTED, STATIC = "executed", "static"
-
-OMITTED = {"omitted": True}
-"""Metadata of a dataclass field that JSON lacks where it has its default."""
-
-
-def renamed(name: str) -> dict[str, str]:
-    """Metadata of a dataclass field that JSON has under another name."""
-    return {"renamed": name}
 
 
 @dataclass(frozen=True, slots=True)
