@@ -144,8 +144,15 @@ def _layout(kind: type[Any]) -> dict[str, tuple[str, Any, bool]]:
     }
 
 
+@cache
+def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
+
+
 class _Reading:
     """One reading; `problems` has what was wrong so far, by path."""
+
+    __slots__ = ("_lenient", "_others", "problems")
 
     def __init__(self, *, lenient: bool = False, others: Iterable[str] = ()) -> None:
         self.problems: dict[str, str] = {}
@@ -156,7 +163,7 @@ class _Reading:
         """Return the value as that type; `_WRONG` after a problem that leaves nothing of it."""
         if type(value) is hint:
             return value
-        origin, inner = get_origin(hint), get_args(hint)
+        origin, inner = _parts(hint)
         if origin is Annotated:
             return self._bounded(inner, self.value(inner[0], value, path), path)
         if origin in (Union, UnionType):
@@ -187,8 +194,9 @@ class _Reading:
                 name = _BOUNDARY.sub("_", name).lower()
             if name in layout:
                 field_name, hint, _ = layout[name]
-                absent = item is None and self._lenient
-                own = _WRONG if absent else self.value(hint, item, inner)
+                if item is None and self._lenient:
+                    continue
+                own = item if type(item) is hint else self.value(hint, item, inner)
                 if own is not _WRONG:
                     found[field_name] = own
             elif key not in self._others:
@@ -201,15 +209,15 @@ class _Reading:
         found = self.members(kind, value, path)
         if not isinstance(value, Mapping):
             return _WRONG
-        missing = [
-            name
-            for name, (field_name, _, required) in _layout(kind).items()
-            if required and field_name not in found
-        ]
-        for name in missing:
-            self.problems.setdefault(_below(path, name), "is required")
-        if missing:
-            return _WRONG
+        layout = _layout(kind)
+        if len(found) < len(layout):
+            missing = [
+                name for name, (own, _, required) in layout.items() if required and own not in found
+            ]
+            for name in missing:
+                self.problems.setdefault(_below(path, name), "is required")
+            if missing:
+                return _WRONG
         try:
             return kind(**found)
         except (TypeError, ValueError) as error:
@@ -232,7 +240,7 @@ class _Reading:
         if not isinstance(value, Mapping):
             self._wrong(path, "a table" if self._lenient else "an object", value)
             return ()
-        return ((str(key), item) for key, item in value.items())
+        return value.items()
 
     def _array(self, kinds: tuple[Any, ...], value: object, path: str) -> object:
         repeated = kinds[1:] == (...,)
