@@ -130,7 +130,7 @@ class Folders:
             if cursor.startswith(folder.prefix):
                 return ((folder, budget, cursor.removeprefix(folder.prefix)),)
         raise InvalidArgumentError(
-            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start again"
+            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
         )
 
 
