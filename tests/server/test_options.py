@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.backends.base.reading import read_table
+from foldline.backends.lsp.configuration import ServerTable
 from foldline.ide.checks import Severity
 from foldline.ide.config import PromptOptions, read_options, read_project_options
+from foldline.ide.render.options import PreviewTable, PromptTable
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -38,6 +41,24 @@ def test_what_is_wrong_is_told_with_its_path_and_left_out() -> None:
         "foldline.severity.stray-dollar",
         "foldline.colour",
     ]
+
+
+def test_a_wrong_value_takes_no_neighbour_with_it_and_names_have_any_spelling() -> None:
+    values = {
+        "network": None,
+        "prompts": {"demo/a": {"use": 3, "params": ["a.toml"]}, "demo/b": {"use": "x"}, "c": 4},
+    }
+    table, problems = read_table(values, PreviewTable(), "preview")
+    assert table == PreviewTable(
+        prompts={"demo/a": PromptTable(params=("a.toml",)), "demo/b": PromptTable(use="x")}
+    )
+    assert problems == (
+        "preview.prompts.demo/a.use: expected a text, got 3",
+        "preview.prompts.c: expected a table, got 4",
+    )
+    server, problems = read_table({"root-markers": ["a"], "rootMarker": []}, ServerTable())
+    assert server == ServerTable(root_markers=("a",))
+    assert problems == ("rootMarker: unknown option; did you mean 'root_markers'?",)
 
 
 def test_settings_of_the_client_that_others_read_are_no_faults() -> None:
