@@ -19,7 +19,7 @@ from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
 from foldline.prompts.errors import OutputParseError, PromptEvaluationError
-from foldline.prompts.runtime.usage import TokenUsage
+from foldline.prompts.runtime.response import TokenUsage
 
 REVIEWER = Path(__file__).parents[2] / "examples" / "code_reviewer"
 PATHS = [f"pkg/module_{number:02}.py" for number in range(15)]

@@ -122,7 +122,7 @@ def test_a_handle_says_how_the_result_is_read_again() -> None:
 
 @pytest.mark.parametrize("price", [-0.1, float("nan"), float("inf")])
 def test_a_price_is_a_ratio(price: float) -> None:
-    with pytest.raises(PromptConfigurationError, match="must be a ratio"):
+    with pytest.raises(PromptConfigurationError, match="must be 0 or more, not"):
         CachePrices(read=price)
 
 

@@ -232,7 +232,7 @@ def test_a_field_in_another_template_language_is_warned_of(text: str, written: s
             f"Section 'k', `template`: {written} is another template"
         )
     with pytest.warns(ForeignSyntaxWarning, match=r"`summary`: `\{name\}`.*write `\$\{name\}`"):
-        made.with_texts(template="x", summary="{name}")
+        made.clone(template="x", summary="{name}")
 
 
 def test_the_warning_is_about_what_a_text_shows_only() -> None:
@@ -241,7 +241,7 @@ def test_the_warning_is_about_what_a_text_shows_only() -> None:
         warnings.simplefilter("error")
         made = MarkdownSection[kind](title="T", key="k", template="${y}")  # type: ignore[valid-type]
     with pytest.warns(ReprPlaceholderWarning, match=r"of `summary`"):
-        made.with_texts(summary="${x}")
+        made.clone(summary="${x}")
 
 
 @pytest.mark.parametrize(

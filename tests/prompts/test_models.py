@@ -35,7 +35,7 @@ from foldline.prompts import (
     parse_structured_output,
 )
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
-from foldline.prompts.adapters.openai_sdk import output_format
+from foldline.prompts.adapters.openai import output_format
 from foldline.prompts.cache.stability import of_fields
 from foldline.prompts.errors import (
     OutputParseError,

@@ -53,15 +53,14 @@ __all__, __getattr__, __dir__ = exports(
             "xml",
         ),
         "forms.tags": ("fallback_tags",),
-        "layout.blocks": ("Block", "Segment", "SegmentKind", "Span"),
+        "layout.blocks": ("Block", "PromptMessage", "Segment", "SegmentKind", "Span"),
         "layout.descriptor": (
             "ChapterDescriptor",
             "PromptDescriptor",
             "SectionDescriptor",
             "ToolDescriptor",
         ),
-        "layout.headings": ("Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"),
-        "layout.messages": ("PromptMessage",),
+        "layout.layout": ("Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"),
         "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
         "output.structured_output": ("StructuredOutputConfig",),
         "overrides.overrides": (

@@ -43,20 +43,19 @@ from foldline.prompts.forms.forms import (
     xml,
 )
 from foldline.prompts.forms.tags import fallback_tags
-from foldline.prompts.layout.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.layout.blocks import Block, PromptMessage, Segment, SegmentKind, Span
 from foldline.prompts.layout.descriptor import (
     ChapterDescriptor,
     PromptDescriptor,
     SectionDescriptor,
     ToolDescriptor,
 )
-from foldline.prompts.layout.headings import (
+from foldline.prompts.layout.layout import (
     Heading,
     HeadingFormatter,
     dotted_heading,
     undotted_heading,
 )
-from foldline.prompts.layout.messages import PromptMessage
 from foldline.prompts.output.parsing import ParsedOutput, parse_output, parse_structured_output
 from foldline.prompts.output.structured_output import StructuredOutputConfig
 from foldline.prompts.overrides.overrides import (

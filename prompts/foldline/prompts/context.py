@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.errors import check_at_least
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a replacement of old results saves in bytes, and in billed-equivalent tokens.
+    """The savings of replacing old results, in bytes and in billed-equivalent tokens.
 
     Tokens are estimated as a quarter of the bytes; which side is larger doesn't depend on that.
 
@@ -193,13 +193,12 @@ class ContextPolicy:
     handles: bool = False
 
     def __post_init__(self) -> None:
-        for name, number in (
-            ("keep_turns", self.keep_turns),
-            ("budget", self.budget),
-            ("expected_requests", self.expected_requests),
-        ):
-            if number is not None and number < 0:
-                raise PromptConfigurationError(f"`{name}` must be 0 or more, not {number}.")
+        check_at_least(
+            0,
+            keep_turns=self.keep_turns,
+            budget=self.budget,
+            expected_requests=self.expected_requests,
+        )
 
     def apply(self, messages: Iterable[Message]) -> ManagedContext:
         """The messages of the next request."""
@@ -241,14 +240,8 @@ class ContextEditing:
     exclude_tools: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        least = self.cleared_at_once
-        for name, number, lowest in (
-            ("trigger", self.trigger, 1),
-            ("keep", self.keep, 0),
-            ("clear_at_least", least, 0),
-        ):
-            if number < lowest:
-                raise PromptConfigurationError(f"`{name}` must be {lowest} or more, not {number}.")
+        check_at_least(1, trigger=self.trigger)
+        check_at_least(0, keep=self.keep, clear_at_least=self.cleared_at_once)
 
     @property
     def cleared_at_once(self) -> int:

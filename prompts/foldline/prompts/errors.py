@@ -74,10 +74,7 @@ class PromptError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would pass only positional arguments to the class, and lose the rest.
-        return (_restore, (type(self), self.args, self._state()))
-
-    def _state(self) -> dict[str, object]:
-        return dict(self.__dict__)
+        return (_restore, (type(self), self.args, dict(self.__dict__)))
 
 
 ErrorHandler: TypeAlias = "Callable[[SectionPath, PromptError], str]"
@@ -214,11 +211,6 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         expansion_instructions: Instructions for the model once the sections are open.
     """
 
-    requested_overrides: Mapping[SectionPath, SectionVisibility]
-    reason: str
-    section_keys: tuple[str, ...]
-    expansion_instructions: str | None
-
     def __init__(
         self,
         message: str | None = None,
@@ -229,7 +221,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         expansion_instructions: str | None = None,
     ) -> None:
         super().__init__(message or "")
-        self.requested_overrides = MappingProxyType(dict(requested_overrides))
+        self._requested = dict(requested_overrides)
         self.reason = reason
         self.section_keys = tuple(section_keys)
         self.expansion_instructions = expansion_instructions
@@ -238,12 +230,21 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         keys = ", ".join(".".join(path) for path in self.requested_overrides)
         return f"Visibility expansion required for sections: {keys}. Reason: {self.reason}"
 
-    def _state(self) -> dict[str, object]:
-        return {**self.__dict__, "requested_overrides": dict(self.requested_overrides)}
+    @property
+    def requested_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
+        """The visibilities by section path."""
+        return MappingProxyType(self._requested)
 
-    def __setstate__(self, state: dict[str, object] | None) -> None:
-        for name, value in (state or {}).items():
-            setattr(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
+
+def check_at_least(lowest: float, **numbers: float | None) -> None:
+    """Return if no number is lower; None has no bound.
+
+    Raises:
+        PromptConfigurationError: One is, or isn't finite; the message has its name.
+    """
+    for name, number in numbers.items():
+        if number is not None and not lowest <= number < float("inf"):
+            raise PromptConfigurationError(f"`{name}` must be {lowest} or more, not {number}.")
 
 
 def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -264,8 +265,5 @@ def _restore(
 ) -> PromptError:
     error = kind.__new__(kind, *args)
     error.args = args
-    if isinstance(error, VisibilityExpansionRequired):
-        error.__setstate__(state)
-    else:
-        error.__dict__.update(state)
+    error.__dict__.update(state)
     return error

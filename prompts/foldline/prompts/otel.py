@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span, SpanKind, TracerProvider
 
-    from foldline.prompts.runtime.usage import TokenUsage
+    from foldline.prompts.runtime.response import TokenUsage
 
 __all__ = ["OpenTelemetryExporter"]
 
@@ -71,10 +71,11 @@ class OpenTelemetryExporter(Listener):
                 "OpenTelemetryExporter needs the package 'opentelemetry-api': "
                 "install foldline[otel]."
             )
-        from opentelemetry.trace import get_tracer
+        from opentelemetry.trace import SpanKind, get_tracer
 
         super().__init__()
         self._tracer = get_tracer("foldline.prompts", tracer_provider=tracer_provider)
+        self._kinds = SpanKind
         self._content = _captures() if content is None else content
         self._lock = threading.Lock()
         self._open: dict[str, Span] = {}
@@ -104,8 +105,6 @@ class OpenTelemetryExporter(Listener):
             span.end()
 
     def _begin(self, event: PromptRendered) -> None:
-        from opentelemetry.trace import SpanKind
-
         rendered = event.rendered
         attributes: _Attributes = {
             "gen_ai.agent.name": event.prompt_key,
@@ -119,7 +118,7 @@ class OpenTelemetryExporter(Listener):
             attributes["gen_ai.input.messages"] = _messages("user", _text(rendered.text))
         span = self._tracer.start_span(
             f"invoke_agent {event.prompt_key}",
-            kind=SpanKind.INTERNAL,
+            kind=self._kinds.INTERNAL,
             attributes=_common(event, "invoke_agent") | attributes,
             start_time=_nanoseconds(event.created_at),
         )
@@ -155,14 +154,10 @@ class OpenTelemetryExporter(Listener):
     def _chat(
         self, event: ModelAnswered | ModelFailed, model: str | None, attributes: _Attributes
     ) -> Span:
-        from opentelemetry.trace import SpanKind
-
         name = "chat" if model is None else f"chat {model}"
-        return self._add(event, "chat", name=name, kind=SpanKind.CLIENT, attributes=attributes)
+        return self._add(event, "chat", name=name, kind=self._kinds.CLIENT, attributes=attributes)
 
     def _called(self, event: ToolInvoked) -> None:
-        from opentelemetry.trace import SpanKind
-
         attributes: _Attributes = {
             "gen_ai.tool.name": event.name,
             "gen_ai.tool.type": "function",
@@ -176,7 +171,7 @@ class OpenTelemetryExporter(Listener):
             event,
             "execute_tool",
             name=f"execute_tool {event.name}",
-            kind=SpanKind.INTERNAL,
+            kind=self._kinds.INTERNAL,
             attributes=attributes,
         )
         if not event.success:

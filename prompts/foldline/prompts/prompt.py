@@ -23,7 +23,7 @@ from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
@@ -34,15 +34,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
-
-_BIND_KEYWORDS = ("section_params", "overrides", "tag", "wording")
-_RENDER_KEYWORDS = (
-    "section_params",
-    "visibility_overrides",
-    "session",
-    "deadline",
-    "on_error",
-)
 
 
 class Prompt(Generic[OutputT_co]):
@@ -148,7 +139,7 @@ class Prompt(Generic[OutputT_co]):
                 doesn't take; or there are no overrides for a tag, or they aren't the prompt's.
         """
         if unknown:
-            self._refuse_keywords("bind", unknown, _BIND_KEYWORDS)
+            self._refuse_keywords(self.bind, unknown)
         bindings = self._bound_with(params, section_params)
         if not (overrides is None and tag is None and wording is None):
             self._change_texts(overrides, tag, wording)
@@ -185,7 +176,7 @@ class Prompt(Generic[OutputT_co]):
             PromptRenderError: Parameters are missing, or an author's callable raised.
         """
         if unknown:
-            self._refuse_keywords("render", unknown, _RENDER_KEYWORDS)
+            self._refuse_keywords(self.render, unknown)
         bindings = self._bound_with(params, section_params)
         plan = self.template.plan
         bindings.check(plan, f"{self.ns}/{self.key}")
@@ -307,18 +298,22 @@ class Prompt(Generic[OutputT_co]):
         return bindings
 
     def _refuse_keywords(
-        self, method: str, unknown: Mapping[str, object], options: tuple[str, ...]
+        self, method: Callable[..., object], unknown: Mapping[str, object]
     ) -> NoReturn:
+        from inspect import Parameter, signature
+
+        parameters = signature(method).parameters.values()
+        options = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
         name = next(iter(unknown))
         near = near_names(name, options)
         owners = sorted(
             type_name(kind) for kind in self.template.plan.known_types if name in field_names(kind)
         )
         if owners:
-            hint = f"; bind an instance: {method}({owners[0]}({name}=…))"
+            hint = f"; bind an instance: {method.__name__}({owners[0]}({name}=…))"
         else:
             hint = did_you_mean(near, f"; its keywords are {', '.join(options)}.")
-        raise PromptValidationError(f"`{method}` has no keyword {name!r}{hint}", near=near)
+        raise PromptValidationError(f"`{method.__name__}` has no keyword {name!r}{hint}", near=near)
 
 
 class _Texts(NamedTuple, Generic[OutputT_co]):

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
+from foldline.prompts.layout.blocks import messages_of
 from foldline.prompts.layout.layout import assemble
-from foldline.prompts.layout.messages import messages_of
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.layout.blocks import Block
+    from foldline.prompts.layout.blocks import Block, PromptMessage
     from foldline.prompts.layout.descriptor import PromptDescriptor
-    from foldline.prompts.layout.messages import PromptMessage
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.overrides.overrides import OverrideIssue
@@ -114,16 +113,15 @@ class RenderedPrompt(Generic[OutputT_co]):
             goes_on: Whether more requests will follow with the same beginning, as they do where a
                 model calls tools; by default whether there are tools.
         """
-        from foldline.prompts.cache.cache_plan import cache_plan
+        from foldline.prompts.cache.cache_plan import CacheRules, planned, stretches_to_send
         from foldline.prompts.cache.tokens import estimated_tokens
 
-        return cache_plan(
-            self,
-            {} if self._source is None else self._source.plan.by_path,
-            rules=rules,
+        sections = {} if self._source is None else self._source.plan.by_path
+        return planned(
+            list(stretches_to_send(self, sections, tools)),
+            rules=rules or CacheRules(),
             count_tokens=count_tokens or estimated_tokens,
-            tools=tools,
-            goes_on=goes_on,
+            goes_on=bool(self.tools) if goes_on is None else goes_on,
         )
 
     def stability_of(self, block: Block) -> BlockStability:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.layout.headings import HeadingFormatter, dotted_heading
+from foldline.prompts.layout.layout import HeadingFormatter, dotted_heading
 from foldline.prompts.layout.tree import build_plan
 from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
@@ -177,22 +177,20 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
         from foldline.prompts.forms.binding import Bindings
-        from foldline.prompts.sections.expansion import expand
+        from foldline.prompts.sections.expansion import ChapterGate
         from foldline.prompts.sections.intent import term_overlap
 
-        return expand(
+        bindings = Bindings().with_params(tuple(params))
+        return ChapterGate(
             self,
             policy,
-            bindings=Bindings()
-            .with_params(tuple(params))
-            .with_section_params(section_params or {}, self.plan),
-            chapter_params=chapter_params,
-            goal_section_key=goal_section_key,
-            classifier=term_overlap if classifier is None else classifier,
-            only=only,
-            session=session,
-            said=said,
-        )
+            bindings.with_section_params(section_params or {}, self.plan),
+            dict(chapter_params or {}),
+            classifier or term_overlap,
+            only,
+            session,
+            tuple(said),
+        ).expanded(goal_section_key)
 
     def bind(
         self,

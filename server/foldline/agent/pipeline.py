@@ -105,7 +105,7 @@ class PipelineResult:
     choices: tuple[SymbolChoice, ...] = ()
     unread: tuple[LeftOut, ...] = ()
     steps: tuple[Step, ...] = ()
-    usage: runtime.TokenUsage = runtime.usage.NOTHING_USED
+    usage: runtime.TokenUsage = runtime.response.NOTHING_USED
     reason: str = ""
 
 

@@ -13,9 +13,14 @@ __all__, __getattr__, __dir__ = exports(
         ".disclosure.opening": ("Appending",),
         "base": ("BaseAdapter", "render_for_evaluation"),
         "protocol": ("Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"),
-        "schemas": ("anthropic_tools", "openai_responses_tools", "openai_tools", "output_schema"),
+        "schemas": (
+            "ToolSearch",
+            "anthropic_tools",
+            "openai_responses_tools",
+            "openai_tools",
+            "output_schema",
+        ),
         "scripted": ("RecordingAdapter", "ScriptedAdapter"),
-        "tool_search": ("ToolSearch",),
         "transcript": ("Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"),
     },
 )

@@ -1,13 +1,13 @@
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn, ProviderAdapter
 from foldline.prompts.adapters.schemas import (
+    ToolSearch,
     anthropic_tools,
     openai_responses_tools,
     openai_tools,
     output_schema,
 )
 from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
-from foldline.prompts.adapters.tool_search import ToolSearch
 from foldline.prompts.adapters.transcript import (
     Exchange,
     PromptSeen,

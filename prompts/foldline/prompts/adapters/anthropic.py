@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
-from foldline.prompts.adapters.anthropic_messages import (
-    EPHEMERAL,
-    Messages,
-    defers_tools,
-    searches_tools,
-    takes_system_messages,
-)
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
 from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
 from foldline.prompts.adapters.protocol import ModelTurn
@@ -28,9 +24,16 @@ from foldline.prompts.adapters.sdk import (
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
 from foldline.prompts.layout.layout import OPEN_SECTIONS
-from foldline.prompts.runtime.conversation import AssistantTurn
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    DeveloperTurn,
+    Image,
+    SystemTurn,
+    ToolTurn,
+    UserTurn,
+)
 from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,10 +41,10 @@ if TYPE_CHECKING:
     import anthropic
     from anthropic.types import Message
 
-    from foldline.prompts.adapters.tool_search import ToolSearch
+    from foldline.prompts.adapters.schemas import ToolSearch
     from foldline.prompts.context import ContextEditing, ContextPolicy
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import Conversation, Turn
+    from foldline.prompts.runtime.conversation import Conversation, File, ToolAnswer, Turn
 
 __all__ = ["AnthropicAdapter"]
 
@@ -49,6 +52,19 @@ DEFAULT_MAX_TOKENS = 8_192
 CONTEXT_EDITING = "context-management-2025-06-27"
 """The beta that has the provider clear old tool results."""
 CLEARING = "clear_tool_uses_20250919"
+
+_MODEL = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+_SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
+    "opus": (4, 8),
+    "sonnet": (5, 5),
+    "haiku": (5, 5),
+    "fable": (5, 0),
+    "mythos": (5, 0),
+}
+"""The first model of each family that takes system messages within a conversation."""
+_DEFERS_SINCE = (4, 5)
+EPHEMERAL: Mapping[str, object] = {"type": "ephemeral"}
+"""A breakpoint."""
 
 
 class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
@@ -61,24 +77,13 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
     that it can't express (mappings with arbitrary keys, arrays of different items) are errors.
     Without `api_key`, the SDK looks for credentials in its usual places.
 
+    The arguments that aren't listed are those of `SdkAdapter`.
+
     Args:
-        model: The model's name.
         max_tokens: The most tokens of one message.
-        client: A client of the SDK to use as it is. See `SdkAdapter` for this and the following.
-        api_key: The key.
-        base_url: Another endpoint that speaks the same protocol.
-        max_turns: The most messages of the model per answer.
-        timeout: Seconds without a byte after which a request fails.
-        max_retries: How often the SDK repeats a request after a transient failure.
-        options: Further arguments for the SDK's request function, such as
-            `{"output_config": {"effort": "low"}}`.
-        context_policy: How much a conversation keeps of its tool results.
         context_editing: Have the provider clear old tool results itself, in place of any policy.
-        appending: The means to open sections without a change of what was sent; by default what
-            the model supports, None to render prompts anew.
         tool_search: Which tools the model gets by the provider's tool search. The tools of folded
             sections then are called by `call_tool`, since a search would find deferred ones.
-        cache_diagnostics: Ask why earlier input wasn't read from the cache.
 
     Raises:
         PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given, or
@@ -158,7 +163,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     def searches_tools(self) -> bool:
         """Return True but for models before Claude 4.5."""
-        return searches_tools(self.model)
+        return not _generation(self.model)[0] or defers_tools(self.model)
 
     def diagnoses_cache(self) -> bool:
         """Return True: all models do."""
@@ -393,3 +398,185 @@ def _cache_misses(message: Message) -> tuple[str, ...]:
     reason = None if message.diagnostics is None else message.diagnostics.cache_miss_reason
     tokens = getattr(reason, "cache_missed_input_tokens", None)
     return () if reason is None or tokens is None else (cache_miss(reason.type, tokens),)
+
+
+def defers_tools(model: str) -> bool:
+    """Return True if a model has tools with `defer_loading` and references to them."""
+    family, version = _generation(model)
+    return bool(family) and version >= _DEFERS_SINCE
+
+
+def takes_system_messages(model: str) -> bool:
+    """Return True if a model takes system messages within a conversation."""
+    family, version = _generation(model)
+    return family in _SYSTEM_SINCE and version >= _SYSTEM_SINCE[family]
+
+
+def _generation(model: str) -> tuple[str, tuple[int, int]]:
+    found = _MODEL.search(model)
+    if found is None:
+        return "", (0, 0)
+    return found[1], (int(found[2]), int(found[3] or 0))
+
+
+class Messages(list[dict[str, object]]):
+    """The messages of a request; equal turns become equal messages, whenever they are added.
+
+    Args:
+        deferred: Names of the deferred tools of the request.
+        system: True if system messages can stand between others.
+    """
+
+    def __init__(self, deferred: frozenset[str], *, system: bool) -> None:
+        super().__init__()
+        self.system: list[dict[str, object]] = []
+        """The request's `system`: the instructions before the first message."""
+        self._deferred = deferred
+        self._takes_system = system
+
+    def add(self, turn: Turn) -> Sequence[dict[str, object]]:
+        """Add a turn, and return the results of tools in it.
+
+        Raises:
+            PromptConfigurationError: The model takes no system message there.
+        """
+        match turn:
+            case SystemTurn() | DeveloperTurn():
+                self._add_system(turn.text)
+            case UserTurn():
+                self._add_user(turn)
+            case AssistantTurn():
+                content = _assistant(turn)
+                if content:
+                    self.append({"role": "assistant", "content": content})
+            case ToolTurn():
+                return self._add_results(turn)
+        return ()
+
+    def keep(self, cuts: Cuts) -> None:
+        """Set the breakpoints of the prompt that the conversation begins with."""
+        mark = {"cache_control": EPHEMERAL}
+        self.system[:] = [
+            part
+            for block in self.system
+            for part in cuts.parts(block["text"], "text", mark) or (block,)
+        ]
+        for message in self:
+            parts = cuts.parts(message["content"], "text", mark)
+            if message["role"] == "user" and parts:
+                message["content"] = parts
+                return
+
+    def checked(self) -> Messages:
+        """Return the messages themselves.
+
+        Raises:
+            PromptConfigurationError: There are none.
+        """
+        if not self:
+            raise PromptConfigurationError(
+                "The prompt has no message of the user, which Anthropic's API needs: give it a "
+                "section with the role `user`, or a conversation with `.user(…)`."
+            )
+        return self
+
+    def _add_system(self, text: str) -> None:
+        if not self:
+            self.system.append({"type": "text", "text": text})
+            return
+        if not self._takes_system:
+            raise PromptConfigurationError(
+                "The model takes instructions only at the beginning of a conversation; say it in "
+                "the user's turn, or choose a model that takes system messages in between."
+            )
+        if self[-1]["role"] == "assistant":
+            raise PromptConfigurationError(
+                "An instruction within a conversation comes after the user's turn, not after the "
+                "model's."
+            )
+        self.append({"role": "system", "content": text})
+
+    def _add_user(self, turn: UserTurn) -> None:
+        if self and self[-1]["role"] == "system":
+            raise PromptConfigurationError(
+                "Only the model's turn can follow an instruction within a conversation: say it "
+                "after the user's turn."
+            )
+        match turn.parts:
+            case (str() as text,):
+                self.append({"role": "user", "content": text})
+            case parts:
+                self.append({"role": "user", "content": [_part(part) for part in parts]})
+
+    def _add_results(self, turn: ToolTurn) -> Sequence[dict[str, object]]:
+        results: list[dict[str, object]] = []
+        texts: list[dict[str, object]] = []
+        for answer in turn.answers:
+            references = [name for name in answer.tools if name in self._deferred]
+            results.append(_result(answer, references))
+            if references:
+                # The API takes no other content beside references, so the text follows the results.
+                texts.append({"type": "text", "text": answer.text})
+        self.append({"role": "user", "content": [*results, *texts]})
+        return results
+
+
+def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:
+    content: object = answer.text
+    if references:
+        content = [{"type": "tool_reference", "tool_name": name} for name in references]
+    return {
+        "type": "tool_result",
+        "tool_use_id": answer.call_id,
+        "content": content,
+        "is_error": not answer.success,
+    }
+
+
+def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
+    if turn.provider == "anthropic" and turn.native is not None:
+        return list(turn.native)
+    content: list[Mapping[str, object]] = []
+    if turn.text:
+        content.append({"type": "text", "text": turn.text})
+    for call in turn.calls:
+        arguments = call.arguments
+        content.append(
+            {
+                "type": "tool_use",
+                "id": call.id,
+                "name": call.name,
+                "input": _object(arguments) if isinstance(arguments, str) else arguments,
+            }
+        )
+    return content
+
+
+def _object(arguments: str) -> object:
+    """Return arguments that another provider gave as text."""
+    try:
+        value = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return {"arguments": arguments}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _part(part: str | Image | File) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    source: dict[str, object] = (
+        {"type": "url", "url": part.url}
+        if part.data is None
+        else {"type": "base64", "media_type": part.media_type, "data": part.data}
+    )
+    if isinstance(part, Image):
+        return {"type": "image", "source": source}
+    if part.data is not None and part.media_type.startswith("text/"):
+        text = base64.b64decode(part.data).decode("utf-8", "replace")
+        source = {"type": "text", "media_type": "text/plain", "data": text}
+    elif part.data is not None and part.media_type != "application/pdf":
+        raise PromptConfigurationError(
+            f"Anthropic's API takes PDF and text files, not {part.media_type!r} ({part.name!r})."
+        )
+    document: dict[str, object] = {"type": "document", "source": source}
+    return document | ({"title": part.name} if part.name else {})

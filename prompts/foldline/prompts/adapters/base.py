@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.run import Run
-from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
+from foldline.prompts.errors import (
+    PromptConfigurationError,
+    check_at_least,
+    did_you_mean,
+    near_names,
+)
 from foldline.prompts.layout.blocks import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
@@ -26,7 +31,8 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.disclosure.opening import Appending
     from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.runtime.options import EvaluationKeywords, Opener
+    from foldline.prompts.runtime.disclosure import ExpansionLoop
+    from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -51,8 +57,7 @@ class BaseAdapter(ABC):
     def __init__(
         self, *, max_turns: int = DEFAULT_MAX_TURNS, context_policy: ContextPolicy | None = None
     ) -> None:
-        if max_turns < 1:
-            raise PromptConfigurationError("`max_turns` must be at least 1.")
+        check_at_least(1, max_turns=max_turns)
         self.max_turns = max_turns
         self.context_policy = context_policy
 
@@ -110,7 +115,7 @@ class BaseAdapter(ABC):
         prompt: Evaluable[OutputT],
         *params: object,
         options: EvaluationOptions,
-        opener: Opener | None = None,
+        opener: ExpansionLoop[OutputT] | None = None,
     ) -> PromptResponse[OutputT]:
         """Evaluate as `evaluate` does; an `opener` grants requests that can be appended.
 

@@ -12,7 +12,7 @@ from foldline.prompts.roles import Role
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.layout.messages import PromptMessage
+    from foldline.prompts.layout.blocks import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 
 # Both providers write up to four prefixes; one place is for the end of the request, which moves.
@@ -23,11 +23,12 @@ _MINIMUMS: Mapping[int, tuple[str, ...]] = {
     4_096: ("opus-4-6", "opus-4-5", "haiku-4-5"),
 }
 _ROLES = tuple(Role)
+_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 
 
 def anthropic_rules(model: str) -> CacheRules:
-    """What Anthropic keeps for a model: a prefix of 512 to 4,096 tokens or more."""
+    """Return Anthropic's rules for a model: it keeps prefixes from 512 to 4,096 tokens on."""
     minimum = next(
         (tokens for tokens, names in _MINIMUMS.items() if any(name in model for name in names)),
         1_024,
@@ -36,7 +37,7 @@ def anthropic_rules(model: str) -> CacheRules:
 
 
 def openai_rules(model: str) -> CacheRules:
-    """What OpenAI keeps for a model; those before GPT-5.6 take no breakpoints."""
+    """Return OpenAI's rules for a model; those before GPT-5.6 take no breakpoints."""
     generation = gpt_generation(model)
     takes = generation is not None and generation >= (5, 6)
     return CacheRules(_EXPLICIT if takes else 0)
@@ -66,7 +67,7 @@ class Cuts:
         plan = rendered.cache_plan(rules=rules, tools=tools, goes_on=False)
         kept = [mark for mark in plan.breakpoints if mark.kept]
         self.after_tools = any(mark.part == TOOLS for mark in kept)
-        """Whether the tools are kept by themselves."""
+        """True if there is a breakpoint behind the tools."""
         offsets = [mark.offset for mark in kept if mark.part != TOOLS]
         self._pieces = {
             message.text: _cut(message.text, places)
@@ -74,12 +75,16 @@ class Cuts:
             if (places := _within(message, offsets))
         }
 
-    def pieces(self, text: object) -> Sequence[str] | None:
-        """Return a message's text in pieces, a breakpoint after each but the last.
+    def parts(self, text: object, kind: str, mark: Mapping[str, object]) -> list[dict[str, object]]:
+        """Return a message's text as parts of this type, with the mark where a breakpoint is.
 
-        None if there is none in it. The last piece is empty where the message ends in one.
+        Empty if there is none in it.
         """
-        return self._pieces.get(text) if isinstance(text, str) else None
+        pieces = self._pieces.get(text, ()) if isinstance(text, str) else ()
+        parts: list[dict[str, object]] = [{"type": kind, "text": p, **mark} for p in pieces[:-1]]
+        # Nothing follows where the message ends in a breakpoint.
+        parts += [{"type": kind, "text": piece} for piece in pieces[-1:] if piece]
+        return parts
 
 
 def keep_prefix(messages: Sequence[dict[str, object]], cuts: Cuts, kind: str) -> None:
@@ -90,16 +95,8 @@ def keep_prefix(messages: Sequence[dict[str, object]], cuts: Cuts, kind: str) ->
     for message in messages:
         if message.get("role") not in _ROLES:
             return
-        if pieces := cuts.pieces(message["content"]):
-            message["content"] = _text_parts(pieces, kind)
-
-
-def _text_parts(pieces: Sequence[str], kind: str) -> list[dict[str, object]]:
-    """Return the pieces of a text as OpenAI takes them, as parts of this type."""
-    *kept, last = pieces
-    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    parts: list[dict[str, object]] = [{"type": kind, "text": piece, **mark} for piece in kept]
-    return [*parts, {"type": kind, "text": last}] if last else parts
+        if parts := cuts.parts(message["content"], kind, _MARK):
+            message["content"] = parts
 
 
 def _cut(text: str, places: Sequence[int]) -> list[str]:

@@ -11,11 +11,12 @@ from foldline.prompts.adapters.breakpoints import (
     keep_prefix,
     openai_rules,
 )
-from foldline.prompts.adapters.openai_sdk import (
+from foldline.prompts.adapters.openai import (
     Answer,
     Call,
     OpenAISdkAdapter,
     output_format,
+    plain_message,
     result_text,
     usage_of,
 )
@@ -30,7 +31,7 @@ from foldline.prompts.runtime.conversation import (
     ToolTurn,
     UserTurn,
 )
-from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import json_text
 
 if TYPE_CHECKING:
@@ -229,12 +230,8 @@ def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str,
         deferred: The tools that results can bring, by their names.
     """
     match turn:
-        case SystemTurn() | DeveloperTurn():
-            yield {"role": turn.role, "content": turn.text}
-        case UserTurn(parts=(str() as text,)):
-            yield {"role": "user", "content": text}
-        case UserTurn():
-            yield {"role": "user", "content": [_part(part) for part in turn.parts]}
+        case SystemTurn() | DeveloperTurn() | UserTurn():
+            yield plain_message(turn, _part)
         case AssistantTurn():
             yield from _assistant(turn)
         case ToolTurn():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, TypeVar
 
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from foldline.prompts.runtime.events import (
     PromptStopped,
     SectionsOpened,
 )
-from foldline.prompts.runtime.response import PromptResponse
-from foldline.prompts.runtime.usage import NOTHING_USED
+from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import ToolContext, ToolResult
 from foldline.prompts.visibility import SectionVisibility
@@ -53,8 +52,9 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
     from foldline.prompts.errors import VisibilityExpansionRequired
     from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.disclosure import ExpansionLoop
     from foldline.prompts.runtime.dispatch import ToolCall
-    from foldline.prompts.runtime.options import EvaluationOptions, Opener
+    from foldline.prompts.runtime.options import EvaluationOptions
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
@@ -81,7 +81,7 @@ class Run(Generic[OutputT]):
         options: EvaluationOptions,
         *,
         goal: Callable[[RenderedPrompt[OutputT]], str],
-        opener: Opener | None,
+        opener: ExpansionLoop[OutputT] | None,
     ) -> None:
         session = options.session
         self._adapter = adapter
@@ -103,33 +103,7 @@ class Run(Generic[OutputT]):
         descriptor = self._rendered.descriptor
         self._ns = "" if descriptor is None else descriptor.ns
         self._key = "" if descriptor is None else descriptor.key
-        name = f"{self._ns}/{self._key}"
-        if conversation.sent.prompt not in ("", name):
-            # What the model opened of another prompt.
-            conversation = replace(conversation, opened=())
-        if opener is not None:
-            conversation = conversation.open(opener.opened)
-        self._overrides: dict[SectionPath, SectionVisibility] = dict.fromkeys(
-            conversation.opened, SectionVisibility.FULL
-        )
-        if self._overrides:
-            self._rendered = render(self._overrides)
-        self._managed = self._manage(conversation)
-        self._sent, self._conversation = Beginning(
-            rendered=self._rendered,
-            prompt=name,
-            render=render,
-            means=adapter.appending,
-            opens=conversation.appends if opener is None else opener.append,
-            appends=opener is None or opener.append,
-            handles=self._managed is not None and self._managed.handles,
-        ).continued(conversation)
-        self._means = adapter.appending if self._conversation.appends else None
-        self._handles: Sequence[Tool[object, object]] = ()
-        if self._managed is not None:
-            known = len(self._sent.tools)
-            self._sent = self._managed.offered(self._sent)
-            self._handles = self._sent.tools[known:]
+        self._begin(conversation)
         self._goal = goal(self._rendered)
         self._deadline = self._rendered.deadline if options.deadline is None else options.deadline
         self._context = ToolContext(
@@ -141,6 +115,35 @@ class Run(Generic[OutputT]):
             evaluation_id=self._id,
             provider=adapter.provider,
         )
+
+    def _begin(self, conversation: Conversation) -> None:
+        """Decide what the first request shows and offers."""
+        name, opener, means = f"{self._ns}/{self._key}", self._opener, self._adapter.appending
+        if conversation.sent.prompt not in ("", name):
+            # The model opened these sections of another prompt.
+            conversation = replace(conversation, opened=())
+        if opener is not None:
+            conversation = conversation.open(opener.opened)
+        self._overrides: dict[SectionPath, SectionVisibility] = dict.fromkeys(
+            conversation.opened, SectionVisibility.FULL
+        )
+        if self._overrides:
+            self._rendered = self._render(self._overrides)
+        self._managed = self._manage(conversation)
+        self._sent, self._conversation = Beginning(
+            rendered=self._rendered,
+            prompt=name,
+            render=self._render,
+            means=means,
+            opens=conversation.appends if opener is None else opener.append,
+            appends=opener is None or opener.append,
+            handles=self._managed is not None and self._managed.handles,
+        ).continued(conversation)
+        self._means = means if self._conversation.appends else None
+        known = len(self._sent.tools)
+        if self._managed is not None:
+            self._sent = self._managed.offered(self._sent)
+        self._handles = self._sent.tools[known:]
 
     def execute(
         self, overrides: Mapping[SectionPath, SectionVisibility]

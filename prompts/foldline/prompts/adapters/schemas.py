@@ -4,27 +4,78 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import check_at_least
 from foldline.prompts.tool_calls import described, parameters_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.adapters.tool_search import Namespace, ToolSearch
+    from foldline.prompts.layout.tree import Node
     from foldline.prompts.output.schema import JsonSchema, StrictSchema
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.tool import Tool
 
-__all__ = [
-    "allowed_name",
-    "anthropic_tools",
-    "openai_responses_tools",
-    "openai_tools",
-    "output_schema",
-]
-
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@FrozenDataclass()
+class ToolSearch:
+    """Sends the tools of open sections deferred where there are many; the model searches for them.
+
+    The provider runs the search. Tools of folded sections aren't found: their section has to be
+    opened first. The tools that open and read sections are always shown.
+
+    >>> search = ToolSearch(keep=("look_up",))
+
+    Args:
+        beyond: The most tools of open sections that are all shown; with more, they are deferred.
+        keep: Names of tools that are shown in any case, such as those that every answer needs.
+        variant: How Anthropic's models search: `bm25` by words, `regex` by patterns. OpenAI's
+            have one way.
+
+    Raises:
+        PromptConfigurationError: `beyond` is negative.
+    """
+
+    beyond: int = 10
+    keep: tuple[str, ...] = ()
+    variant: Literal["bm25", "regex"] = "bm25"
+
+    def __post_init__(self) -> None:
+        check_at_least(0, beyond=self.beyond)
+
+    def deferred(self, rendered: RenderedPrompt[object]) -> Mapping[str, Namespace]:
+        """Return the tools of a prompt that the model has to find, each with its section's name."""
+        source = rendered._source  # noqa: SLF001 - Only the pass that rendered knows the sections.
+        if source is None:
+            return {}
+        nodes = source.plan.by_path.values()
+        owners = {tool.name: node for node in nodes for tool in node.section.tools}
+        owned = [tool.name for tool in rendered.tools if tool.name in owners]
+        if len(owned) <= self.beyond:
+            return {}
+        spaces: dict[str, Namespace] = {}
+        found = {}
+        for name in owned:
+            if name not in self.keep:
+                found[name] = _namespace(owners[name], spaces)
+        return found
+
+
+@FrozenDataclass()
+class Namespace:
+    """A section, as the group of its tools.
+
+    Args:
+        name: Its dotted key, as far as providers allow its characters.
+        title: Its title.
+    """
+
+    name: str
+    title: str
 
 
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
@@ -140,3 +191,13 @@ def _tools(
         )
         for tool in (rendered.tools if tools is None else tools)
     ]
+
+
+def _namespace(node: Node, spaces: dict[str, Namespace]) -> Namespace:
+    """Return the namespace of a section; `spaces` has those of others, by their dotted keys."""
+    if node.dotted not in spaces:
+        name = allowed_name(node.dotted)
+        if any(other.name == name for other in spaces.values()):
+            name = f"{name[:59]}_{len(spaces)}"
+        spaces[node.dotted] = Namespace(name, node.section.title)
+    return spaces[node.dotted]

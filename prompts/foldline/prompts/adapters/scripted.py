@@ -236,7 +236,7 @@ class _Playing:
         """Do nothing, as below."""
 
     def revise(self, texts: Mapping[int, str]) -> None:
-        """Do nothing: what a transcript says next doesn't depend on it."""
+        """Do nothing: the next message of a transcript doesn't depend on it."""
 
     def _compare_prompt(self, expected: PromptSeen, seen: PromptSeen) -> None:
         if expected.tools != seen.tools:

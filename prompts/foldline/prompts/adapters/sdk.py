@@ -39,23 +39,13 @@ if TYPE_CHECKING:
     import httpx2
 
     from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
-    from foldline.prompts.adapters.tool_search import ToolSearch
+    from foldline.prompts.adapters.schemas import ToolSearch
     from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn, Turn
     from foldline.prompts.runtime.dispatch import ToolOutcome
 
-__all__ = [
-    "DEFAULT_MAX_RETRIES",
-    "DEFAULT_TIMEOUT",
-    "Request",
-    "SdkAdapter",
-    "SdkExchange",
-    "cache_miss",
-    "last_message_id",
-]
+__all__ = ["SdkAdapter", "SdkExchange"]
 
 ClientT = TypeVar("ClientT")
 
@@ -302,16 +292,14 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def asked(
         self,
         request: Callable[[Request], ModelTurn],
-        *,
-        deadline: Deadline | None,
-        cancellation: Cancellation | None,
-        on_text: Callable[[str], object] | None,
+        **bounds: Unpack[Bounds],
     ) -> ModelTurn:
         """Run one request in its own thread, and return the answer.
 
         After a timeout or a cancellation, the request isn't repeated, and stops reading at the next
         byte.
         """
+        deadline, on_text = bounds["deadline"], bounds["on_text"]
 
         def call(scope: CancelScope) -> ModelTurn:
             _SCOPE.set(scope)
@@ -335,7 +323,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             call,
             what="a request",
             deadline=deadline,
-            cancellation=cancellation,
+            cancellation=bounds["cancellation"],
             provider=self.provider,
             receive=receive,
         )

@@ -12,9 +12,9 @@ from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.opening import Appending  # noqa: TC001 - JSON is converted to its fields.
 from foldline.prompts.files import read_text_file
-from foldline.prompts.forms.values import Mismatch, convert
+from foldline.prompts.forms.values import read_json
 from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import to_json
 
 if TYPE_CHECKING:
@@ -126,14 +126,7 @@ class Transcript:
         Raises:
             ValueError: The text has another form; the message has the location.
         """
-        try:
-            made = convert(json.loads(text), cls, allow_extra_keys=False)
-        except Mismatch as mismatch:
-            raise ValueError(f"This is not a transcript: {mismatch}") from mismatch
-        assert isinstance(made, Transcript)
-        if made.format != 1:
-            raise ValueError(f"The transcript has the format {made.format}; this reads format 1.")
-        return made
+        return read_json(text, cls, "transcript", 1)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Transcript:

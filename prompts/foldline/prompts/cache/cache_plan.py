@@ -1,4 +1,4 @@
-"""What of a rendered prompt a provider can keep in its cache, and where to mark it.
+"""Prompt-cache plans: the cacheable prefix of a rendered prompt, and its breakpoints.
 
 Providers keep prefixes of requests: tools first, then the text. So a value that changes with each
 request makes everything behind it new. The plan says how often each stretch changes, in the order
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.prompts.cache.stability import Stability, of_fields, of_type
 from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ __all__ = [
     "CacheSpan",
     "CacheStage",
     "MisplacedValue",
-    "cache_plan",
 ]
 
 TOOLS = "tools"
@@ -44,7 +44,7 @@ WORTH_MOVING = 128
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:
-    """What a provider's cache keeps.
+    """The limits of a provider's cache.
 
     Args:
         breakpoints: The most breakpoints in one request; 0 where the provider takes none.
@@ -260,28 +260,8 @@ class CachePlan:
         return {
             "sentence": self.sentence,
             "minimumTokens": self.rules.minimum_tokens,
-            "stages": [
-                {
-                    "first": stage.first,
-                    "last": stage.last,
-                    "tokens": stage.tokens,
-                    "stability": stage.stability.name.lower(),
-                    "why": stage.why,
-                    "change": stage.change,
-                    "breakpoint": stage.breakpoint,
-                }
-                for stage in self.stages()
-            ],
-            "breakpoints": [
-                {
-                    "part": mark.part,
-                    "offset": mark.offset,
-                    "tokens": mark.tokens,
-                    "stability": mark.stability.name.lower(),
-                    "kept": mark.kept,
-                }
-                for mark in self.breakpoints
-            ],
+            "stages": [_json(stage) for stage in self.stages()],
+            "breakpoints": [_json(mark, without="after") for mark in self.breakpoints],
             "misplaced": [
                 {
                     "section": ".".join(value.path),
@@ -292,6 +272,16 @@ class CachePlan:
                 for value in self.misplaced()
             ],
         }
+
+
+def _json(item: CacheStage | Breakpoint, *, without: str = "") -> dict[str, object]:
+    """Return the fields as JSON, a stage with the sentence why it changes in place of the cause."""
+    names = ("why" if name == "cause" else name for name in field_names(type(item)))
+    values = ((name, getattr(item, name)) for name in names if name != without)
+    return {
+        name: value.name.lower() if isinstance(value, Stability) else value
+        for name, value in values
+    }
 
 
 _WORDS = {
@@ -308,27 +298,6 @@ _PREFIXES = {
     Stability.UNKNOWN: "while this conversation goes on",
     Stability.REQUEST: "while this conversation goes on",
 }
-
-
-def cache_plan(
-    rendered: RenderedPrompt[Any],
-    sections: Mapping[SectionPath, Node],
-    *,
-    rules: CacheRules | None,
-    count_tokens: Callable[[str], int],
-    tools: Sequence[Mapping[str, object]],
-    goes_on: bool | None,
-) -> CachePlan:
-    """Return the plan for a rendered prompt; see `RenderedPrompt.cache_plan` for the arguments.
-
-    `sections` has the prompt's sections; nothing is known of others.
-    """
-    return planned(
-        [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)],
-        rules=rules or CacheRules(),
-        count_tokens=count_tokens,
-        goes_on=bool(rendered.tools) if goes_on is None else goes_on,
-    )
 
 
 def planned(
@@ -372,29 +341,26 @@ def _breakpoints(
         yield Breakpoint(after, span.part, span.end, total[after], stability, kept)
 
 
-def _tool_spans(
+def stretches_to_send(
     rendered: RenderedPrompt[Any],
     sections: Mapping[SectionPath, Node],
     tools: Sequence[Mapping[str, object]],
 ) -> Iterator[Stretch]:
+    """Yield the stretches of a request, in the order of the wire.
+
+    `sections` has the prompt's sections; nothing is known of others.
+    """
+    found = [(block, block_stability(block, sections.get(block.path))) for block in rendered.blocks]
     if tools:
         text = json.dumps(list(tools), ensure_ascii=False)
-        presence = (
-            block_stability(block, node).presence
-            for block in rendered.blocks
+        presence = stability_of_all(
+            own.presence
+            for block, own in found
             if (node := sections.get(block.path)) is not None and node.section.tools
         )
-        yield Stretch(TOOLS, None, (), 0, 0, text, max(presence, default=Stability.CONSTANT))
-
-
-def _text_spans(
-    rendered: RenderedPrompt[Any], sections: Mapping[SectionPath, Node]
-) -> Iterator[Stretch]:
-    for block in rendered.blocks:
-        found = block_stability(block, sections.get(block.path))
-        yield from stretches_of(
-            block.role.value, block.path, block.span.start, block.segments, found
-        )
+        yield Stretch(TOOLS, None, (), 0, 0, text, presence)
+    for block, own in found:
+        yield from stretches_of(block.role.value, block.path, block.span.start, block.segments, own)
 
 
 class BlockStability(NamedTuple):
@@ -410,7 +376,7 @@ class BlockStability(NamedTuple):
 
 
 class SegmentLike(Protocol):
-    """What a plan needs of a segment, rendered or sent."""
+    """The part of a segment that a plan needs, rendered or sent."""
 
     @property
     def text(self) -> str:

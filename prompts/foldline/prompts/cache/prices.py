@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.errors import check_at_least
 
 __all__ = ["CACHE_PRICES", "CachePrices"]
 
@@ -28,10 +28,7 @@ class CachePrices:
     """A token that is neither."""
 
     def __post_init__(self) -> None:
-        for name in ("read", "write", "fresh"):
-            price = getattr(self, name)
-            if not 0 <= price < float("inf"):
-                raise PromptConfigurationError(f"`{name}` must be a ratio from 0 up, not {price}.")
+        check_at_least(0, read=self.read, write=self.write, fresh=self.fresh)
 
 
 CACHE_PRICES = CachePrices()

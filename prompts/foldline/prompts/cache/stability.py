@@ -49,7 +49,7 @@ def of_fields(kind: type | None) -> Mapping[str, Stability]:
     try:
         return {field.name: _declared(field.hint, others) for field in fields_of(kind)}
     except PromptValidationError:
-        # Annotations that can't be resolved are somebody else's to report.
+        # The section's constructor reports annotations that can't be resolved.
         return dict.fromkeys(field_names(kind), others)
 
 

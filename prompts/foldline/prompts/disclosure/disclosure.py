@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = [
-    "MAX_REASON_LENGTH",
-    "OpenSectionsParams",
-    "ReadSectionParams",
-    "build_expansion_instructions",
-]
-
 MAX_REASON_LENGTH = 256
 """The longest `reason` that `open_sections` accepts, in characters."""
 

@@ -72,7 +72,7 @@ class CallToolParams:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What opening sections adds to a prompt: their texts, by role, and their tools."""
+    """The additions of opened sections to a prompt: their texts, by role, and their tools."""
 
     texts: tuple[tuple[Role, str], ...]
     tools: tuple[Tool[object, object], ...]

@@ -103,7 +103,7 @@ class Bindings:
 def near_keys(key: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return at most three of the dotted keys that `key` may stand for, best first."""
     known = list(known)
-    # Who writes the last part of a key means a section that has it.
+    # A bare last part stands for any key that ends in it.
     ends = [other for other in known if other.endswith(f".{key}")]
     return tuple(dict.fromkeys((*ends, *near_names(key, known))))[:3]
 

@@ -21,7 +21,7 @@ import contextlib
 import enum
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.forms.fields import fields_of, is_optional, plain, union_members
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mismatch", "convert"]
 
+KindT = TypeVar("KindT")
 _SCALARS = (str, bool, int, float)
 
 
@@ -65,6 +66,24 @@ def convert(
         Mismatch: The value doesn't fit the type.
     """
     return _Converter(allow_extra_keys=allow_extra_keys, coerce=coerce).value(value, hint, path)
+
+
+def read_json(text: str, kind: type[KindT], name: str, version: int) -> KindT:
+    """Return the instance of a dataclass with a field `format` from its JSON.
+
+    Raises:
+        ValueError: The text has another form; the message has the location.
+    """
+    import json
+
+    try:
+        made = convert(json.loads(text), kind, allow_extra_keys=False)
+    except Mismatch as mismatch:
+        raise ValueError(f"This is not a {name}: {mismatch}") from mismatch
+    found = getattr(made, "format", None)
+    if found != version:
+        raise ValueError(f"The {name} has the format {found}; this reads format {version}.")
+    return cast("KindT", made)
 
 
 class _Converter:

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
-__all__ = [
-    "ChapterDescriptor",
-    "PromptDescriptor",
-    "SectionDescriptor",
-    "ToolDescriptor",
-    "text_hash",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ChapterDescriptor:

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.blocks import Block, Segment, SegmentKind, Span
-from foldline.prompts.layout.headings import Heading
-from foldline.prompts.roles import Role, in_role_order
+from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.visibility import SectionVisibility
 
@@ -20,13 +20,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from foldline.prompts.layout.headings import HeadingFormatter
     from foldline.prompts.visibility import SectionPath
 
 OPEN_SECTIONS = "open_sections"
 READ_SECTION = "read_section"
 
 BLANK_LINE = Segment(SegmentKind.SEPARATOR, "\n\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section's position in its template; `depth` is 0 for root sections."""
+
+    number: str
+    title: str
+    depth: int
+    path: tuple[str, ...]
+
+    @property
+    def marks(self) -> str:
+        """The number signs for this depth: `##` for root sections."""
+        return "#" * (self.depth + 2)
+
+
+HeadingFormatter: TypeAlias = Callable[[Heading], str]
+"""Returns the heading line; an empty string omits the heading."""
+
+
+def dotted_heading(heading: Heading) -> str:
+    """The default form: `## 1. Title`, `### 1.1. Subtitle`."""
+    return f"{heading.marks} {heading.number}. {heading.title}"
+
+
+def undotted_heading(heading: Heading) -> str:
+    """The older form: `## 1 Title`, `### 1.1 Subtitle`."""
+    return f"{heading.marks} {heading.number} {heading.title}"
 
 
 class Arrangeable(Protocol):
@@ -117,7 +145,7 @@ def arrange(
     """
     shown = [section for section in sections if not isinstance(section, Chapter)]
     if role is None:
-        shown = in_role_order(shown)
+        shown.sort(key=lambda section: SECTION_ROLES.index(section.role or Role.USER))
     places: list[PlaceT] = []
     for position, section in enumerate(shown, start=1):
         at = Heading(

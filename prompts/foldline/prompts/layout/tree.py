@@ -17,7 +17,7 @@ from foldline.prompts.wording import ENGLISH
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.prompts.layout.headings import HeadingFormatter
+    from foldline.prompts.layout.layout import HeadingFormatter
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording

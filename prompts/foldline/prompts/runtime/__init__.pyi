@@ -34,15 +34,17 @@ from foldline.prompts.runtime.events import (
     ToolInvoked,
 )
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
-from foldline.prompts.runtime.overrides import (
+from foldline.prompts.runtime.response import Expansion, PromptResponse, TokenUsage
+from foldline.prompts.runtime.session import (
     ClearVisibilityOverride,
+    Reducer,
+    Session,
+    SessionSnapshot,
     SetVisibilityOverride,
+    Slice,
     VisibilityOverrides,
 )
-from foldline.prompts.runtime.response import Expansion, PromptResponse
-from foldline.prompts.runtime.session import Reducer, Session, SessionSnapshot, Slice
 from foldline.prompts.runtime.store import EventStore, SectionOpening, StoredEvent
-from foldline.prompts.runtime.usage import TokenUsage
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 
 __all__ = [

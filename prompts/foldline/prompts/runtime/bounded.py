@@ -6,9 +6,8 @@ import contextvars
 import functools
 import queue
 import threading
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -46,7 +45,8 @@ class CancelScope:
     """The link between a call and the caller that waits for it."""
 
     def __init__(self) -> None:
-        self.messages: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self.messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        """Each emitted item, then the result or the exception: its kind and the object."""
         self._lock = threading.Lock()
         self._cancelled = False
         self._callbacks: list[Callable[[], object]] = []
@@ -67,7 +67,7 @@ class CancelScope:
             CallCancelled: The caller has stopped waiting.
         """
         self.check()
-        self.messages.put(_Item(item))
+        self.messages.put(("emitted", item))
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
         """Call `callback` once the caller stops waiting; at once if it has stopped."""
@@ -141,39 +141,27 @@ def bounded(
 
     def work() -> None:
         try:
-            outcome: object = _Outcome(value=context.run(call, scope))
+            scope.messages.put(("returned", context.run(call, scope)))
         except BaseException as error:
-            outcome = _Outcome(error=error)
-        scope.messages.put(outcome)
+            scope.messages.put(("raised", error))
 
     threading.Thread(target=work, name=THREAD_NAME, daemon=True).start()
     try:
         while True:
             try:
-                message = scope.messages.get(timeout=_patience(deadline, cancellation))
+                kind, item = scope.messages.get(timeout=_patience(deadline, cancellation))
             except queue.Empty:
                 check_bounds(what, deadline, cancellation, provider=provider)
                 continue
-            if isinstance(message, _Outcome):
-                if message.error is not None:
-                    raise message.error
-                return cast("T", message.value)
+            if kind == "raised":
+                raise item
+            if kind == "returned":
+                return cast("T", item)
             check_bounds(what, deadline, cancellation, provider=provider)
             if receive is not None:
-                receive(cast("_Item[object]", message).value)
+                receive(item)
     finally:
         scope.cancel()
-
-
-@dataclass(frozen=True, slots=True)
-class _Item(Generic[T]):
-    value: T
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    value: object = None
-    error: BaseException | None = None
 
 
 def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> float | None:

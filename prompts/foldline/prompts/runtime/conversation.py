@@ -14,7 +14,7 @@ from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
 from foldline.prompts.files import read_bytes_file
-from foldline.prompts.forms.values import Mismatch, convert
+from foldline.prompts.forms.values import read_json
 from foldline.prompts.roles import Role
 from foldline.prompts.tool_calls import json_text, to_json
 from foldline.prompts.visibility import SectionPath  # noqa: TC001 - JSON is converted to it.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Self
 
-    from foldline.prompts.layout.messages import PromptMessage
+    from foldline.prompts.layout.blocks import PromptMessage
     from foldline.prompts.sections.examples import Example
 
 FORMAT = 1
@@ -451,16 +451,7 @@ class Conversation:
         Raises:
             ValueError: The text has another form; the message has the location.
         """
-        try:
-            made = convert(json.loads(str(text)), cls, allow_extra_keys=False)
-        except Mismatch as mismatch:
-            raise ValueError(f"This is not a conversation: {mismatch}") from mismatch
-        assert isinstance(made, Conversation)
-        if made.format != FORMAT:
-            raise ValueError(
-                f"The conversation has the format {made.format}; this reads format {FORMAT}."
-            )
-        return made
+        return read_json(str(text), cls, "conversation", FORMAT)
 
 
 def shows(turn: Turn) -> tuple[SectionPath, ...]:

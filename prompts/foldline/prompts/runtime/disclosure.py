@@ -86,7 +86,7 @@ def evaluate_with_disclosure(
             f"not {prompt!r}."
         )
     given = EvaluationOptions.of("evaluate_with_disclosure", **options)
-    loop = _Loop(
+    loop = ExpansionLoop(
         given.bind(copy.copy(prompt), *params),
         # What is bound already isn't bound again.
         replace(given, section_params=None, overrides=None, tag=None, wording=None),
@@ -103,8 +103,11 @@ def evaluate_with_disclosure(
 
 
 @dataclass
-class _Loop(Generic[OutputT]):
-    """The evaluations of one call, and the sections that are open so far."""
+class ExpansionLoop(Generic[OutputT]):
+    """The evaluations of one call, and the sections that are open so far.
+
+    The evaluation that runs asks it to `grant` what the model requests.
+    """
 
     _prompt: Prompt[OutputT]
     _options: EvaluationOptions
@@ -114,9 +117,13 @@ class _Loop(Generic[OutputT]):
     _rollback: bool
     _on_expansion: Callable[[VisibilityExpansionRequired], object] | None
     append: bool
+    """False if the prompt is to be rendered anew in any case."""
     why: str = ""
+    """The reason why the last request was raised instead of appended."""
     opened: list[SectionPath] = field(default_factory=list)
+    """The sections that it granted so far."""
     publish: Callable[..., object] | None = None
+    """Publishes an event of the evaluation that runs."""
     _granted: list[Expansion] = field(default_factory=list)
     _size: int | None = None
     _allowed: int | None = None

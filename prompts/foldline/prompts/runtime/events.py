@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from foldline.prompts.dataclasses import FrozenDataclass
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.usage import TokenUsage
+    from foldline.prompts.runtime.response import TokenUsage
     from foldline.prompts.tool import ToolContext, ToolResult
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -39,6 +39,9 @@ class Event:
     with one session.
     """
 
+    texts: ClassVar[tuple[str, ...]] = ()
+    """The fields with content."""
+
     prompt_ns: str
     prompt_key: str
     evaluation_id: str
@@ -53,7 +56,7 @@ class Event:
 
     def content(self) -> dict[str, object]:
         """Return the texts as JSON: what an `EventStore` keeps besides if it keeps content."""
-        return {}
+        return {name: _plain(getattr(self, name)) for name in self.texts}
 
 
 @FrozenDataclass(kw_only=True)
@@ -89,6 +92,8 @@ class ToolInvoked(Event):
     section below a summarized one has the visibility that it gets when that one is opened.
     """
 
+    texts: ClassVar[tuple[str, ...]] = ("params", "message", "value")
+
     name: str
     turn: int
     """The number of the model's message that called it, from 1."""
@@ -113,13 +118,6 @@ class ToolInvoked(Event):
         if isinstance(state, Mapping):
             facts["summarised"] = [key for key, shown in state.items() if shown == "SUMMARY"]
         return facts
-
-    def content(self) -> dict[str, object]:
-        return {
-            "params": _plain(self.params),
-            "message": self.message,
-            "value": _plain(self.value),
-        }
 
 
 def publish_call(
@@ -160,6 +158,8 @@ def publish_call(
 class ModelAnswered(Event):
     """A model's message arrived: an answer, or calls of tools."""
 
+    texts: ClassVar[tuple[str, ...]] = ("text",)
+
     turn: int
     """The number of the message in the evaluation, from 1."""
     text: str
@@ -187,9 +187,6 @@ class ModelAnswered(Event):
             "seconds": round(self.seconds, 3),
             **_tokens(self.usage),
         }
-
-    def content(self) -> dict[str, object]:
-        return {"text": self.text}
 
 
 @FrozenDataclass(kw_only=True)
@@ -274,6 +271,8 @@ class PromptStopped(Event):
 class SectionsOpened(Event):
     """`evaluate_with_disclosure` opened sections that the model asked for."""
 
+    texts: ClassVar[tuple[str, ...]] = ("reason",)
+
     section_keys: tuple[str, ...]
     reason: str
     appended: bool
@@ -291,13 +290,12 @@ class SectionsOpened(Event):
             "tools": self.tools,
         }
 
-    def content(self) -> dict[str, object]:
-        return {"reason": self.reason}
-
 
 @FrozenDataclass(kw_only=True)
 class PromptExecuted(Event):
     """An evaluation ended with an answer."""
+
+    texts: ClassVar[tuple[str, ...]] = ("text",)
 
     text: str
     turns: int
@@ -306,9 +304,6 @@ class PromptExecuted(Event):
 
     def facts(self) -> dict[str, object]:
         return {"characters": len(self.text), "turns": self.turns, **_tokens(self.usage)}
-
-    def content(self) -> dict[str, object]:
-        return {"text": self.text}
 
 
 def _tokens(usage: TokenUsage) -> dict[str, object]:

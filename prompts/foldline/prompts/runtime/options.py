@@ -1,9 +1,9 @@
-"""The arguments of evaluations, and the protocol of what grants a model's requests."""
+"""The arguments of evaluations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast
 
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.errors import VisibilityExpansionRequired
     from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -144,24 +143,3 @@ class EvaluationOptions:
             tag=self.tag,
             wording=self.wording,
         )
-
-
-class Opener(Protocol):
-    """Decides about the sections that a model asks for during an evaluation."""
-
-    append: bool
-    """False if the prompt is to be rendered anew in any case."""
-    opened: list[SectionPath]
-    """The sections that it granted so far."""
-    why: str
-    """The reason why the last request was raised instead of appended."""
-    publish: Callable[..., object] | None
-    """Publishes an event of the evaluation that runs."""
-
-    def grant(self, request: VisibilityExpansionRequired, *, appended: bool) -> None:
-        """Open the sections of a request.
-
-        Raises:
-            ExpansionLimitError: The model asked too often or for too much.
-        """
-        ...

@@ -224,15 +224,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
         super().set_arguments(values)
-        again = ("empty", "more") if "key" in values else ()
-        # The compiled texts name the key in their errors.
-        self._set_list(
-            {
-                name: values[name] if name in values else getattr(self, name)
-                for name in _CHECKS
-                if name in values or name in again
-            }
-        )
+        self._set_list(self._with_key(values, _CHECKS, ("empty", "more")))
 
     def _listing(self) -> Listing:
         return Listing(self.separator, self.max_items, self.budget, self.count_tokens)
@@ -291,15 +283,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
                 section_path=(self.key,),
                 dataclass_type=hint if isinstance(hint, type) else None,
             )
-        for placeholder in self.derived_item_placeholders:
-            if placeholder in field_names(self.item_type):
-                raise PromptValidationError(
-                    f"Section {self.key!r}: {type_name(hint)} has a field {placeholder!r}, which "
-                    f"{type(self).__name__} computes itself; rename the field.",
-                    section_path=(self.key,),
-                    placeholder=placeholder,
-                    dataclass_type=self.item_type,
-                )
+        self._check_computed(self.item_type, type_name(hint), self.derived_item_placeholders)
 
     def _set_list(self, values: Mapping[str, object]) -> None:
         own = vars(self)

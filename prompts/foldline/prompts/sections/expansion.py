@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import (
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from foldline.prompts.sections.section import Section
     from foldline.prompts.template import PromptTemplate
 
-__all__ = [
-    "ChapterDecision",
-    "ChaptersExpansionPolicy",
-    "expand",
-]
-
 OutputT = TypeVar("OutputT")
 
 
@@ -58,65 +52,45 @@ class ChapterDecision:
     reasons: tuple[str, ...]
 
 
-def expand(
-    template: PromptTemplate[OutputT],
-    policy: ChaptersExpansionPolicy | str,
-    *,
-    bindings: Bindings,
-    chapter_params: Mapping[str, object] | None,
-    goal_section_key: str | None,
-    classifier: IntentClassifier,
-    only: Collection[str] | None,
-    session: object | None,
-    said: Sequence[str],
-) -> PromptTemplate[OutputT]:
-    """Return a template with open chapters replaced by their sections, and closed ones removed."""
-    chapters = _chapters(template.sections)
-    given = dict(chapter_params or {})
-    for what, key in (*(("chapter_params", k) for k in given), *(("only", k) for k in only or ())):
-        if key not in chapters:
-            near = near_names(key, chapters)
-            raise PromptValidationError(
-                f"{template.ns}/{template.key} has no chapter {key!r} for `{what}`"
-                + did_you_mean(near, "."),
-                near=near,
-            )
-    for key in given:
-        if chapters[key].params_type is None:
-            raise PromptValidationError(
-                f"Chapter {key!r} has no parameters: leave it out of `chapter_params`.",
-                section_path=(key,),
-            )
-    gate = _Gate(
-        template,
-        bindings,
-        given,
-        classifier,
-        only,
-        session,
-        tuple(said),
-        classify=_policy(policy) is ChaptersExpansionPolicy.INTENT_CLASSIFIER,
-    )
-    gate.goal = gate.goal_text(goal_section_key)
-    fresh = template.with_sections(gate.dissolved(template.sections))
-    fresh.chapter_decisions = tuple(gate.decisions)
-    return fresh
-
-
 @dataclass
-class _Gate:
-    """Decides about each chapter, in declaration order."""
+class ChapterGate(Generic[OutputT]):
+    """Decides about each chapter of a template, in declaration order."""
 
-    template: PromptTemplate[object]
+    template: PromptTemplate[OutputT]
+    policy: ChaptersExpansionPolicy | str
     bindings: Bindings
     chapter_params: Mapping[str, object]
     classifier: IntentClassifier
     only: Collection[str] | None
     session: object | None
     said: tuple[str, ...]
-    classify: bool
     goal: str = ""
     decisions: list[ChapterDecision] = field(default_factory=list)
+
+    def expanded(self, goal_section_key: str | None) -> PromptTemplate[OutputT]:
+        """Return the template with open chapters replaced by their sections, and without others."""
+        chapters = _chapters(self.template.sections)
+        given = self.chapter_params
+        asked = [("chapter_params", k) for k in given] + [("only", k) for k in self.only or ()]
+        for what, key in asked:
+            if key not in chapters:
+                near = near_names(key, chapters)
+                raise PromptValidationError(
+                    f"{self.template.ns}/{self.template.key} has no chapter {key!r} for `{what}`"
+                    + did_you_mean(near, "."),
+                    near=near,
+                )
+        for key in given:
+            if chapters[key].params_type is None:
+                raise PromptValidationError(
+                    f"Chapter {key!r} has no parameters: leave it out of `chapter_params`.",
+                    section_path=(key,),
+                )
+        self.classify = _policy(self.policy) is ChaptersExpansionPolicy.INTENT_CLASSIFIER
+        self.goal = self._goal_text(goal_section_key)
+        fresh = self.template.with_sections(self.dissolved(self.template.sections))
+        fresh.chapter_decisions = tuple(self.decisions)
+        return fresh
 
     def dissolved(self, sections: Sequence[Section[object]]) -> tuple[Section[object], ...]:
         result: list[Section[object]] = []
@@ -189,7 +163,7 @@ class _Gate:
             )
         return given
 
-    def goal_text(self, key: str | None) -> str:
+    def _goal_text(self, key: str | None) -> str:
         """Return the body of the goal section without headings; empty if it isn't needed."""
         node = None if key is None else self._goal_node(key)
         if not self.classify or not _chapters(self.template.sections):

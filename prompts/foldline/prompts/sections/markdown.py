@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, ClassVar
 
 from foldline.prompts.errors import PromptValidationError
@@ -13,7 +12,6 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
 
     from foldline.prompts.layout.blocks import Segment
     from foldline.prompts.roles import Role
@@ -118,29 +116,12 @@ class MarkdownSection(Section[ParamsT_co]):
             return None
         return self._summary.substitute(params, self.derive(params))
 
-    def with_texts(self, *, template: str | None = None, summary: str | None = None) -> Self:
-        """Return a copy with other texts, checked like those of a new section.
-
-        Raises:
-            PromptValidationError: A placeholder isn't a field, or a `$` doesn't start one.
-        """
-        twin = copy.copy(self)
-        texts = {"template": template, "summary": summary}
-        twin.set_arguments({name: text for name, text in texts.items() if text is not None})
-        return twin
-
     def set_arguments(self, values: Mapping[str, object]) -> None:
         super().set_arguments(
             {name: value for name, value in values.items() if name in Section.constructor_arguments}
         )
-        # The compiled texts name the key in their errors.
-        self._set_texts(
-            {
-                name: values[name] if name in values else getattr(self, name)
-                for name in ("template", "summary")
-                if name in values or "key" in values
-            }
-        )
+        texts = ("template", "summary")
+        self._set_texts(self._with_key(values, texts, texts))
 
     def _set_texts(self, texts: Mapping[str, object]) -> None:
         own = vars(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts import refusals
@@ -156,7 +156,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     @property
     def other_text(self) -> str | None:
-        """What else is declared of the text, for the prompt's `content_hash`; None for nothing."""
+        """Other declarations of the text, for the `content_hash`; None if there are none."""
         return None
 
     def is_enabled(self, params: ParamsT_co, *, session: object | None = None) -> bool:  # type: ignore[misc]  # The renderer passes the section's own type only.
@@ -328,16 +328,30 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
                 section_path=(self.key,),
                 dataclass_type=kind,
             )
-        if kind is not None:
-            for name in self.derived_placeholders:
-                if name in field_names(kind):
-                    raise PromptValidationError(
-                        f"Section {self.key!r}: "
-                        + refusals.computed_field(type_name(kind), name, type(self).__name__),
-                        section_path=(self.key,),
-                        placeholder=name,
-                        dataclass_type=kind,
-                    )
+        self._check_computed(kind, type_name(kind), self.derived_placeholders)
+
+    def _check_computed(self, kind: type | None, shown: str, names: Iterable[str]) -> None:
+        """Check that no field has the name of a placeholder that the section computes."""
+        for name in names:
+            if name in field_names(kind):
+                raise PromptValidationError(
+                    f"Section {self.key!r}: "
+                    + refusals.computed_field(shown, name, type(self).__name__),
+                    section_path=(self.key,),
+                    placeholder=name,
+                    dataclass_type=kind,
+                )
+
+    def _with_key(
+        self, values: Mapping[str, object], names: Iterable[str], texts: Collection[str]
+    ) -> dict[str, object]:
+        """Return the arguments of these names; a new key needs all texts, whose errors name it."""
+        again = texts if "key" in values else ()
+        return {
+            name: values[name] if name in values else getattr(self, name)
+            for name in names
+            if name in values or name in again
+        }
 
 
 def as_segments(body: Sequence[Segment] | str | None) -> Sequence[Segment]:
