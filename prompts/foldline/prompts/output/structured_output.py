@@ -34,8 +34,12 @@ class StructuredOutputConfig:
         """The JSON Schema of the answer, as a new object."""
         from foldline.prompts.output.schema import schema_of
 
-        answer = list[self.item] if self.container == "array" else self.item  # type: ignore[name-defined]  # Built at run time.
-        return schema_of(answer, allow_extra_keys=self.allow_extra_keys)
+        item = schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
+        if self.container == "object":
+            return item
+        definitions = item.pop("$defs", None)
+        array: JsonSchema = {"type": "array", "items": item}
+        return array if definitions is None else {**array, "$defs": definitions}
 
     @property
     def strict_schema(self) -> StrictSchema:
@@ -70,14 +74,10 @@ def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOu
     config = StructuredOutputConfig(
         kind, container, allow_extra_keys, None if item is kind else item
     )
-    _check(config)
-    return config
-
-
-def _check(config: StructuredOutputConfig) -> None:
     try:
         _ = config.schema
     except PromptValidationError as error:
         # A name defined further down can be resolved later.
         if not isinstance(error.__cause__, NameError):
             raise
+    return config
