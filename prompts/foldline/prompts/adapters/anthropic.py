@@ -20,6 +20,7 @@ from foldline.prompts.adapters.sdk import (
     SdkExchange,
     cache_miss,
     last_message_id,
+    plain_message,
 )
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
@@ -196,17 +197,24 @@ class _Exchange(SdkExchange):
         rendered: RenderedPrompt[object],
         conversation: Conversation,
     ) -> None:
-        deferred = frozenset(tool.name for tool in rendered.deferred_tools)
-        self._messages = Messages(deferred, system=takes_system_messages(adapter.model))
+        self._deferred = frozenset(tool.name for tool in rendered.deferred_tools)
+        self._takes_system = takes_system_messages(adapter.model)
+        self._system: list[dict[str, object]] = []
+        self._messages: list[dict[str, object]] = []
         super().__init__(adapter, conversation)
+        if not self._messages:
+            raise PromptConfigurationError(
+                "The prompt has no message of the user, which Anthropic's API needs: give it a "
+                "section with the role `user`, or a conversation with `.user(…)`."
+            )
         self.request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
             "max_tokens": adapter.max_tokens,
-            "messages": self._messages.checked(),
+            "messages": self._messages,
         }
-        if self._messages.system:
-            self.request["system"] = self._messages.system
+        if self._system:
+            self.request["system"] = self._system
         self._compare_with(last_message_id(conversation, adapter.provider))
         tools = anthropic_tools(rendered, search=adapter.tool_search)
         shown = [tool for tool in tools if not tool.get("defer_loading")]
@@ -216,11 +224,15 @@ class _Exchange(SdkExchange):
             self.request |= _editing(adapter.context_editing, rendered)
         if self.request.get("cache_control", EPHEMERAL) is not None:
             cuts = Cuts(rendered, anthropic_rules(adapter.model), shown)
-            self._messages.keep(cuts)
+            self._keep(cuts)
             if cuts.after_tools:
                 shown[-1]["cache_control"] = EPHEMERAL
         if tools or conversation.turns[conversation.begun :]:
-            _cache(self.request)
+            # Others are likely to follow: a breakpoint at the end of the request moves along. Those
+            # of the prompt's own plan stay where they are.
+            self.request.setdefault("cache_control", EPHEMERAL)
+            if self.request["cache_control"] is None:
+                del self.request["cache_control"]
         schema = _schema(rendered)
         if schema is not None:
             self.request["output_config"] = {
@@ -229,7 +241,68 @@ class _Exchange(SdkExchange):
             }
 
     def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
-        return self._messages.add(turn)
+        match turn:
+            case SystemTurn() | DeveloperTurn():
+                self._add_system(turn.text)
+            case UserTurn():
+                self._add_user(turn)
+            case AssistantTurn():
+                content = _assistant(turn)
+                if content:
+                    self._messages.append({"role": "assistant", "content": content})
+            case ToolTurn():
+                return self._add_results(turn)
+        return ()
+
+    def _add_system(self, text: str) -> None:
+        if not self._messages:
+            self._system.append({"type": "text", "text": text})
+            return
+        if not self._takes_system:
+            raise PromptConfigurationError(
+                "The model takes instructions only at the beginning of a conversation; say it in "
+                "the user's turn, or choose a model that takes system messages in between."
+            )
+        if self._messages[-1]["role"] == "assistant":
+            raise PromptConfigurationError(
+                "An instruction within a conversation comes after the user's turn, not after the "
+                "model's."
+            )
+        self._messages.append({"role": "system", "content": text})
+
+    def _add_user(self, turn: UserTurn) -> None:
+        if self._messages and self._messages[-1]["role"] == "system":
+            raise PromptConfigurationError(
+                "Only the model's turn can follow an instruction within a conversation: say it "
+                "after the user's turn."
+            )
+        self._messages.append(plain_message(turn, _part))
+
+    def _add_results(self, turn: ToolTurn) -> Sequence[dict[str, Any]]:
+        results: list[dict[str, object]] = []
+        texts: list[dict[str, object]] = []
+        for answer in turn.answers:
+            references = [name for name in answer.tools if name in self._deferred]
+            results.append(_result(answer, references))
+            if references:
+                # The API takes no other content beside references, so the text follows the results.
+                texts.append({"type": "text", "text": answer.text})
+        self._messages.append({"role": "user", "content": [*results, *texts]})
+        return results
+
+    def _keep(self, cuts: Cuts) -> None:
+        """Set the breakpoints of the prompt that the conversation begins with."""
+        mark = {"cache_control": EPHEMERAL}
+        self._system[:] = [
+            part
+            for block in self._system
+            for part in cuts.parts(block["text"], "text", mark) or (block,)
+        ]
+        for message in self._messages:
+            parts = cuts.parts(message["content"], "text", mark)
+            if message["role"] == "user" and parts:
+                message["content"] = parts
+                return
 
     def _endpoint(self) -> Any:
         return self._adapter.client.messages
@@ -244,7 +317,7 @@ class _Exchange(SdkExchange):
             parts.append(part)
             said = self._turn(parts, request_id)
             del self._messages[begun:]
-            self._messages.add(AssistantTurn(said.text, provider="anthropic", native=said.native))
+            self._added(AssistantTurn(said.text, provider="anthropic", native=said.native))
             if part.stop_reason != "pause_turn":
                 return said
             if len(parts) == self._adapter.max_turns:
@@ -334,17 +407,6 @@ def _cleared(message: Message) -> list[Any]:
     return [edit for edit in edits if edit.type == CLEARING]
 
 
-def _cache(request: dict[str, Any]) -> None:
-    """Let the provider keep what it reads, for a request that others are likely to follow.
-
-    A breakpoint at the end of the request, which moves along, suits everything that is only
-    appended to. Those of the prompt's own plan stay where they are.
-    """
-    request.setdefault("cache_control", EPHEMERAL)
-    if request["cache_control"] is None:
-        del request["cache_control"]
-
-
 def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:
     match message.stop_reason:
         case "refusal":
@@ -417,108 +479,6 @@ def _generation(model: str) -> tuple[str, tuple[int, int]]:
     if found is None:
         return "", (0, 0)
     return found[1], (int(found[2]), int(found[3] or 0))
-
-
-class Messages(list[dict[str, object]]):
-    """The messages of a request; equal turns become equal messages, whenever they are added.
-
-    Args:
-        deferred: Names of the deferred tools of the request.
-        system: True if system messages can stand between others.
-    """
-
-    def __init__(self, deferred: frozenset[str], *, system: bool) -> None:
-        super().__init__()
-        self.system: list[dict[str, object]] = []
-        """The request's `system`: the instructions before the first message."""
-        self._deferred = deferred
-        self._takes_system = system
-
-    def add(self, turn: Turn) -> Sequence[dict[str, object]]:
-        """Add a turn, and return the results of tools in it.
-
-        Raises:
-            PromptConfigurationError: The model takes no system message there.
-        """
-        match turn:
-            case SystemTurn() | DeveloperTurn():
-                self._add_system(turn.text)
-            case UserTurn():
-                self._add_user(turn)
-            case AssistantTurn():
-                content = _assistant(turn)
-                if content:
-                    self.append({"role": "assistant", "content": content})
-            case ToolTurn():
-                return self._add_results(turn)
-        return ()
-
-    def keep(self, cuts: Cuts) -> None:
-        """Set the breakpoints of the prompt that the conversation begins with."""
-        mark = {"cache_control": EPHEMERAL}
-        self.system[:] = [
-            part
-            for block in self.system
-            for part in cuts.parts(block["text"], "text", mark) or (block,)
-        ]
-        for message in self:
-            parts = cuts.parts(message["content"], "text", mark)
-            if message["role"] == "user" and parts:
-                message["content"] = parts
-                return
-
-    def checked(self) -> Messages:
-        """Return the messages themselves.
-
-        Raises:
-            PromptConfigurationError: There are none.
-        """
-        if not self:
-            raise PromptConfigurationError(
-                "The prompt has no message of the user, which Anthropic's API needs: give it a "
-                "section with the role `user`, or a conversation with `.user(…)`."
-            )
-        return self
-
-    def _add_system(self, text: str) -> None:
-        if not self:
-            self.system.append({"type": "text", "text": text})
-            return
-        if not self._takes_system:
-            raise PromptConfigurationError(
-                "The model takes instructions only at the beginning of a conversation; say it in "
-                "the user's turn, or choose a model that takes system messages in between."
-            )
-        if self[-1]["role"] == "assistant":
-            raise PromptConfigurationError(
-                "An instruction within a conversation comes after the user's turn, not after the "
-                "model's."
-            )
-        self.append({"role": "system", "content": text})
-
-    def _add_user(self, turn: UserTurn) -> None:
-        if self and self[-1]["role"] == "system":
-            raise PromptConfigurationError(
-                "Only the model's turn can follow an instruction within a conversation: say it "
-                "after the user's turn."
-            )
-        match turn.parts:
-            case (str() as text,):
-                self.append({"role": "user", "content": text})
-            case parts:
-                self.append({"role": "user", "content": [_part(part) for part in parts]})
-
-    def _add_results(self, turn: ToolTurn) -> Sequence[dict[str, object]]:
-        results: list[dict[str, object]] = []
-        texts: list[dict[str, object]] = []
-        for answer in turn.answers:
-            references = [name for name in answer.tools if name in self._deferred]
-            results.append(_result(answer, references))
-            if references:
-                # The API takes no other content beside references, so the text follows the results.
-                texts.append({"type": "text", "text": answer.text})
-        self.append({"role": "user", "content": [*results, *texts]})
-        return results
 
 
 def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role
@@ -30,20 +30,6 @@ _LABEL_LENGTH = 80
 def policy_of(rendered: RenderedPrompt[object]) -> ContextPolicy | None:
     """The policy that the prompt's tools bring, the first one that has any."""
     return next((tool.context_policy for tool in rendered.tools if tool.context_policy), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """Results that change before the next request.
-
-    Attributes:
-        texts: The new texts by number. The results of the conversation are numbered from 0 in the
-            order in which they were given.
-        savings: What that saves and costs; None if nothing changes.
-    """
-
-    texts: Mapping[int, str] = field(default_factory=dict)
-    savings: Savings | None = None
 
 
 @FrozenDataclass()
@@ -108,8 +94,12 @@ class ManagedConversation:
         )
         return replace(rendered, _tools=(*rendered.tools, tool))
 
-    def revise(self) -> tuple[Conversation, Revision]:
-        """Apply the policy; return the conversation of the next request and what changes in it."""
+    def revise(self) -> tuple[Conversation, Mapping[int, str], Savings | None]:
+        """Apply the policy, and return the conversation of the next request.
+
+        Also return the new texts of the results that change, numbered from 0 in the order in which
+        the conversation got them, and what that saves and costs.
+        """
         conversation = self._current()
         messages = list(self._messages(conversation))
         managed = self._policy.apply(message for message, _ in messages)
@@ -120,7 +110,7 @@ class ManagedConversation:
             if managed.messages[place] != messages[place][0]
         }
         if not changed:
-            return conversation, Revision()
+            return conversation, {}, None
         numbers = itertools.count()
         turns = [
             ToolTurn(tuple(_replaced(a, changed.get(next(numbers))) for a in turn.answers))
@@ -129,7 +119,7 @@ class ManagedConversation:
             for turn in conversation.turns
         ]
         texts = {number: message.content for number, message in changed.items()}
-        return replace(conversation, turns=tuple(turns)), Revision(texts, managed.savings)
+        return replace(conversation, turns=tuple(turns)), texts, managed.savings
 
     def _messages(self, conversation: Conversation) -> Iterator[tuple[Message, ToolAnswer | None]]:
         """Yield the messages of a conversation, results with their answers."""

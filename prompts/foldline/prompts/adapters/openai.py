@@ -1,4 +1,4 @@
-"""Adapter for OpenAI's Chat Completions API and compatible endpoints, and what OpenAI's share."""
+"""Adapter for OpenAI's Chat Completions API, and the base of both adapters for OpenAI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, openai_tools, output_schema
-from foldline.prompts.adapters.sdk import SdkAdapter, SdkExchange
+from foldline.prompts.adapters.sdk import SdkAdapter, SdkExchange, plain_message
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
 from foldline.prompts.runtime.conversation import (
@@ -128,18 +128,6 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
         "schema": output.schema,
         "strict": output.strict,
     }
-
-
-def plain_message(
-    turn: SystemTurn | DeveloperTurn | UserTurn,
-    part_of: Callable[[str | Image | File], dict[str, object]],
-) -> dict[str, object]:
-    """Return a turn that isn't the model's as a message; `part_of` returns images and files."""
-    parts = turn.parts if isinstance(turn, UserTurn) else (turn.text,)
-    match parts:
-        case (str() as text,):
-            return {"role": turn.role, "content": text}
-    return {"role": turn.role, "content": [part_of(part) for part in parts]}
 
 
 def usage_of(read: int, wrote: int, details: Any) -> TokenUsage:

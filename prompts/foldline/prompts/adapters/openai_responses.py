@@ -16,12 +16,11 @@ from foldline.prompts.adapters.openai import (
     Call,
     OpenAISdkAdapter,
     output_format,
-    plain_message,
     result_text,
     usage_of,
 )
 from foldline.prompts.adapters.schemas import openai_responses_tools
-from foldline.prompts.adapters.sdk import SdkExchange, cache_miss, last_message_id
+from foldline.prompts.adapters.sdk import SdkExchange, cache_miss, last_message_id, plain_message
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,

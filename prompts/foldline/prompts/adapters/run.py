@@ -282,15 +282,10 @@ class Run(Generic[OutputT]):
         """Apply the context policy, and return the results that change, by number."""
         if self._managed is None:
             return {}
-        self._conversation, revision = self._managed.revise()
-        if revision.texts:
-            self._publish(
-                ContextReplaced,
-                turn=self._turns,
-                results=tuple(revision.texts),
-                savings=revision.savings,
-            )
-        return revision.texts
+        self._conversation, texts, savings = self._managed.revise()
+        if texts:
+            self._publish(ContextReplaced, turn=self._turns, results=tuple(texts), savings=savings)
+        return texts
 
     def _next_turn(self, exchange: ModelExchange) -> ModelTurn:
         self._check("the conversation")

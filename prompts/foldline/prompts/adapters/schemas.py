@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import check_at_least
@@ -65,16 +65,11 @@ class ToolSearch:
         return found
 
 
-@FrozenDataclass()
-class Namespace:
-    """A section, as the group of its tools.
-
-    Args:
-        name: Its dotted key, as far as providers allow its characters.
-        title: Its title.
-    """
+class Namespace(NamedTuple):
+    """A section, as the group of its tools."""
 
     name: str
+    """Its dotted key, as far as providers allow its characters."""
     title: str
 
 
@@ -148,8 +143,13 @@ def anthropic_tools(
         rendered: The prompt.
         search: Which tools the model has to find.
     """
-    tools = [_anthropic_tool(*tool) for tool in _tools(rendered)]
-    deferred = [_anthropic_tool(*tool) for tool in _tools(rendered, rendered.deferred_tools)]
+    tools, deferred = (
+        [
+            dict[str, object](name=name, description=description, input_schema=parameters)
+            for name, description, parameters in _tools(rendered, chosen)
+        ]
+        for chosen in (None, rendered.deferred_tools)
+    )
     spaces = {} if search is None else search.deferred(rendered)
     shown = [tool for tool in tools if tool["name"] not in spaces]
     if search is not None and spaces:
@@ -157,10 +157,6 @@ def anthropic_tools(
         shown.append({"type": f"{name}_20251119", "name": name})
         deferred += [tool for tool in tools if tool["name"] in spaces]
     return [*shown, *({**tool, "defer_loading": True} for tool in deferred)]
-
-
-def _anthropic_tool(name: str, description: str, parameters: JsonSchema) -> JsonSchema:
-    return {"name": name, "description": description, "input_schema": parameters}
 
 
 def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:

@@ -30,7 +30,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
-from foldline.prompts.runtime.conversation import AssistantTurn, Conversation
+from foldline.prompts.runtime.conversation import AssistantTurn, Conversation, UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.schemas import ToolSearch
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn, Turn
+    from foldline.prompts.runtime.conversation import DeveloperTurn, File, Image, SystemTurn, Turn
     from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["SdkAdapter", "SdkExchange"]
@@ -181,8 +181,12 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 f"{type(self).__name__} has no cache diagnostics with {model!r}; leave out "
                 "`cache_diagnostics`."
             )
-        if isinstance(appending, Appending) and appending.tools == "deferred":
-            self._check_adds_tools()
+        deferred = isinstance(appending, Appending) and appending.tools == "deferred"
+        if deferred and not self.adds_tools:
+            raise PromptConfigurationError(
+                f"{type(self).__name__} can't bring tools later: its API has no such thing. Use "
+                'Appending(tools="proxy").'
+            )
         if client is None and importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
@@ -207,13 +211,6 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def appending(self) -> Appending | None:
         """The means to open sections without a change of what was sent."""
         return self.supported() if self._appending == "auto" else self._appending
-
-    def _check_adds_tools(self) -> None:
-        if not self.adds_tools:
-            raise PromptConfigurationError(
-                f"{type(self).__name__} can't bring tools later: its API has no such thing. Use "
-                'Appending(tools="proxy").'
-            )
 
     def searches_tools(self) -> bool:
         """Return True if the API has a tool search, and the model isn't known to lack it."""
@@ -423,6 +420,18 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             EvaluationFailure.MALFORMED,
             request_id=request_id,
         )
+
+
+def plain_message(
+    turn: SystemTurn | DeveloperTurn | UserTurn,
+    part_of: Callable[[str | Image | File], dict[str, object]],
+) -> dict[str, object]:
+    """Return a turn that isn't the model's as a message; `part_of` returns images and files."""
+    parts = turn.parts if isinstance(turn, UserTurn) else (turn.text,)
+    match parts:
+        case (str() as text,):
+            return {"role": turn.role, "content": text}
+    return {"role": turn.role, "content": [part_of(part) for part in parts]}
 
 
 def last_message_id(conversation: Conversation, provider: str) -> str | None:

@@ -63,16 +63,14 @@ class ExpansionBudget:
         """
         self.requests += 1
         self.sections += len(request.requested_overrides)
-        if self.max_requests is not None and self.requests > self.max_requests:
-            raise ExpansionLimitError(
-                f"The model asked {self.requests} times for expansions; "
-                f"{self.max_requests} are allowed."
-            ) from request
-        if self.max_sections is not None and self.sections > self.max_sections:
-            raise ExpansionLimitError(
-                f"The model asked for {self.sections} sections to be opened; "
-                f"{self.max_sections} are allowed."
-            ) from request
+        for most, asked, what in (
+            (self.max_requests, self.requests, "asked {} times for expansions"),
+            (self.max_sections, self.sections, "asked for {} sections to be opened"),
+        ):
+            if most is not None and asked > most:
+                raise ExpansionLimitError(
+                    f"The model {what.format(asked)}; {most} are allowed."
+                ) from request
 
     def check(self, rendered: RenderedPrompt[object]) -> None:
         """Check the length of a rendered prompt.

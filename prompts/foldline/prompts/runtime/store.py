@@ -168,17 +168,8 @@ class EventStore(Listener):
                 values,
             ).fetchall()
         return tuple(
-            StoredEvent(
-                at=datetime.fromisoformat(at),
-                kind=kind,
-                prompt_ns=ns,
-                prompt_key=key,
-                evaluation_id=evaluation,
-                session_id=session,
-                provider=provider,
-                data=json.loads(data),
-            )
-            for at, kind, ns, key, evaluation, session, provider, data in rows
+            StoredEvent(*(datetime.fromisoformat(at), *names, json.loads(data)))
+            for at, *names, data in rows
         )
 
     def openings(
