@@ -48,14 +48,6 @@ def not_callable(what: str, shown: str) -> str:
     return f"`{what}` must be a callable{also}, not {shown}."
 
 
-def asks_for_too_much(what: str, names: Iterable[str]) -> str:
-    """An `enabled` or `visibility` with parameters that it doesn't get."""
-    return (
-        f"`{what}` must take nothing or the parameters, and may take `session`; it asks for "
-        f"{', '.join(names)}."
-    )
-
-
 def not_a_list(what: str, shown: str) -> str:
     """Sections, tools or keywords that aren't in a list."""
     return f"{what} are given as a list or tuple, not {shown}."
@@ -178,14 +170,6 @@ def subclass_bound(name: str, base: str) -> str:
     return (
         f"{name} is a subclass of {base}, and sections take instances of their own type: bind a "
         f"{base}, or specialise the sections with {name}."
-    )
-
-
-def subclass_of_section(name: str, base: str, key: str) -> str:
-    """An instance for one section, of a subclass of what it takes."""
-    return (
-        f"{name} is a subclass of {base}, and the section {key} takes instances of its own type: "
-        f"bind a {base}, or specialise it with {name}."
     )
 
 

@@ -6,7 +6,6 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 
 if TYPE_CHECKING:
@@ -107,7 +106,10 @@ def selector_refused(parameters: Sequence[Parameter], what: str) -> str:
     """Return why a callable with these parameters can't be called; empty if it can."""
     _, others, _, required = _parts(parameters)
     if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in others):
-        return refusals.asks_for_too_much(what, [p.name for p in others])
+        return (
+            f"`{what}` must take nothing or the parameters, and may take `session`; it asks for "
+            f"{', '.join(p.name for p in others)}."
+        )
     return ""
 
 

@@ -122,7 +122,11 @@ def _check_for_section(key: object, item: object, plan: Plan) -> None:
         return
     kind = type_name(expected)
     if isinstance(item, expected):
-        message = refusals.subclass_of_section(type_name(type(item)), kind, repr(key))
+        given = type_name(type(item))
+        message = (
+            f"{given} is a subclass of {kind}, and the section {key!r} takes instances of its own "
+            f"type: bind a {kind}, or specialise it with {given}."
+        )
     else:
         given = type_name(type(item)) if _is_instance(item) else _shown(item)
         message = f"Section {key!r} takes an instance of {kind}, not {given}."

@@ -111,14 +111,8 @@ def dispatch_tool_calls(
     outcomes = []
     for call in calls:
         check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
-        tool = by_name.get(call.name)
         started = time.monotonic()
-        if tool is None:
-            outcome = ToolOutcome(call, _failed_result(_unknown(call.name, by_name)))
-            report(outcome)
-        else:
-            outcome = _run(call, tool, context, cancellation, report, on_expansion)
-        outcomes.append(outcome)
+        outcomes.append(_run(call, by_name, context, cancellation, report, on_expansion))
     return tuple(outcomes)
 
 
@@ -140,13 +134,16 @@ def tool_text(result: ToolResult[object]) -> str:
 
 def _run(  # noqa: PLR0917 - The parts of one dispatch.
     call: ToolCall,
-    tool: Tool[object, object],
+    tools: Mapping[str, Tool[object, object]],
     context: ToolContext,
     cancellation: Cancellation | None,
     report: Callable[[ToolOutcome], object],
     on_expansion: Callable[[ToolCall, VisibilityExpansionRequired], ToolOutcome] | None,
 ) -> ToolOutcome:
     try:
+        if call.name not in tools:
+            raise ToolValidationError(_unknown(call.name, tools))
+        tool = tools[call.name]
         params = tool.decode(call.arguments)
     except ToolValidationError as error:
         outcome = ToolOutcome(call, _failed_result(str(error)))

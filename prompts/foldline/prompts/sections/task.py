@@ -62,6 +62,14 @@ class TaskBlock(NamedTuple):
         return wording.text(self.sentence, **{self.placeholder: value}) + self.end
 
 
+TASK_BLOCKS: Mapping[str, TaskBlock] = {
+    "_expansion_block": TaskBlock(
+        "expansion_instructions", "expansion_context", "instructions", end="\n\n---\n\n"
+    ),
+    "_background_block": TaskBlock("background", "background", "background"),
+}
+"""The texts that a task section computes, by placeholder name."""
+
 TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
 
 
@@ -80,7 +88,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
 
     params_base: ClassVar[type | None] = Task
     has_wording: ClassVar[bool] = True
-    derived_placeholders: ClassVar[tuple[str, ...]] = ("_expansion_block", "_background_block")
+    derived_placeholders: ClassVar[tuple[str, ...]] = tuple(TASK_BLOCKS)
 
     def __init__(
         self,
@@ -110,21 +118,6 @@ class TaskSection(MarkdownSection[TaskT_co]):
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
         """Return the request between its expansion context and its background."""
         return without_absent_end(super().render_body(params))
-
-
-TASK_BLOCKS: Mapping[str, TaskBlock] = dict(
-    zip(
-        TaskSection.derived_placeholders,
-        (
-            TaskBlock(
-                "expansion_instructions", "expansion_context", "instructions", end="\n\n---\n\n"
-            ),
-            TaskBlock("background", "background", "background"),
-        ),
-        strict=True,
-    )
-)
-"""The texts that a task section computes, by placeholder name."""
 
 
 def without_absent_end(body: Sequence[Segment]) -> list[Segment]:
