@@ -15,7 +15,8 @@ from foldline.ide.analysis.lowering.statements import Reader
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics
 from foldline.ide.features.hover import inlays, lenses, title
-from foldline.ide.features.structure import foldings, semantic_tokens, symbols
+from foldline.ide.features.prompt_symbols import symbols
+from foldline.ide.features.structure import foldings, semantic_tokens
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:

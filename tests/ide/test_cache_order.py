@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.agent.scan import scan
-from foldline.ide.analysis.static_render import static_plan
+from foldline.ide.analysis.stability import static_plan
 from foldline.ide.checks import Code, Diagnostic, diagnostics
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.token_counter import token_counter

@@ -15,7 +15,8 @@ from foldline.ide.features.completion import completions
 from foldline.ide.features.field_references import highlights, references
 from foldline.ide.features.hover import hover, inlays, lenses
 from foldline.ide.features.keys import definitions
-from foldline.ide.features.structure import foldings, links, selection, semantic_tokens, symbols
+from foldline.ide.features.prompt_symbols import symbols
+from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD

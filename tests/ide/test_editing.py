@@ -16,18 +16,19 @@ from foldline.ide.features.field_references import (
     highlights,
     references,
     rename,
-    renameable,
+    target_at,
 )
 from foldline.ide.features.hover import hover, inlays, lenses, title
 from foldline.ide.features.keys import definitions
-from foldline.ide.features.structure import foldings, links, selection, semantic_tokens, symbols
+from foldline.ide.features.prompt_symbols import symbols
+from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
     from tests.ide.conftest import Fixture, Fixtures
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.features.structure import Symbol
+    from foldline.ide.features.prompt_symbols import Symbol
 
 COUNTER = token_counter(exact=False)
 
@@ -186,7 +187,7 @@ def test_nothing_is_said_of_what_is_no_prompt(fixtures: Fixtures, source: str) -
     analysis = analysis_of(fixture)
     assert hover(analysis, fixture.cursor, COUNTER) is None
     assert definitions(analysis, fixture.cursor) == ()
-    assert renameable(analysis, fixture.cursor) is None
+    assert target_at(analysis, fixture.cursor) is None
     assert completions(analysis, fixture.cursor) == ()
 
 
@@ -363,7 +364,7 @@ def test_a_rename_that_would_break_something_is_refused(
 
 def test_the_librarys_own_fields_cannot_be_renamed(fixtures: Fixtures) -> None:
     fixture = fixtures.project('S = TaskSection[Task](summary="${req$0uest}")\n')
-    assert renameable(analysis_of(fixture), fixture.cursor) is None
+    assert target_at(analysis_of(fixture), fixture.cursor) is None
 
 
 # Structure

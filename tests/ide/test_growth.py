@@ -14,7 +14,7 @@ from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, lenses, title
-from foldline.ide.features.structure import symbols
+from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 # ruff: noqa: E501 - a fixture reads best on one line.
 
 import ast
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.model import PromptModule, StaticSection
 from foldline.ide.analysis.module_analysis import Document
+from foldline.ide.analysis.project import Project
 
 HEAD = """\
 from dataclasses import dataclass
@@ -258,24 +258,7 @@ def damaged_statement(at: int) -> str:
 
 
 def read(document: Document) -> PromptModule:
-    class Alone:
-        root: Path | None = None
-
-        def file_text(self, path: str, importer: str) -> None: ...
-
-        def find(self, dotted: str, level: int, importer: str) -> None: ...
-
-        def mentions(self, word: str, near: str, file: str) -> bool:
-            return False
-
-        def size(self, file: str) -> int:
-            del file
-            return len(document.text)
-
-        def damaged(self, file: str) -> frozenset[str]:
-            return frozenset()
-
-    return document.prompts(Evaluator(Alone()))
+    return document.prompts(Evaluator(Project()))
 
 
 def test_an_unfinished_line_leaves_the_prompt_where_it_was() -> None:

@@ -13,7 +13,8 @@ from foldline.agent.scan import scan
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.hover import inlays, lenses
-from foldline.ide.features.structure import foldings, links, semantic_tokens, symbols
+from foldline.ide.features.prompt_symbols import symbols
+from foldline.ide.features.structure import foldings, links, semantic_tokens
 from foldline.ide.token_counter import token_counter
 
 from ..backends.corpora import django

@@ -43,8 +43,7 @@ CASES = cases()
 
 
 def adopted(text: str, name: str | None = None, file: str = "p.py", **more: Any) -> Adoption:
-    path = Path(file)
-    return adopt(read(text, stem=path.stem, is_python=path.suffix == ".py", name=name, **more))
+    return adopt(read(Path(file), text, name=name, **more))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)

@@ -21,7 +21,7 @@ def test_a_source_becomes_the_module_below_it(
     pair: tuple[tuple[str, str], tuple[str, str]],
 ) -> None:
     (language, before), (_, after) = pair
-    adoption = adopt(read(before, stem="support", is_python=language == "python"))
+    adoption = adopt(read(Path("support.py" if language == "python" else "support.j2"), before))
     proof = prove_here(adoption.plan, adoption.text)
     assert proof.is_same, proof
     assert adoption.is_whole

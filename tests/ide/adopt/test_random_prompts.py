@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
@@ -102,7 +103,7 @@ def test_strings_f_strings_and_templates(
         module, original, names = source, source, {}
     is_python = style is not Style.TEXT
     adoption = adopt(
-        read(module, stem="p", is_python=is_python, style=style, **names)  # type: ignore[arg-type]
+        read(Path("p.py" if is_python else "p.txt"), module, style=style, **names)  # type: ignore[arg-type]
     )
     proven = prove_here(adoption.plan, adoption.text)
     assert proven.is_same, proven
@@ -187,6 +188,6 @@ def test_jinja_templates(
 ) -> None:
     monkeypatch.setattr(proof, "render_templates", rendered_here)
     options = JinjaOptions(trim_blocks, lstrip_blocks)
-    adoption = adopt(read(source, stem="p", is_python=False, style=Style.JINJA, options=options))
+    adoption = adopt(read(Path("p.j2"), source, options=options))
     proven = prove_here(adoption.plan, adoption.text)
     assert proven.is_same, (proven, adoption.text)

@@ -58,32 +58,7 @@ def read_file(
         PathError: It can't be read.
     """
     text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
-    return read_document(file, text, name=name, style=style, options=options)
-
-
-def read_document(
-    file: Path,
-    text: str,
-    *,
-    name: str | None,
-    style: Style | None,
-    options: JinjaOptions | None = None,
-) -> Original:
-    """Read a prompt of a file whose text is known; see `read`.
-
-    Raises:
-        AdoptError: The file has no such prompt, or several.
-    """
-    if style is None and file.suffix in _JINJA_SUFFIXES:
-        style = Style.JINJA
-    return read(
-        with_line_feeds(text),
-        stem=file.name.partition(".")[0],
-        is_python=file.suffix in (".py", ".pyi"),
-        name=name,
-        style=style,
-        options=options,
-    )
+    return read(file, text, name=name, style=style, options=options)
 
 
 def output_path(file: Path, adoption: Adoption) -> Path:
@@ -120,20 +95,18 @@ def _nodes(original: Original) -> Iterator[Node]:
 
 
 def read(
+    file: Path,
     text: str,
     *,
-    stem: str,
-    is_python: bool,
     name: str | None = None,
     style: Style | None = None,
     options: JinjaOptions | None = None,
 ) -> Original:
-    """Read a prompt of a file.
+    """Read a prompt of a file whose text is known.
 
     Args:
-        text: The file's text.
-        stem: The file's name without its suffix, which names a prompt that is a whole file.
-        is_python: The file is a Python module.
+        file: The file, whose name is that of a prompt that is a whole file.
+        text: Its text.
         name: The variable or function of the prompt; None for the only one.
         style: The style of a text; None for the one that it seems to be in.
         options: Those of the Jinja environment, for a file that is a template.
@@ -141,13 +114,16 @@ def read(
     Raises:
         AdoptError: The file has no such prompt, or several.
     """
-    if not is_python:
+    text = with_line_feeds(text)
+    if style is None and file.suffix in _JINJA_SUFFIXES:
+        style = Style.JINJA
+    if file.suffix not in (".py", ".pyi"):
         if name is not None:
             raise AdoptError("only a Python module has names: the file is one prompt")
         chosen = style or find.style_of_text(text)
         if chosen in (Style.FSTRING, Style.MESSAGES):
             raise AdoptError(f"a file that is one text can't have the style {chosen}")
-        return read_template(text, stem, chosen, options or JinjaOptions())
+        return read_template(text, file.name.partition(".")[0], chosen, options or JinjaOptions())
     module = find.parse(text)
     if options is not None:
         module.jinja = options

@@ -316,13 +316,8 @@ def _test(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Test:
     node = _expression(reader, text)
     if _names(node) & {*hidden, *reader.hidden}:
         return whole
-    parts = _split(text)
-    written = _condition(reader, node, fields, DEEPEST) if parts else None
+    written = _condition(reader, node, fields, DEEPEST) if len(text) < 2_000 else None
     return whole if written is None else Test(text, written, tuple(fields))
-
-
-def _split(text: str) -> bool:
-    return len(text) < 2_000
 
 
 def _condition(

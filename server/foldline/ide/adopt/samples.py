@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -95,27 +96,21 @@ def shapes_of(known: Environment, source: str) -> dict[str, Shape]:
 def _value(shape: Shape, place: int, random: Random, *, lines: bool, depth: int = 0) -> Any:
     if depth > 8:
         return "deep"
-    inner = {"lines": lines, "depth": depth + 1}
+    inner = partial(_value, random=random, lines=lines, depth=depth + 1)
     if shape.returns is not None:
-        return {"call": _value(shape.returns, place, random, **inner)}  # type: ignore[arg-type]
+        return {"call": inner(shape.returns, place)}
     if shape.pair:
-        return [_value(part, place, random, **inner) for part in shape.pair]  # type: ignore[arg-type]
+        return [inner(part, place) for part in shape.pair]
     if shape.is_mapping or shape.item is not None:
         count = 2 if place == 0 else 0 if place == 1 else random.choice((0, 1, 2, 3))
         item = shape.item or Shape(is_shown=True)
-        items = [
-            _value(item, place or number, random, **inner)  # type: ignore[arg-type]
-            for number in range(count)
-        ]
+        items = [inner(item, place or number) for number in range(count)]
         if shape.is_mapping:
             return {"map": [[f"key {number}", value] for number, value in enumerate(items)]}
         return items
     if shape.attributes:
         return {
-            "record": {
-                name: _value(part, place, random, **inner)  # type: ignore[arg-type]
-                for name, part in sorted(shape.attributes.items())
-            }
+            "record": {name: inner(part, place) for name, part in sorted(shape.attributes.items())}
         }
     if shape.scalar and not shape.attributes and shape.item is None:
         return text_value(place, shape.scalar, random, lines=lines)

@@ -173,7 +173,9 @@ def _section(plan: Plan, section: Section, indent: str) -> list[str]:
 
 def _enabled(conditions: Sequence[Condition], indent: str) -> list[str]:
     text = " and ".join(
-        f"({condition.text})" if _needs_parentheses(condition.text, conditions) else condition.text
+        f"({condition.text})"
+        if len(conditions) > 1 and " or " in condition.text
+        else condition.text
         for condition in conditions
     )
     source = " and ".join(
@@ -184,10 +186,6 @@ def _enabled(conditions: Sequence[Condition], indent: str) -> list[str]:
         *comment(f"REVIEW: it was shown if {source}", indent),
         f"{indent}enabled=lambda params: {text},",
     ]
-
-
-def _needs_parentheses(text: str, conditions: Sequence[Condition]) -> bool:
-    return len(conditions) > 1 and " or " in text
 
 
 def _preview(plan: Plan) -> str:
@@ -229,7 +227,8 @@ def quoted(text: str, indent: str) -> str:
         inner = indent + INDENT
         lines = [f"{inner}{line}" if line else "" for line in body.split("\n")]
         written = "\n".join(['"""', *lines, f'{indent}"""'])
-        if _is_printable(text) and _read_back(written) == text:
+        is_printable = all(one.isprintable() or one in "\n\t" for one in text)
+        if is_printable and _read_back(written) == text:
             return written
     return one_line(text)
 
@@ -261,10 +260,6 @@ def _escaped(line: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in line.expandtabs(4)
     )
-
-
-def _is_printable(text: str) -> bool:
-    return all(character.isprintable() or character in "\n\t" for character in text)
 
 
 def _read_back(written: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import instances, operators
 from foldline.ide.analysis.memo import STEP, text_cost
-from foldline.ide.analysis.syntax import Block, Call, Expression, Return, Statement
+from foldline.ide.analysis.syntax import Call, Compound, Expression, Return, Statement
 from foldline.ide.analysis.values import (
     TYPE_VARIABLE,
     UNKNOWN,
@@ -106,7 +106,7 @@ def _returns(body: tuple[Statement, ...]) -> Iterator[Expression]:
     for statement in body:
         if isinstance(statement, Return) and statement.value is not None:
             yield statement.value
-        elif isinstance(statement, Block):
+        elif isinstance(statement, Compound):
             yield from _returns(statement.body)
 
 

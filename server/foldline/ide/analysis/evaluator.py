@@ -7,7 +7,7 @@ Everything else is `UNKNOWN`, and no diagnostic is ever based on that.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import calls, names, operators, source_map
 from foldline.ide.analysis.memo import STEP, Memo, text_cost
@@ -45,35 +45,16 @@ from foldline.ide.analysis.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from foldline.ide.analysis.project import Project
 
 _DEPTH = 60
-
-
-class Modules(Protocol):
-    """Finds the modules of the workspace."""
-
-    root: Path | None
-
-    def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None: ...
-
-    def file_text(self, path: str, importer: str) -> source_map.MappedText | None:
-        """Return the text of a file, by its path from a module; None if it can't be read."""
-
-    def mentions(self, word: str, near: str, file: str) -> bool:
-        """Return True if a file other than `file` contains both words."""
-
-    def damaged(self, file: str) -> frozenset[str]:
-        """Names whose only definition in `file` is in unparsable text."""
-
-    def size(self, file: str) -> int:
-        """Length of a file in characters."""
 
 
 class Evaluator:
     """Evaluates expressions against the current workspace, and memoizes the values."""
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Project) -> None:
         self.modules = modules
         self.memo = Memo(modules.size)
         self.active: set[tuple[int, int]] = set()

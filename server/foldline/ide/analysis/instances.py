@@ -15,8 +15,8 @@ from foldline.ide.analysis.syntax import (
     Anchor,
     Assign,
     Attribute,
-    Block,
     Call,
+    Compound,
     Evaluate,
     FunctionDefinition,
     Name,
@@ -107,10 +107,9 @@ def _library_instance(
     if name == "PromptTemplate":
         arguments, opaque = evaluator.keywords(node, scope)
         output = types.arguments[0] if types is not None and types.arguments else None
-        output_node = types.nodes[0] if types is not None and types.nodes else None
         opaque = opaque or bool(node.args)
         arguments, cost = _within_budget(evaluator, arguments, 0, *ROOTS)
-        return TemplateValue(node, arguments, output, output_node, opaque, scope, cost=cost)
+        return TemplateValue(node, arguments, output, opaque, scope, cost=cost)
     if name == "Prompt":
         argument = node.args[0] if node.args else None
         keyword = node.keyword("template")
@@ -412,7 +411,7 @@ def _super_arguments(
 
 def _super_calls(body: Sequence[Statement]) -> Iterator[Call]:
     for statement in body:
-        if isinstance(statement, Block):
+        if isinstance(statement, Compound):
             yield from _super_calls(statement.body)
         if not (isinstance(statement, Evaluate) and isinstance(statement.value, Call)):
             continue

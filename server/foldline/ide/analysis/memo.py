@@ -132,7 +132,7 @@ class Memo:
 
     def end(self, anchor: Anchor) -> Used:
         _, used, account = self._stack.pop()
-        self.meter.affords(names_cost(len(used)))
+        self.meter.affords(_USED * len(used))
         outer = self._stack[-1] if self._stack else None
         if outer is None or outer.account is not account:
             self._settle(account)
@@ -148,7 +148,7 @@ class Memo:
         return frozenset(used)
 
     def record_uses(self, used: Used) -> None:
-        if used and self._stack and self.meter.affords(names_cost(len(used))):
+        if used and self._stack and self.meter.affords(_USED * len(used)):
             self._stack[-1].used.update(used)
 
     def record_use(self, file: str, name: str) -> None:
@@ -221,11 +221,6 @@ _STATEMENTS = 3
 def text_cost(*texts: MappedText) -> int:
     """Cost of a text built from others."""
     return sum(len(text.text) + _RUN * len(text.runs) for text in texts)
-
-
-def names_cost(count: int) -> int:
-    """Cost of recording the names that a value depends on."""
-    return _USED * count
 
 
 class Meter:

@@ -116,9 +116,6 @@ class StaticPrompt:
         """The sections' numbers by path; empty where only running the code would tell."""
         return {section.path: section.number for section in self.walk()}
 
-    def section(self, path: tuple[str, ...]) -> StaticSection | None:
-        return next((section for section in self.walk() if section.path == path), None)
-
 
 @dataclass(frozen=True, slots=True)
 class PromptModule:

@@ -18,9 +18,9 @@ from foldline.ide.analysis.static_render import rendered, summarized_blocks
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
-    Block,
     Call,
     ClassDefinition,
+    Compound,
     Conditional,
     Dictionary,
     Display,
@@ -256,11 +256,11 @@ class ModuleAnalysis:
                     yield text, placeholder
 
 
+Made = SectionValue | TemplateValue | ToolValue | PromptValue
+
+
 def _by_key(value: TemplateValue | PromptValue) -> dict[str, SummarizedBlock]:
     return {".".join(path): found for path, found in summarized_blocks(value).items()}
-
-
-Made = SectionValue | TemplateValue | ToolValue | PromptValue
 
 
 def expressions(node: Expression) -> tuple[Expression, ...]:
@@ -294,7 +294,7 @@ def statements_in(
     for node in nodes:
         yield node, scope
         match node:
-            case Block():
+            case Compound():
                 yield from statements_in(node.body, scope, evaluator)
             case FunctionDefinition():
                 yield from statements_in(node.body, evaluator.any_call(node, scope), evaluator)
@@ -308,7 +308,7 @@ def _calls_of(node: Statement, scope: Scope, evaluator: Evaluator) -> Iterator[C
     match node:
         case Assign() | Return() | Evaluate():
             inner = () if node.value is None else (node.value,)
-        case Block():
+        case Compound():
             inner = node.inner
     for expression in inner:
         yield from _calls_in(expression, node.anchor, scope, evaluator)
@@ -352,14 +352,10 @@ class Document:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self._text = with_line_feeds(text)
+        self.text = with_line_feeds(text)
         self._parsed: Parsed | None = None
         self._scopes = ScopeCache()
         self._scope: ModuleScope | None = None
-
-    @property
-    def text(self) -> str:
-        return self._text
 
     @property
     def is_parsed(self) -> bool:
@@ -369,7 +365,7 @@ class Document:
     def parsed(self) -> Parsed:
         """The statements, parsed at first use: most files never need them."""
         if self._parsed is None:
-            self._parsed = statements.parse(self._text, self.file)
+            self._parsed = statements.parse(self.text, self.file)
         return self._parsed
 
     @property
@@ -390,10 +386,10 @@ class Document:
 
         Statements that don't parse keep their last good nodes.
         """
-        self._text = with_line_feeds(text)
+        self.text = with_line_feeds(text)
         if self._parsed is None:
             return frozenset()
-        self._parsed = statements.parse(self._text, self.file, self._parsed)
+        self._parsed = statements.parse(self.text, self.file, self._parsed)
         if self._scope is None:
             return frozenset()
         return self._scopes.update(self._scope, self._parsed)
@@ -455,7 +451,7 @@ def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:
     for node in nodes:
         if isinstance(node, Assign):
             yield node
-        elif isinstance(node, Block):
+        elif isinstance(node, Compound):
             yield from _assignments(node.body)
 
 

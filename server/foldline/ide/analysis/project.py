@@ -181,8 +181,8 @@ class Project:
             self._stamps[file] = _stamp(file)
             text = self._read(file) or ""
             # For most files only the imports matter.
-            known = text if LIBRARY_WORD in text else _imports_alone(text)
-            self._sources[file] = known
+            imports = (match[0] for match in _IMPORT.finditer(text))
+            known = self._sources[file] = text if LIBRARY_WORD in text else "\n".join(imports)
         return known
 
     def mentioning(self, word: str, *, near: tuple[str, ...]) -> tuple[str, ...]:
@@ -339,7 +339,3 @@ def imports_of(source: str) -> Iterator[tuple[int, str]]:
             yield level, module
         if match[3]:
             yield level, f"{module}.{match[3]}" if module else match[3]
-
-
-def _imports_alone(source: str) -> str:
-    return "\n".join(match[0] for match in _IMPORT.finditer(source))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
-    Block,
     Call,
     ClassDefinition,
+    Compound,
     Display,
     Evaluate,
     Expression,
@@ -84,7 +84,7 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
     elif isinstance(statement, ClassDefinition | FunctionDefinition):
         name = statement.name.id
         yield Bound(name, statement, conditional=conditional, place=statement.name, at=at)
-    elif isinstance(statement, Block):
+    elif isinstance(statement, Compound):
         sure = statement.keyword == "with"
         for name in statement.bound:
             yield Bound(name, None, conditional=conditional, at=at)

@@ -61,9 +61,6 @@ class MappedText:
                 return True
         return False
 
-    def __add__(self, other: MappedText) -> MappedText:
-        return join((self, other))
-
     def slice(self, start: int, end: int) -> MappedText:
         return MappedText(self.text[start:end], tuple(self._cut(start, end, -start)))
 

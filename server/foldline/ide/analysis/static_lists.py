@@ -132,9 +132,7 @@ class StaticLists:
         shown: list[list[Segment]] = []
         for index, item in enumerate(items):
             shown.append(
-                _Item(section.item, item, index, where, kind, template=template.text).segments(
-                    parts
-                )
+                _Item(section.item, item, index, where, kind, template.text).segments(parts)
             )
             self._left -= sum(len(segment.text) for segment in shown[-1]) + 1
             if self._left < 0:
@@ -225,25 +223,16 @@ def _known(segment: Segment) -> bool:
     return not isinstance(segment, StaticSegment) or segment.known
 
 
+@dataclass(frozen=True, slots=True)
 class _Item:
     """One item of a list; the section's dataclass of an item has the forms of the fields."""
 
-    def __init__(
-        self,
-        declared: object,
-        value: Value,
-        index: int,
-        where: str,
-        kind: SegmentKind,
-        *,
-        template: str,
-    ) -> None:
-        self._declared = declared
-        self._value = value
-        self._index = index
-        self._where = where
-        self._kind = kind
-        self._template = template
+    declared: object
+    value: Value
+    index: int
+    where: str
+    kind: SegmentKind
+    template: str
 
     def segments(self, parts: Sequence[Part]) -> list[Segment]:
         return [self._filled(part) if isinstance(part, Placeholder) else part for part in parts]
@@ -251,26 +240,26 @@ class _Item:
     def _filled(self, part: Placeholder) -> StaticSegment:
         name, written = part.name, part.mapped.text[part.start : part.end]
         if name == NUMBER:
-            return StaticSegment(SegmentKind.DERIVED, str(self._index + 1), name)
+            return StaticSegment(SegmentKind.DERIVED, str(self.index + 1), name)
         if name == REASONING and self._is_example:
             text = self._text("reasoning")
             shown = reasoning_block("${reasoning}" if text is None else text)
             return StaticSegment(SegmentKind.DERIVED, shown, name, known=text is not None)
         text = self._text(name)
-        field = item_field(self._where, self._index, name)
-        return value_segment(self._kind, text, field, written, part.indent)
+        field = item_field(self.where, self.index, name)
+        return value_segment(self.kind, text, field, written, part.indent)
 
     @property
     def _is_example(self) -> bool:
-        value = self._value
+        value = self.value
         return isinstance(value, InstanceValue) and value.dataclass is EXAMPLE
 
     def _text(self, name: str) -> str | None:
-        value = self._value
+        value = self.value
         if not isinstance(value, InstanceValue):
             return None
         if not self._is_example:
-            declared = self._declared
+            declared = self.declared
             field = declared.field(name) if isinstance(declared, Dataclass) else None
             held = argument_of(value, value.dataclass, name)
             return None if field is None else text_of(field, held)
@@ -281,7 +270,7 @@ class _Item:
             text = ""
         else:
             text = held.known if isinstance(held, Text) else None
-        return None if text is None else guarded(text, self._template)
+        return None if text is None else guarded(text, self.template)
 
 
 def _json_text(value: Value) -> str | None:
@@ -293,14 +282,6 @@ def _json_text(value: Value) -> str | None:
 
 
 _DEPTH = 32
-
-
-@dataclass(frozen=True, slots=True)
-class FieldValue:
-    """A field's value as text; `text` is None if only running the code would tell."""
-
-    text: str | None
-    bound: bool = False
 
 
 class ParamValues:
@@ -333,12 +314,15 @@ class ParamValues:
         """The key of the section, if there are parameters for it alone."""
         return self._key if self._key in self._own.arguments else None
 
-    def shown(self, section: SectionValue, name: str) -> FieldValue:
-        """Return the text of a section's field, in its form."""
+    def shown(self, section: SectionValue, name: str) -> tuple[str | None, bool]:
+        """Return the text of a section's field in its form, and True if its value is bound.
+
+        The text is None if only running the code would tell.
+        """
         params = section.params
         field = params.field(name) if isinstance(params, Dataclass) else None
         value, bound = self.argument(section, name)
-        return FieldValue(None if field is None else text_of(field, value), bound)
+        return None if field is None else text_of(field, value), bound
 
     def argument(self, section: SectionValue, name: str) -> tuple[Value, bool]:
         """Return what a section's field holds, and True if it is bound."""

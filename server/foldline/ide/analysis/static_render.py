@@ -1,4 +1,4 @@
-"""Renders a prompt from its source alone: fidelity `static`; and tells what a cache can keep of it.
+"""Renders a prompt from its source alone: fidelity `static`.
 
 The library lays the prompt out, as it does for an executed one. This module makes the bodies of the
 sections: an unknown value shows as its placeholder. A visibility that code decides is taken as
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.placeholders import Placeholder
-from foldline.ide.analysis.section_tree import in_template, span_of
+from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.static_lists import (
     ParamValues,
     Part,
@@ -26,7 +26,6 @@ from foldline.ide.analysis.static_lists import (
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
-    Dataclass,
     External,
     Items,
     Nothing,
@@ -36,15 +35,7 @@ from foldline.ide.analysis.values import (
     Text,
     kept,
 )
-from foldline.prompts import Segment, SegmentKind, Stability, dotted_heading, undotted_heading
-from foldline.prompts.cache.cache_plan import (
-    BlockStability,
-    CachePlan,
-    CacheRules,
-    planned,
-    stability_of_segments,
-    stretches_of,
-)
+from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
 from foldline.prompts.layout.layout import Place, arrange, assemble, piece
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.task import TASK_BLOCKS, without_absent_end
@@ -563,9 +554,9 @@ class _Renderer:
     def _value(
         self, section: SectionValue, name: str, placeholder: str, indent: str | None
     ) -> StaticSegment:
-        value = self.param_values.shown(section, name)
-        kind = SegmentKind.PARAM if value.bound or value.text is None else SegmentKind.DEFAULT
-        return value_segment(kind, value.text, name, placeholder, indent)
+        text, bound = self.param_values.shown(section, name)
+        kind = SegmentKind.PARAM if bound or text is None else SegmentKind.DEFAULT
+        return value_segment(kind, text, name, placeholder, indent)
 
 
 def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:
@@ -589,71 +580,3 @@ def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock
         opened_by=block.opened_by,
         role=block.role,
     )
-
-
-def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
-    """Return what providers can keep of a prompt's text between requests, without its tools."""
-    stretches = [
-        stretch
-        for block in render.blocks
-        for stretch in stretches_of(
-            block.role.value, block.path, block.span.start, block.segments, block_stability(block)
-        )
-    ]
-    return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
-
-
-def declares_changes(template: TemplateValue) -> bool:
-    """Return whether a section has parameters whose values are declared to change.
-
-    It looks at types alone: a plan renders the prompt and counts tokens, which each key would pay
-    for.
-    """
-    params = {id(section.params): section.params for section in in_template(template)}
-    return any(isinstance(known, Dataclass) and _changes_often(known) for known in params.values())
-
-
-def block_stability(block: StaticBlock) -> BlockStability:
-    """Return how often a block changes."""
-    section = block.section
-    computed = _computed(section)
-    segments = stability_of_segments(
-        block.segments, lambda name: _of_field(section, name), _derived(section, computed)
-    )
-    return BlockStability(_presence(section, computed), segments)
-
-
-def _presence(section: SectionValue, computed: Stability) -> Stability:
-    if section.opaque:
-        return Stability.UNKNOWN
-    varies = section.gated or section.visibility is Visibility.UNKNOWN
-    return computed if varies else Stability.CONSTANT
-
-
-def _derived(section: SectionValue, computed: Stability) -> Stability:
-    """How often changes what the section computes: in lists, numbers and notes of the items."""
-    items = section.arguments.get("items")
-    if section.kind not in LIST_KINDS or items is None or section.opaque:
-        return computed
-    if not isinstance(items.value, Text):
-        return Stability.CONSTANT if isinstance(items.value, Items) else computed
-    return _of_field(section, items.value.known or "")
-
-
-def _of_field(section: SectionValue, name: str) -> Stability:
-    params = section.params
-    return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
-
-
-def _changes_often(params: Dataclass) -> bool:
-    often = (Stability.SESSION, Stability.REQUEST)
-    return any(params.stability_of(field.id) in often for field in params.fields)
-
-
-def _computed(section: SectionValue) -> Stability:
-    """How often changes what is computed from the section's parameters."""
-    params = section.params
-    if not isinstance(params, Dataclass) or not params.complete:
-        return Stability.UNKNOWN
-    fields = (params.stability_of(field.id) for field in params.fields)
-    return max(fields, default=Stability.UNKNOWN)

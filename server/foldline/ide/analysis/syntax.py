@@ -314,7 +314,7 @@ class FunctionDefinition(Node):
 
 
 @dataclass(slots=True, eq=False)
-class Block(Node):
+class Compound(Node):
     """The concatenated bodies of an `if`, `try`, `with` or loop.
 
     `bound` holds the names that its head binds (`for x`, `with … as x`).
@@ -327,5 +327,5 @@ class Block(Node):
 
 
 Statement: TypeAlias = (
-    Assign | Import | Evaluate | Return | ClassDefinition | FunctionDefinition | Block
+    Assign | Import | Evaluate | Return | ClassDefinition | FunctionDefinition | Compound
 )

@@ -408,20 +408,20 @@ def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
     """Mark statements as broken that the parser split wrongly; return them all."""
     statements = list(found)
     for statement in statements:
-        statement.broken = statement.broken or _is_cut_off(statement, text)
+        # The parser may have started or ended it where Python wouldn't.
+        cut_off = not _begins_line(text, statement.start) or statement.text.endswith(":")
+        statement.broken = statement.broken or cut_off
     for before, rest in pairwise(statements):
         if not _begins_line(text, rest.start):
             before.broken = True
     return statements
 
 
-def _is_cut_off(statement: TopLevel, text: str) -> bool:
-    """Return True if the parser started or ended a statement where Python wouldn't."""
-    return not _begins_line(text, statement.start) or statement.text.endswith(":")
-
-
 def _is_any_cut_off(root: tree_sitter.Node, part: str, offset: int, text: str) -> bool:
-    """The same of the statements of a part of `text` that starts at `offset`."""
+    """Return True if the parser started or ended a statement of a part where Python wouldn't.
+
+    The part starts at `offset` of the text.
+    """
     return any(
         not _begins_line(text, offset + node.start_byte) or part[: node.end_byte].endswith(":")
         for node in _statements(root)

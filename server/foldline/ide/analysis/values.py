@@ -367,7 +367,6 @@ class TemplateValue:
     node: Call
     arguments: Mapping[str, Argument]
     output: Value | None
-    output_node: Expression | None
     opaque: bool = False
     scope: Scope | None = None
     maybe: bool = False

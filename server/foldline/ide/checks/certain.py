@@ -59,8 +59,10 @@ def certain(node: Expression, value: Value, scope: Scope) -> Certain | None:
     if kind is None:
         if isinstance(value, LambdaValue | FunctionValue):
             kind = "function"
-        elif isinstance(value, ClassValue) and _is_named(node, value.definition.name.id):
-            kind = "type"
+        elif isinstance(value, ClassValue):
+            # Another name than the class's own may stand for several.
+            is_named = node.source.rpartition(".")[2] == value.definition.name.id
+            kind = "type" if is_named else None
     return None if kind is None else Certain(kind, _shown(node, value))
 
 
@@ -143,11 +145,6 @@ def _of_library(value: Value) -> str | None:
         case InstanceValue():
             return value.dataclass.name
     return None
-
-
-def _is_named(node: Expression, name: str) -> bool:
-    """Return True if the code names the class itself: another name may stand for several."""
-    return node.source.rpartition(".")[2] == name
 
 
 def _shown(node: Expression, value: Value) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, span_of
-from foldline.ide.analysis.static_render import declares_changes, static_plan, summarized_alone
+from foldline.ide.analysis.stability import declares_changes, static_plan
+from foldline.ide.analysis.static_render import summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, Text, kept
 from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
@@ -18,10 +19,9 @@ from foldline.prompts import SegmentKind, Stability
 from foldline.prompts.cache.tokens import estimated_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_lists import StaticSegment
     from foldline.ide.analysis.static_render import SummarizedBlock
     from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.token_counter import TokenCounter
@@ -105,8 +105,9 @@ def _may_cost_more(section: SectionValue) -> bool:
     summary = section.text("summary")
     if summary is None or any(check_summary_size(tuple(texts_of(section)))):
         return False
-    children = (len(item.value.key) for item in section.children.items if _is_section(item.value))
-    folded = len(summary.text) + len(section.title) + sum(children) + _LONGEST_NOTE
+    items = (item.value for item in section.children.items)
+    keys = sum(len(inner.key) for inner in items if isinstance(inner, SectionValue))
+    folded = len(summary.text) + len(section.title) + keys + _LONGEST_NOTE
     return _full_size(section) < _FAR * folded
 
 
@@ -121,21 +122,13 @@ def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int
     opened = [segment for block in summarized.opened for segment in block.segments]
     if any(segment.kind in _VALUES or not segment.known for segment in opened):
         return None
-    folded = _text(segment for segment in summarized.block.segments if _is_literal(segment))
-    full = _text(opened)
+    own = [one for one in summarized.block.segments if one.known and one.kind not in _VALUES]
+    folded, full = ("".join(segment.text for segment in part) for part in (own, opened))
     if _FAR * estimated_tokens(folded) < estimated_tokens(full):
         return None
     costs = counter.count(folded), counter.count(full)
     least = costs[1] if counter.exact else _CLEAR * costs[1]
     return costs if costs[0] >= least else None
-
-
-def _text(segments: Iterable[StaticSegment]) -> str:
-    return "".join(segment.text for segment in segments)
-
-
-def _is_literal(segment: StaticSegment) -> bool:
-    return segment.known and segment.kind not in _VALUES
 
 
 def _is_plain(section: SectionValue) -> bool:
@@ -147,14 +140,10 @@ def _is_plain(section: SectionValue) -> bool:
         and (inner is section or not inner.gated)
         and _has_no_tools(inner)
         and inner.children.complete
-        and all(_is_section(item.value) and not item.maybe for item in inner.children.items)
+        and all(isinstance(i.value, SectionValue) and not i.maybe for i in inner.children.items)
         and _is_literal_text(inner)
         for inner in below(section)
     )
-
-
-def _is_section(value: object) -> TypeGuard[SectionValue]:
-    return isinstance(value, SectionValue)
 
 
 def _is_literal_text(section: SectionValue) -> bool:
@@ -163,11 +152,9 @@ def _is_literal_text(section: SectionValue) -> bool:
 
 
 def _has_no_tools(section: SectionValue) -> bool:
-    argument = section.given("tools")
-    if argument is None:
-        return True
-    tools = argument.value
-    return isinstance(tools, Items) and tools.complete and not tools.items
+    tools = section.given("tools")
+    given = Items(()) if tools is None else tools.value
+    return isinstance(given, Items) and given.complete and not given.items
 
 
 def _folding_costs_more(

@@ -9,7 +9,7 @@ from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import ITEMS, TemplateText, shown
 from foldline.ide.analysis.source_map import MappedText
 from foldline.ide.analysis.static_render import places_of
-from foldline.ide.analysis.syntax import Assign, Block, Constant, Operation, Return, String
+from foldline.ide.analysis.syntax import Assign, Compound, Constant, Operation, Return, String
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     Dataclass,
@@ -460,7 +460,7 @@ def _returned(body: Sequence[Statement]) -> Iterator[Expression | None]:
     for statement in body:
         if isinstance(statement, Return):
             yield statement.value
-        elif isinstance(statement, Block):
+        elif isinstance(statement, Compound):
             yield from _returned(statement.body)
 
 

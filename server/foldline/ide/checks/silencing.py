@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import LineTable, SourceSpan, Span
-from foldline.ide.analysis.syntax import Assign, Block, ClassDefinition, FunctionDefinition
+from foldline.ide.analysis.syntax import Assign, ClassDefinition, Compound, FunctionDefinition
 from foldline.ide.checks.diagnostic import Change, Code, Diagnostic, Fix, Severity, did_you_mean
 from foldline.prompts import errors
 
@@ -39,7 +39,7 @@ class Silencer:
         self._used: set[Span] = set()
 
     def silences(self, code: Code, place: SourceSpan) -> bool:
-        """Return True if a comment silences a finding; the comment counts as used then."""
+        """Return True if a comment silences a diagnostic; the comment counts as used then."""
         if not self.comments.directives:
             return False
         found = False
@@ -147,8 +147,8 @@ class Silencer:
             return Span(start, after)
         line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
         if not text[line:start].strip():
-            end = self.comments.line_break_after(line_end)
-            return Span(line, end)
+            line_break = _LINE_END.match(text, line_end)
+            return Span(line, line_end if line_break is None else line_break.end())
         return Span(line + len(text[line:start].rstrip()), line_end)
 
 
@@ -169,7 +169,9 @@ def silenced_here(analysis: ModuleAnalysis, found: Diagnostic) -> Fix | None:
         named = f"# foldline: ignore[{', '.join([*codes, found.code])}]"
         place = SourceSpan(analysis.file, directive.place.start, directive.place.end)
         return Fix(title, (Change(place, named),))
-    start = comments.code_end(end)
+    text = analysis.text
+    line = max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
+    start = line + len(text[line:end].rstrip())
     change = Change(
         SourceSpan(analysis.file, start, end),
         f"{'  ' if start else ''}# foldline: ignore[{found.code}]",
@@ -220,7 +222,7 @@ def _moved(place: Span, by: int) -> Span:
 
 
 class Comments:
-    """The comments of a file that speak to foldline, and the lines that a finding is on."""
+    """The comments of a file that speak to foldline, and the lines that a diagnostic is on."""
 
     def __init__(self, analysis: ModuleAnalysis) -> None:
         self._analysis = analysis
@@ -277,16 +279,6 @@ class Comments:
         """Return the innermost statement around an offset that has no statements in it."""
         top = self._top_level(offset)
         return None if top is None or top.broken else _innermost(top.nodes, offset)
-
-    def line_break_after(self, end: int) -> int:
-        """Return the offset after a line break."""
-        found = _LINE_END.match(self.text, end)
-        return end if found is None else found.end()
-
-    def code_end(self, end: int) -> int:
-        """Return the end of a line without the spaces at its end."""
-        start = max(self.text.rfind("\n", 0, end), self.text.rfind("\r", 0, end)) + 1
-        return start + len(self.text[start:end].rstrip())
 
     def is_continued(self, end: int) -> bool:
         """Return True if a line goes on after a backslash, so that no comment fits."""
@@ -358,7 +350,7 @@ def _innermost(statements: Iterable[Statement], offset: int) -> Span | None:
         low, high = statement.anchor.range(statement.start, statement.end)
         if not low <= offset <= high:
             continue
-        if isinstance(statement, Block | ClassDefinition | FunctionDefinition):
+        if isinstance(statement, Compound | ClassDefinition | FunctionDefinition):
             return _innermost(statement.body, offset)
         if isinstance(statement, Assign) or low < high:
             return Span(low, high)

@@ -70,7 +70,7 @@ def check_type_arguments(
         yield from _output(node, value, call.scope, evaluator)
         return
     kind = certain(node, value, call.scope)
-    if kind is None or kind.type in ("NoneType", "str", "type") or _is_generic(value):
+    if kind is None or kind.type in ("NoneType", "str", "type") or isinstance(value, Items):
         return
     message = (
         f"Tool: {refusals.not_a_tool_params_type(kind.shown)}"
@@ -78,10 +78,6 @@ def check_type_arguments(
         else refusals.not_a_params_type(kind.shown)
     )
     yield LazyDiagnostic(Code.PARAMS_NOT_DATACLASS, message, at_node(node))
-
-
-def _is_generic(value: Value) -> bool:
-    return isinstance(value, Items)
 
 
 def _unquoted(
@@ -102,8 +98,8 @@ def _output(
         is_list = isinstance(value.origin, External) and value.origin.dotted == "builtins.list"
         item = value.arguments[0] if is_list and value.arguments else value.origin
     params = params_of(evaluator, item)
-    wrong = kind is not None and kind.type not in ("NoneType", "str", "type")
-    wrong = (wrong and not _is_generic(value)) or getattr(params, "is_dataclass", True) is False
+    is_type = kind is None or kind.type in ("NoneType", "str", "type") or isinstance(value, Items)
+    wrong = not is_type or getattr(params, "is_dataclass", True) is False
     if wrong or len(_members(node, value, scope, evaluator)) > 1:
         yield LazyDiagnostic(
             Code.OUTPUT_NOT_DATACLASS,

@@ -237,7 +237,7 @@ def _unfinished(analysis: ModuleAnalysis, offset: int, role: str) -> dict[Owner,
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _UnfinishedCall:
     """The call of a class that an unfinished text is in."""
 
     lineage: Lineage
@@ -245,7 +245,7 @@ class _Call:
     params: Owner
 
 
-def _call_of(analysis: ModuleAnalysis, offset: int) -> _Call | None:
+def _call_of(analysis: ModuleAnalysis, offset: int) -> _UnfinishedCall | None:
     broken = any(
         statement.broken and statement.start <= offset <= statement.end
         for statement in analysis.statements
@@ -261,7 +261,7 @@ def _call_of(analysis: ModuleAnalysis, offset: int) -> _Call | None:
     lineage = lineage_of(evaluator, Specialised(origin, values, ()))
     types = lineage.types or Specialised(origin, values, ())
     params = params_of(evaluator, types.arguments[0]) if types.arguments else UNKNOWN
-    return _Call(lineage, types, params)
+    return _UnfinishedCall(lineage, types, params)
 
 
 def _arguments(text: str) -> Iterator[str]:

@@ -17,9 +17,9 @@ from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
-    Block,
     Call,
     ClassDefinition,
+    Compound,
     Evaluate,
     FunctionDefinition,
     Lambda,
@@ -186,7 +186,7 @@ class _Reads:
                     yield from self._expression(node.value, scope, instances)
                 for target in node.targets if isinstance(node, Assign) else ():
                     yield from self._expression(target, scope, instances)
-            case Block():
+            case Compound():
                 for part in node.inner:
                     yield from self._expression(part, scope, instances)
                 for inner in node.body:
@@ -297,11 +297,6 @@ def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
 
 class RenameRefusedError(ValueError):
     """The field can't get the new name; the message says why."""
-
-
-def renameable(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
-    """Return the field at an offset that can be renamed, or None."""
-    return target_at(analysis, offset)
 
 
 def rename(

@@ -156,17 +156,13 @@ def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
             known = value.known if isinstance(value, Text) else None
             if known is None:
                 return None
-            every = _candidates(analysis, call)
+            templates = templates_of(analysis, call)
+            every = (placed for template in templates for placed in sections_with_paths(template))
             return KeyAt(
                 place,
                 tuple(candidate for candidate in every if _means(candidate, kind, known, before)),
             )
     return None
-
-
-def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[PlacedSection]:
-    for template in templates_of(analysis, call):
-        yield from sections_with_paths(template)
 
 
 def _means(candidate: PlacedSection, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:

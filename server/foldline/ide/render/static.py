@@ -206,7 +206,7 @@ def _with_own_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def _block(block: StaticBlock, opened_text: str | None, location: Location | None) -> Block:
-    from foldline.ide.analysis.static_render import block_stability
+    from foldline.ide.analysis.stability import block_stability
 
     stability = block_stability(block)
     return Block(

@@ -63,7 +63,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
 
 
 def _adopt(document: DocumentTarget, arguments: Arguments) -> tuple[Adoption, str]:
-    from foldline.ide.adopt.adoption import adopt, output_path, read_document
+    from foldline.ide.adopt.adoption import adopt, output_path, read
     from foldline.ide.adopt.model import AdoptError, Style
 
     try:
@@ -74,7 +74,7 @@ def _adopt(document: DocumentTarget, arguments: Arguments) -> tuple[Adoption, st
     if document.text is None:
         raise IdeError(f"{document.path.name} isn't text")
     try:
-        original = read_document(document.path, document.text, name=arguments.name, style=style)
+        original = read(document.path, document.text, name=arguments.name, style=style)
         adoption = adopt(original)
     except AdoptError as error:
         near = [candidate.name for candidate in error.candidates]

@@ -24,12 +24,11 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
         from foldline.ide.features.structure import links
 
         return [
-            DocumentLink(snapshot.range(link.span), target=_target(link.target))
+            DocumentLink(
+                snapshot.range(link.span),
+                target=link.target if "://" in link.target else Path(link.target).as_uri(),
+            )
             for link in links(snapshot.analysis)
         ]
 
     return await with_snapshot(ls, params.text_document.uri, query) or None
-
-
-def _target(target: str) -> str:
-    return target if "://" in target else Path(target).as_uri()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import DocumentSymbolParams
 
-    from foldline.ide.features.structure import Symbol
+    from foldline.ide.features.prompt_symbols import Symbol
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -44,7 +44,7 @@ async def handle(
     hierarchical = options and options.hierarchical_document_symbol_support
 
     def query(snapshot: LspSnapshot) -> list[DocumentSymbol] | list[SymbolInformation]:
-        from foldline.ide.features.structure import symbols
+        from foldline.ide.features.prompt_symbols import symbols
 
         found = symbols(snapshot.analysis)
         if hierarchical:

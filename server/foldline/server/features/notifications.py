@@ -1,21 +1,29 @@
-"""What a client tells of: its documents, folders, settings and trust."""
+"""Notifications of a client: about its documents, folders, settings and trust."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
+    INITIALIZED,
     TEXT_DOCUMENT_DID_CHANGE,
     TEXT_DOCUMENT_DID_CLOSE,
     TEXT_DOCUMENT_DID_OPEN,
     WORKSPACE_DID_CHANGE_CONFIGURATION,
     WORKSPACE_DID_CHANGE_WATCHED_FILES,
     WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+    MessageType,
+    ShowMessageParams,
 )
 
+from foldline.backends.base.waiting import in_thread
 from foldline.ide.structuring import structure
-from foldline.server.client_configuration import configure
+from foldline.server import virtual_documents as virtual
+from foldline.server.client_configuration import configure, watch_files
+from foldline.server.indexing import index_progress
+from foldline.server.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
         DidChangeWorkspaceFoldersParams,
         DidCloseTextDocumentParams,
         DidOpenTextDocumentParams,
+        InitializedParams,
     )
 
     from foldline.server.server import FoldlineServer
@@ -35,6 +44,20 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Trust:
     trusted: bool
+
+
+async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
+    """Report wrong settings, and load what the first requests need."""
+    if ls.settings_problems:
+        message = "foldline: initializationOptions: " + "; ".join(ls.settings_problems)
+        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+    window = ls.client_capabilities.window
+    if window is not None and window.work_done_progress:
+        ls.core.progress_of = index_progress(ls, asyncio.get_running_loop())
+    await in_thread(warm_up)
+    await configure(ls)
+    await watch_files(ls)
+    await virtual.register(ls)
 
 
 def opened(ls: FoldlineServer, params: DidOpenTextDocumentParams) -> None:
@@ -71,6 +94,7 @@ def changed_folders(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams)
 
 
 NOTIFICATIONS: Mapping[str, Callable[..., object]] = {
+    INITIALIZED: initialized,
     TEXT_DOCUMENT_DID_OPEN: opened,
     TEXT_DOCUMENT_DID_CHANGE: changed,
     TEXT_DOCUMENT_DID_CLOSE: closed,

@@ -22,9 +22,9 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
-        from foldline.ide.features.field_references import renameable
+        from foldline.ide.features.field_references import target_at
 
-        target = renameable(snapshot.analysis, snapshot.offset(params.position))
+        target = target_at(snapshot.analysis, snapshot.offset(params.position))
         if target is None:
             return None
         return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import WorkspaceSymbolParams
 
-    from foldline.ide.features.structure import Symbol
+    from foldline.ide.features.prompt_symbols import Symbol
     from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
@@ -43,11 +43,11 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
     wanted = query.lower()
 
     def matches(snapshot: LspSnapshot) -> list[WorkspaceSymbol]:
-        from foldline.ide.features.structure import symbols
+        from foldline.ide.features.prompt_symbols import symbols
 
         return [
             WorkspaceSymbol(
-                location=_location(snapshot, symbol),
+                location=Location(snapshot.uri, snapshot.range(symbol.selection)),
                 name=symbol.name,
                 kind=kind_of(symbol),
                 container_name=container or None,
@@ -63,10 +63,6 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
             if len(found) >= MOST:
                 return found[:MOST]
     return found
-
-
-def _location(snapshot: LspSnapshot, symbol: Symbol) -> Location:
-    return Location(snapshot.uri, snapshot.range(symbol.selection))
 
 
 def _all(found: tuple[Symbol, ...], container: str = "") -> Iterator[tuple[Symbol, str]]:

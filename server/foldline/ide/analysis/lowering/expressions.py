@@ -119,7 +119,7 @@ class ExpressionReader:
         try:
             read = _READERS.get(node.type)
             found = read(self, node) if read is not None else None
-            return found if found is not None else Opaque(*self.at(node), self.inner(node))
+            return found or Opaque(*self.at(node), self.inner(node.named_children))
         finally:
             self._depth -= 1
 
@@ -220,7 +220,7 @@ class ExpressionReader:
             node.child_by_field_name("arguments"),
         )
         if func is None or arguments is None:
-            return Opaque(*at, self.inner(node))
+            return Opaque(*at, self.inner(node.named_children))
         if arguments.type != "argument_list":  # f(x for x in y)
             inner = (self.expression(arguments),)
             return Call(*at, self.expression(func), inner, ())
@@ -318,14 +318,8 @@ class ExpressionReader:
         )
         return Literal(node.start_byte - self.base, node.end_byte - self.base, holes)
 
-    def inner(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
-        """The calls and names anywhere inside an expression that we don't model."""
-        return self._inner_of(node.named_children)
-
-    def inner_of(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
-        return self._inner_of([node])
-
-    def _inner_of(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+    def inner(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+        """Lower the calls and names anywhere inside expressions that we don't model."""
         found: list[Expression] = []
         waiting = nodes[::-1]
         while waiting:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.lowering.expressions import DEEPEST, ExpressionReader
 from foldline.ide.analysis.syntax import (
     Assign,
-    Block,
     Call,
     ClassDefinition,
+    Compound,
     Display,
     Evaluate,
     Expression,
@@ -63,7 +63,7 @@ class Reader(ExpressionReader):
         self._depth += 1
         whole, self._whole = self._whole, self._whole or node.type in _DEFINITIONS
         try:
-            # Of those that are made one by one, all while the depth is that of here.
+            # Exhaust the generator now, while `_depth` is right.
             return tuple(self._statement(node))
         finally:
             self._depth -= 1
@@ -96,8 +96,8 @@ class Reader(ExpressionReader):
         if kind in _BLOCKS:
             return (self._block(node, _BLOCKS[kind]),)
         if kind == "ERROR":
-            return self._recovered(node)
-        inner = self.inner(node)
+            return recover_statements(self, node)
+        inner = self.inner(node.named_children)
         return (Evaluate(*at, Opaque(*at, inner)),) if inner else ()
 
     def _expression_statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
@@ -162,7 +162,7 @@ class Reader(ExpressionReader):
             ),
         )
 
-    def _block(self, node: tree_sitter.Node, keyword: str) -> Block:
+    def _block(self, node: tree_sitter.Node, keyword: str) -> Compound:
         body: list[Statement] = []
         inner: list[Expression] = []
         bound: list[str] = []
@@ -174,13 +174,13 @@ class Reader(ExpressionReader):
             elif child.type in _CLAUSES:
                 pending[:0] = child.named_children
             elif child.type not in ("comment", "case_pattern"):
-                inner.extend(self.inner_of(child))
+                inner.extend(self.inner([child]))
         if node.type in _LOOPS:
             left = node.child_by_field_name("left")
             heads = [left] if left is not None else []
             heads += [child for child in node.named_children if child.type == "with_clause"]
             bound = [self.text(name) for head in heads for name in _identifiers(head)]
-        return Block(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
+        return Compound(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
 
     def _import(self, node: tree_sitter.Node) -> Iterable[Statement]:
         for child in node.named_children:
@@ -209,11 +209,6 @@ class Reader(ExpressionReader):
                 text = self.text(name)
                 shown = self.text(alias) if alias is not None else text
                 yield Import(*self.at(child), dotted, level, text, shown, self.name(name))
-
-    def _recovered(self, node: tree_sitter.Node) -> Iterable[Statement]:
-        from foldline.ide.analysis.lowering.statements import recover_statements
-
-        return recover_statements(self, node)
 
 
 def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:

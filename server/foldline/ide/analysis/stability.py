@@ -1,0 +1,91 @@
+"""How often the parts of a prompt change between requests, as its source tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.section_tree import in_template
+from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
+from foldline.prompts import Stability
+from foldline.prompts.cache.cache_plan import (
+    BlockStability,
+    CachePlan,
+    CacheRules,
+    planned,
+    stability_of_segments,
+    stretches_of,
+)
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.static_render import StaticBlock, StaticRender
+    from foldline.ide.analysis.values import SectionValue, TemplateValue
+    from foldline.ide.token_counter import TokenCounter
+
+
+def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
+    """Return what providers can keep of a prompt's text between requests, without its tools."""
+    stretches = [
+        stretch
+        for block in render.blocks
+        for stretch in stretches_of(
+            block.role.value, block.path, block.span.start, block.segments, block_stability(block)
+        )
+    ]
+    return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
+
+
+def declares_changes(template: TemplateValue) -> bool:
+    """Return whether a section has parameters whose values are declared to change.
+
+    It looks at types alone: a plan renders the prompt and counts tokens, which each key would pay
+    for.
+    """
+    params = {id(section.params): section.params for section in in_template(template)}
+    return any(isinstance(known, Dataclass) and _changes(known) for known in params.values())
+
+
+def block_stability(block: StaticBlock) -> BlockStability:
+    """Return how often a block changes."""
+    section = block.section
+    computed = _computed(section)
+    segments = stability_of_segments(
+        block.segments, lambda name: _of_field(section, name), _derived(section, computed)
+    )
+    return BlockStability(_presence(section, computed), segments)
+
+
+def _presence(section: SectionValue, computed: Stability) -> Stability:
+    if section.opaque:
+        return Stability.UNKNOWN
+    varies = section.gated or section.visibility is Visibility.UNKNOWN
+    return computed if varies else Stability.CONSTANT
+
+
+def _derived(section: SectionValue, computed: Stability) -> Stability:
+    """How often changes what the section computes: in lists, numbers and notes of the items."""
+    items = section.arguments.get("items")
+    if section.kind not in LIST_KINDS or items is None or section.opaque:
+        return computed
+    if not isinstance(items.value, Text):
+        return Stability.CONSTANT if isinstance(items.value, Items) else computed
+    return _of_field(section, items.value.known or "")
+
+
+def _of_field(section: SectionValue, name: str) -> Stability:
+    params = section.params
+    return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
+
+
+def _changes(params: Dataclass) -> bool:
+    often = (Stability.SESSION, Stability.REQUEST)
+    return any(params.stability_of(field.id) in often for field in params.fields)
+
+
+def _computed(section: SectionValue) -> Stability:
+    """How often changes what is computed from the section's parameters."""
+    params = section.params
+    if not isinstance(params, Dataclass) or not params.complete:
+        return Stability.UNKNOWN
+    fields = (params.stability_of(field.id) for field in params.fields)
+    return max(fields, default=Stability.UNKNOWN)
