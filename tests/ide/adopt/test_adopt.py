@@ -141,16 +141,13 @@ async def test_a_module_that_is_broken_is_told() -> None:
         assert said in failure
 
 
-async def test_nothing_beside_the_source_is_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("typing", "dataclasses", "foldline", "sitecustomize"):
-        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+async def test_the_source_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.txt").write_text("You are a friendly assistant, and answer briefly.")
-    original = read_file(tmp_path / "p.txt", name=None, style=None, options=None)
+    source = tmp_path / "legacy.py"
+    source.write_text("open('ran', 'w')\nPROMPT = 'You are a friendly bot, and answer briefly.'\n")
+    original = read_file(source, name=None, style=None, options=None)
     assert (await compare(adopt(original))).proof.is_same
-    assert not (tmp_path / "ran").exists()
+    assert [*tmp_path.iterdir()] == [source]
 
 
 @pytest.mark.parametrize(
