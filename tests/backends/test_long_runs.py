@@ -3,8 +3,7 @@
 import pytest
 
 from foldline.backends.outlines.outlines import outline_source
-from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.strings import one_line
+from foldline.backends.parsers.strings import doc_above, one_line
 
 RUN = 1_000_000
 

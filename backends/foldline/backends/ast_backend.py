@@ -90,7 +90,7 @@ class ASTFileAnalysisBackend:
 
         Files that define it come first, tests last. `source` stands for the text of `scope`, which
         is then a file. `since`, a `time.monotonic`, is when the caller asked: files that were
-        checked after it for another part of the same question are not checked again.
+        checked after it for another part of the same query are not checked again.
 
         With `most`, no file is parsed after the first that have as many references together; the
         coverage says how many were left. These first files are those of the whole answer, except

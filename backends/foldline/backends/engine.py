@@ -49,7 +49,7 @@ class DocumentSymbols:
 
 
 class SymbolsQuery:
-    """One question about the symbols of a file; this one knows none."""
+    """One query about the symbols of a file; this one knows none."""
 
     async def answer(self) -> DocumentSymbols | None:
         """The symbols, within a few hundredths of a second, or None."""
@@ -57,7 +57,7 @@ class SymbolsQuery:
 
 
 class EngineQuery:
-    """One question about the uses of a name, in parts that may run in different threads.
+    """One query about the uses of a name, in parts that may run in different threads.
 
     This one knows of no uses. Coroutines await futures alone (`foldline.backends.base.waiting`).
 
@@ -118,12 +118,12 @@ class Engine:
         return None
 
     def warm_up(self) -> None:
-        """Begin in the background what the first question would wait for; returns at once."""
+        """Begin in the background what the first query would wait for; returns at once."""
 
     def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
         """Begin in the background what every part of the query needs first; returns at once.
 
-        The question was asked at `since`, a time of `time.monotonic`.
+        The query was asked at `since`, a time of `time.monotonic`.
         """
         del name, scope, since
         return EngineQuery()
@@ -193,7 +193,7 @@ class OwnEngine(Engine):
 
 
 class OwnQuery(EngineQuery):
-    """A question to a user's own backend, which knows names rather than definitions."""
+    """A query to a user's own backend, which knows names rather than definitions."""
 
     def __init__(self, own: OwnBackend, name: str, scope: str | None) -> None:
         self._own = own

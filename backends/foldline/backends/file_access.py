@@ -127,7 +127,7 @@ class SmartFileAccess(CodeNavigation):
 
     @cached_property
     def _analysis(self) -> Analysis:
-        """The syntax trees' backend, loaded with the first question that needs it."""
+        """The syntax trees' backend, loaded with the first query that needs it."""
         from foldline.backends.ast_backend import ASTFileAnalysisBackend
         from foldline.backends.outlines.analysis import analysis_of
 
@@ -168,7 +168,7 @@ class SmartFileAccess(CodeNavigation):
             self._index.close()
 
     def warm_up(self) -> None:
-        """Begin in the background what the first question about names would wait for.
+        """Begin in the background what the first query about names would wait for.
 
         The language server for most of the files is started, if one may be.
         """
@@ -185,7 +185,7 @@ class SmartFileAccess(CodeNavigation):
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop the language servers, or those called `name`; each starts afresh when next asked.
 
-        Returns the status of those that were stopped. Questions that wait for them are answered
+        Returns the status of those that were stopped. Queries that wait for them are answered
         from syntax trees, and their earlier answers are forgotten.
         """
         self._answers = ReferencesCache()

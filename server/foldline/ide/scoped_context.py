@@ -40,7 +40,7 @@ NO_ROOM = "no room is left"
 MOST_CANDIDATES = 12
 """The most files whose outlines are read for one question."""
 
-# A file that matches much worse than the best one has little to do with the question.
+# A file that matches much worse than the best one has little to do with the query.
 _FAINTEST = 3
 # Of the best score, in hundredths: less of a match only fills the context.
 _LEAST_SCORE = 60
@@ -52,12 +52,12 @@ _SMALLEST_PART = 100
 _SMALLEST_OUTLINE = 200
 _NOTES = 600
 _SMALL_OUTLINE = 250
-# Bytes of a search, of which the paths are used: those of many more than a context has.
+# Bytes of a search, whose paths alone are used: more than a context has room for.
 _SEARCHED = 4_000
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
 _BETWEEN = 2
-# The lines of definitions near those that are shown: bytes, and of what is left, one in so many.
+# Signatures of neighbours: at most so many bytes, and at most this part of the rest.
 _NEAR = 800
 _PART_FOR_NEAR = 3
 _LONGEST = 100
@@ -140,7 +140,7 @@ class ScopedContext:
     Attributes:
         question: The question that it was made for; empty for named files.
         near: Definitions that the symbols use, or that use them; their signatures are shown.
-        matched: The number of files that match the question.
+        matched: The number of files that match the query.
         left_out: What isn't part of it, with the reasons.
         reason: Says why it's empty.
     """
@@ -230,7 +230,7 @@ def _outlined(choices: Sequence[SymbolChoice], ranked: Sequence[str]) -> list[st
 
 
 def candidates_of(results: SearchResults) -> list[str]:
-    """The files that are worth a look, best first; some word of a question is in nearly all."""
+    """The files that are worth a look, best first; some word of a query is in nearly all."""
     best = max((hit.score for hit in results), default=0)
     return [hit.path for hit in results if hit.score * _FAINTEST >= best]
 

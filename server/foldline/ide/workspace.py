@@ -46,7 +46,7 @@ UNTRUSTED = (
 
 @dataclass(frozen=True, slots=True)
 class AccessOptions:
-    """How files are accessed, as `SmartFileAccess.for_workspace` takes it.
+    """Options of the access to files, as `SmartFileAccess.for_workspace` takes them.
 
     Attributes:
         parse_in_workers: Sources that may take too long or too much are parsed in processes.
@@ -182,7 +182,7 @@ class Workspace:
 
     def folder(self, path: Path) -> Folder:
         """The workspace folder that holds `path`."""
-        # Loaded with the first question, not with the server.
+        # Loaded with the first query, not with the server.
         from foldline.ide.folder import Folder
 
         root = self.root_of(path) if path.is_absolute() else self._nowhere()
@@ -219,7 +219,7 @@ class Workspace:
             return access
 
     def _shared_parsing(self) -> PoolParsing:
-        """The workers of all folders, loaded with the first question that parses."""
+        """The workers of all folders, loaded with the first query that parses."""
         from foldline.backends.outlines.parsing_pool import PoolParsing
 
         with self._lock:

@@ -80,7 +80,7 @@ def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgno
         return GitIgnoreSpec(patterns, backend="re2")
     for pattern in patterns:
         if pattern.regex is not None:
-            # As much of a compiled pattern as is used.
+            # pathspec uses this part of `re.Pattern` alone.
             pattern.regex = _Bounded(pattern.regex.pattern)  # type: ignore[assignment]
     return GitIgnoreSpec(patterns, backend="simple")
 
@@ -227,7 +227,7 @@ class _Found:
 
 
 class _Bounded:
-    """As much of a compiled pattern as pathspec uses."""
+    """The part of `re.Pattern` that pathspec uses."""
 
     def __init__(self, pattern: str) -> None:
         import regex

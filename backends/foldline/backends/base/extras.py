@@ -34,7 +34,7 @@ def needs(what: str, module: str) -> str:
 def require_code_packages() -> None:
     """Check for the packages that reading code needs.
 
-    They are imported where they are used, so it would fail only in the middle of a question.
+    They are imported where they are used, so it would fail only in the middle of a query.
 
     Raises:
         ModuleNotFoundError: One is missing; the message names the extra.

@@ -1,4 +1,4 @@
-"""Where programs start, and with what environment, while a workspace isn't trusted.
+"""The folder and environment of programs while a workspace isn't trusted.
 
 A program that is itself sound may still run what it finds in its working directory, in `PATH`,
 or in a place that a variable names. So it starts in an empty folder of our own, and without what
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 WINDOWS = os.name == "nt"
 # Without them programs find neither their own settings nor room for what they write.
 _KEPT = frozenset({"HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"})
-# A folder that has one of them is a project, and what lies in it came with it.
+# A folder with one of these is a project: the programs in it came with it.
 _MARKS = (".git", ".hg", ".jj", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
-# What makes Node.js load a file before the program: a relative one is looked for in the workspace.
+# Options that make Node.js load a file first; a relative one would be that of the workspace.
 _NODE_LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 
 
 def is_inside(path: str | os.PathLike[str], root: Path) -> bool:
-    """Whether `path` lies in `root`, as it is written or with its links followed."""
+    """Return whether `path` lies in `root`, as it is written or with its links followed."""
     written = Path(os.path.abspath(path))  # noqa: PTH100  # `resolve` would follow links.
     followed = Path(os.path.realpath(path))
     return any(
@@ -120,7 +120,7 @@ def find_in(folder: Path, program: str) -> Path | None:
 
 
 def _outside(name: str, value: str, root: Path) -> str | None:
-    """What is left of a variable's value; None where that is nothing."""
+    """The value of a variable without what leads into `root`; None if nothing is left."""
     if name.endswith("PATH"):
         entries = (Path(entry) for entry in value.split(os.pathsep))
         kept = [

@@ -84,7 +84,7 @@ WALKS = Threads(12, "foldline-walk")
 PROMPTS = Threads(8, "foldline-prompts")
 """Analyses prompts; a project is analysed by one thread at a time."""
 STATUS = Threads(2, "foldline-status")
-"""Says how the server is doing, and ends it, whatever else goes on."""
+"""Status and shutdown; they never queue behind other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def run(question: Coroutine[Any, Any, Value]) -> Value:
 async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QUICK) -> Value:
     """The answer to `question`, worked out by `threads`; while it waits it holds none of them.
 
-    When the awaiting task is cancelled, the question is closed as soon as its step has ended.
+    When the awaiting task is cancelled, the query is closed as soon as its step has ended.
     """
     import asyncio
 
@@ -231,7 +231,7 @@ class Shared(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class _Ended(Generic[Value]):
-    """The end of a question, with its answer."""
+    """The end of a query, with its answer."""
 
     value: Value
 

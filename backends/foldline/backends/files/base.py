@@ -1,4 +1,4 @@
-"""What every file backend does alike: overlays, ignore rules, lines, the tree."""
+"""The base of file backends: overlays, ignore rules, lines, the tree."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class FileBackend(ABC):
 
     @property
     def no_ignore(self) -> bool:
-        """Whether ignored files are shown like all others."""
+        """True if ignored files are shown like all others."""
         return self._no_ignore
 
     # Overlays
@@ -241,7 +241,7 @@ class FileBackend(ABC):
         return self._stat(path)
 
     def is_folder(self, path: str) -> bool:
-        """Whether a path that `resolve` gave is a folder."""
+        """Return whether a path that `resolve` gave is a folder."""
         if path in self._overlays:
             return False
         return path == "." or self._kind(path) == "folder" or self._is_overlay_folder(path)
@@ -433,7 +433,7 @@ class FileBackend(ABC):
         return None if no_ignore or self._no_ignore else self._rules()
 
     def _folder_time(self, folder: str) -> int:
-        """When an entry of the folder was last added, removed or renamed; 0 where unknown."""
+        """The time at which an entry was last added, removed or renamed; 0 if it is unknown."""
         del folder
         return 0
 

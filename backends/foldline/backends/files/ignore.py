@@ -1,4 +1,4 @@
-"""Which paths ignore files hide, by git's rules.
+"""Ignore files: the paths that they hide, by git's rules.
 
 Rules, weakest first: foldline's defaults, git's global excludes, `.git/info/exclude`, then the
 `.gitignore` and `.ignore` files from the repository's root down to the path's own folder, `.ignore`
@@ -44,7 +44,7 @@ _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
 IGNORE_FILES = (".gitignore", ".ignore")
-# What no ignore file needs to name; a `!pattern` in one brings it back.
+# Hidden although no ignore file names them; a `!pattern` in one shows them again.
 DEFAULTS = (
     "node_modules/",
     "__pycache__/",
@@ -77,7 +77,7 @@ def read_ignore_file(file: Path, root: Path | None) -> tuple[str, str] | None:
 
 
 def ignore_file_version(file: Path) -> str:
-    """What tells one version of an ignore file from another; empty where there is none."""
+    """Fingerprint of an ignore file's version; empty if the file is missing."""
     try:
         status = file.stat()
     except (OSError, ValueError):
@@ -159,7 +159,7 @@ class IgnoreRules:
         self._read_file = read
         self._patterns_left = IGNORE_PATTERNS_IN_ALL
         self._wildcards_left = IGNORE_WILDCARDS_IN_ALL
-        # What was left out of the ignore files, a sentence each.
+        # A sentence for each line that was left out of the ignore files.
         self.problems: list[str] = []
         # Every ignore file that was found in the workspace, and what is looked at outside of it.
         self.versions: dict[str, str] = {}
@@ -170,7 +170,7 @@ class IgnoreRules:
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
 
     def for_entry(self, folder: str, name: str, *, is_folder: bool) -> Ignored | None:
-        """What hides the entry `name` of `folder`, which itself is not hidden."""
+        """The pattern that hides the entry `name` of `folder`, which itself is not hidden."""
         if name in ALWAYS_HIDDEN:
             return Ignored(name, "version control")
         path = f"{folder}/{name}" if folder else name
@@ -196,7 +196,7 @@ class IgnoreRules:
         }
 
     def for_path(self, path: str, *, is_folder: bool = False) -> Ignored | None:
-        """What hides `path` or one of the folders above it."""
+        """The pattern that hides `path` or one of the folders above it."""
         parts = path.split("/")
         folder = ""
         for index, name in enumerate(parts):
@@ -296,7 +296,7 @@ class _Outside(NamedTuple):
 
 
 def _outside(root: Path) -> list[_Outside]:
-    """Where rules for the workspace may be outside of it, the strongest first."""
+    """The ignore files outside the workspace that may have rules for it, the strongest first."""
     found: list[_Outside] = []
     repository = _repository_of(root)
     if repository is not None:

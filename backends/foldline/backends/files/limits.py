@@ -11,7 +11,7 @@ SETTINGS_BYTES = 1 << 20
 VALUES_BYTES = 1 << 20
 # Some hundred bytes for each section of a project.
 BASELINE_BYTES = 64 << 20
-# The longest ignore files in wide use have a hundredth of it, and each query reads them anew.
+# The longest ignore files in wide use have a hundredth of it, and each query reads them again.
 IGNORE_BYTES = 1 << 20
 # Each path is matched against all patterns of the folders above it.
 IGNORE_PATTERNS = 5_000

@@ -40,12 +40,12 @@ class FileStamp(NamedTuple):
 
     @property
     def changed_at(self) -> int:
-        """When the content last changed, by a time that no program can set where there is one."""
+        """The time of the last change, if possible one that no program can set."""
         return self.mtime_ns if os.name == "nt" else self.ctime_ns
 
 
 def is_racy(changed_at: int, looked_at: int) -> bool:
-    """Whether a further change after the look may have left the times as they are."""
+    """Return whether a change after the look may have left the times as they are."""
     coarse = changed_at % _SECOND_NS == 0
     return changed_at > looked_at - (LONGEST_TICK_NS if coarse else _TICK_NS)
 
@@ -147,7 +147,7 @@ _PATIENCE = 1.0
 
 
 class FileVersions:
-    """The list of all files that every question reads, kept true by comparing times.
+    """The list of all files that every query reads, kept true by comparing times.
 
     Several threads share one look.
     """
@@ -211,7 +211,7 @@ class FileVersions:
                 self._lock.release()
 
     def looked_at(self, listing: Listing) -> int | None:
-        """When the listing was last made or compared, in nanoseconds; None if it is another now."""
+        """The time of the last look at this listing, in nanoseconds; None if it is outdated."""
         with self._lock:
             return self._looked_at if self._listing is listing else None
 
@@ -229,7 +229,7 @@ class FileVersions:
         return known
 
     def _compared(self, since: float, goes_on: Callable[[], bool] = lambda: True) -> Listing | None:
-        """Return the known listing, updated if possible; None if it must be made anew."""
+        """Return the known listing, updated if possible; None if all must be listed again."""
         if self._listing is None or self._as_of >= since:
             return self._listing
         as_of, looked_at = time.monotonic(), time.time_ns()

@@ -192,7 +192,7 @@ def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) 
     size = before.st_size
     if size > limit:
         raise FileTooLargeError(name, size, limit)
-    # Not to the end: a log that grows faster than it is read has none.
+    # Read a bounded amount: a log may grow faster than it is read.
     data = _read_up_to(descriptor, size or limit + 1)
     after = os.fstat(descriptor)
     if len(data) > limit:

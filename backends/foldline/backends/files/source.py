@@ -67,7 +67,7 @@ def count_lines(data: bytes) -> int:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of no text."""
+    """Return whether the first bytes of a file show that it isn't text."""
     return head.find(b"\0", 0, _BINARY_PROBE) >= 0 and not head.startswith(_MARKS)
 
 

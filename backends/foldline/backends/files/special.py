@@ -1,4 +1,4 @@
-"""The folders that hold no files of anybody's: where the kernel shows what goes on in it."""
+"""Kernel pseudo-filesystems, such as `/proc` and `/sys`, which hold no files of a user."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SECONDS = 10.0
 def special_folders(root: str) -> frozenset[str]:
     """The mount points below `root` of file systems such as /proc and /sys; none but on Linux.
 
-    They are looked at anew after a while: a walk of many folders reads the table once.
+    The table is read again after a while: a walk of many folders reads the table once.
     """
     return _special_folders(root, int(time.monotonic() / _SECONDS))
 

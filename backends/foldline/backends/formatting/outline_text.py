@@ -40,14 +40,14 @@ _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
 _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
-# Of what matches a question, the best have their signatures.
+# Of what matches a query, the best have their signatures.
 _BEST = 3
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How much of each definition is shown.
+    """The details that are shown of each definition.
 
     Attributes:
         docstrings: Their first lines.
@@ -270,7 +270,7 @@ def _first_rows(
 def _matching_lines(
     headers: _Headers, symbols: Sequence[SymbolInfo], matches: Sequence[str], budget: int | None
 ) -> Sequence[Line]:
-    """The definitions that a question is about, best ones with signatures, and a count of others.
+    """The definitions that a query is about, best ones with signatures, and a count of others.
 
     They stand in the order of the file.
     """
@@ -384,7 +384,7 @@ class _Dropped:
     def add(self, part: str) -> None:
         """Add what is left out too."""
         if part == "signatures":
-            # It says what these say.
+            # "signatures" implies the parts that were dropped before it.
             self.parts = [one for one in self.parts if one == "docstrings"]
         if part not in self.parts:
             self.parts.append(part)

@@ -130,7 +130,7 @@ def _holds_definitions(detail: SymbolDetail) -> bool:
 def _matching_part(
     detail: SymbolDetail, lines: list[str], budget: int, query: str
 ) -> SymbolDetail | None:
-    """The head and those lines in a row that a question is about; None where a page does as well.
+    """The head and those lines in a row that a query is about; None where a page does as well.
 
     The cursor asks for the lines behind them.
     """
@@ -174,7 +174,7 @@ def _matching_part(
 
 
 def _head(detail: SymbolDetail, lines: list[str]) -> int:
-    """How many lines the comments above a definition, its decorators and its signature have."""
+    """The number of lines of a definition's leading comments, decorators and signature."""
     name = (detail.name_line or detail.line) - detail.body_line
     for index in range(name, min(name + _LONGEST_HEAD, len(lines))):
         if lines[index].rstrip().endswith((":", "{", "=>", "->")):
@@ -201,7 +201,7 @@ def _size(detail: SymbolDetail) -> int:
 
 
 def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -> SymbolDetail:
-    """The symbol with the outline of what is inside it, for a question if there is one."""
+    """The symbol with the outline of what is inside it, for a query if there is one."""
     rest = budgets.make_cursor(_KIND, 0)
     note = f"outline: name a member, or ask with cursor {rest} for all {count} lines"
     room = max(budget - _size_around(detail, note), 1)

@@ -1,4 +1,4 @@
-"""Speaks to the worker that runs jedi: one question at a time, each with a deadline."""
+"""Speaks to the worker that runs jedi: one query at a time, each with a deadline."""
 
 from __future__ import annotations
 

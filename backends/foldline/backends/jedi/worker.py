@@ -1,4 +1,4 @@
-"""Answers questions about Python names with jedi; run by path, one JSON object a line.
+"""Answers queries about Python names with jedi; run by path, one JSON object a line.
 
 Left to itself jedi looks into 2,000 files and parses 30 of them, and says nothing of what it left
 out. Here it gets the files that can matter, parses them all, and reports when its time was up. It
@@ -45,7 +45,7 @@ CHANGES: tuple[tuple[ModuleType, str, object], ...] = (
     (parso.cache, "_save_to_file_system", _nothing),
     (parso.cache, "_load_from_file_system", _nothing),
 )
-# Their replacements during each question.
+# Their replacements during each query.
 WALK = (jedi_references, "_find_project_modules")
 CACHE = (parso.cache, "parser_cache", {})  # type: ignore[var-annotated]  # Empty where it is missing.
 MISSING = [
@@ -56,7 +56,7 @@ MISSING = [
 
 
 class Candidates:
-    """The files that jedi looks into for one question, until its time is up."""
+    """The files that jedi looks into for one query, until its time is up."""
 
     def __init__(self, root: Path, request: dict[str, Any]) -> None:
         self._root = root

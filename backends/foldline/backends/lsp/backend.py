@@ -37,10 +37,10 @@ _CLOSE_SECONDS = 2.0
 class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
     """The language servers of one workspace, and jedi for Python where none of them answers.
 
-    The first question starts a server, unless it is `begin_symbols`. `trusted` allows servers that
+    The first query starts a server, unless it is `begin_symbols`. `trusted` allows servers that
     may run code of the workspace, and the commands in its configuration.
 
-    Every question takes a deadline. When it passes, the caller gets an `LSPTimeoutError`, the
+    Every query takes a deadline. When it passes, the caller gets an `LSPTimeoutError`, the
     server goes on, and its answer is there for the next time.
     """
 

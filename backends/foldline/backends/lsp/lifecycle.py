@@ -62,7 +62,7 @@ class Limits:
         start: From the start of the process to its answer to `initialize`.
         request: A request is abandoned after this time; callers wait far shorter.
         symbols: An outline or a definition waits this long for a server that is up. Most answer
-            in 5 to 20 ms; without one the cheapest questions take 5 ms, and an agent that asks
+            in 5 to 20 ms; without one the cheapest queries take 5 ms, and an agent that asks
             about a dozen files would feel a longer wait.
         ready: After this time answers are used although the server may still be indexing.
         quiet: A server that reports progress and begins no work within this time is ready.
@@ -192,7 +192,7 @@ class Pause:
         return time.monotonic() < self._over
 
     def begin(self) -> None:
-        """Leave the server alone, unless that has begun for another question already."""
+        """Leave the server alone, unless that has begun for another query already."""
         if not self.is_on:
             self._over = time.monotonic() + self._seconds
             self._seconds = min(2 * self._seconds, _LONGEST_PAUSE)

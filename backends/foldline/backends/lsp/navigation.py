@@ -28,7 +28,7 @@ _SETTLE_SECONDS = 1.5
 
 
 class ServerNavigation(ServerRequests):
-    """Questions about one place or file; each takes a deadline and may raise `LSPError`."""
+    """Queries about one place or file; each takes a deadline and may raise `LSPError`."""
 
     async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
         """The definitions of the symbol at `target`, also outside the workspace."""

@@ -152,7 +152,7 @@ class ServerPool:
         """
         path = question.target.path
         for spec, command in self._catalog.candidates(language_id(path), question.answer)[:1]:
-            # With files to open first, it would be another question.
+            # With files to open first, it would be another query.
             if spec.opens_candidates or self._closed:
                 return
             with contextlib.suppress(LSPError):
@@ -163,7 +163,7 @@ class ServerPool:
                     await self._ask_session(session, question, await asyncio.wrap_future(begun))
 
     def in_other_projects(self, questions: Sequence[Question]) -> tuple[list[Question], int]:
-        """The questions again, for other projects with candidates, and how many are left out.
+        """The queries again, for other projects with candidates, and how many are left out.
 
         A project is a folder with a server of its own, which alone knows how imports are resolved
         there. Those with most candidates are asked.
@@ -289,14 +289,14 @@ class ServerPool:
         self, session: ServerSession, running: InitializedServer, question: Question
     ) -> Any:
         """The result of the same request in this generation, or a new one."""
-        # Where the files that are opened decide what is found, they are part of the question.
+        # Where the files that are opened decide what is found, they are part of the query.
         shown = question.candidates if session.spec.opens_candidates else ()
         key = (session, session.generation, question.method, question.target, shown)
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(Exchange(session, running, question, self._read).result())
             self._answers[key] = task
-            # When no caller is left, a failure is not an error of ours.
+            # Retrieve the exception, or asyncio logs it once all callers have left.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._answers.move_to_end(key)
         while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
@@ -360,7 +360,7 @@ _ROUNDS_OF_WORK = 3
 
 
 class Exchange:
-    """A question to a running server, and its result."""
+    """A query to a running server, and its result."""
 
     def __init__(
         self,

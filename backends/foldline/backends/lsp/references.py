@@ -75,7 +75,7 @@ class JediAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ServerQuery(EngineQuery):
-    """One question to the servers, as of the snapshot that was begun for it."""
+    """One query to the servers, as of the snapshot that was begun for it."""
 
     servers: ServerRequests
     files: FileBackend
@@ -116,11 +116,11 @@ class ServerQuery(EngineQuery):
     async def _ask_all(
         self, questions: Sequence[Question], seconds: float
     ) -> list[Answered | JediAnswered | LSPError]:
-        """The outcome of each question at the deadline; runs on the background loop."""
+        """The outcome of each request at the deadline; runs on the background loop."""
         snapshot = asyncio.ensure_future(asyncio.wrap_future(self.snapshot))
         tasks = [asyncio.create_task(self._ask(question, snapshot)) for question in questions]
         for task in tasks:
-            # The caller may have left: the next question asks again.
+            # The caller may have left: the next query asks again.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         if tasks:
             await asyncio.wait(tasks, timeout=max(seconds, 0))
@@ -174,7 +174,7 @@ class ServerQuery(EngineQuery):
 
 
 class _Outcomes:
-    """The outcomes of the questions of one query: answers, answers of jedi, and failures."""
+    """The outcomes of one query's requests: answers, answers of jedi, and failures."""
 
     def __init__(self, outcomes: Sequence[Answered | JediAnswered | LSPError]) -> None:
         self._answers = [outcome for outcome in outcomes if isinstance(outcome, Answered)]

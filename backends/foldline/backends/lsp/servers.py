@@ -1,4 +1,4 @@
-"""The known language servers, as data: their needs, and the questions they answer reliably.
+"""The known language servers, as data: their needs, and the queries they answer reliably.
 
 Users change or extend the table in `[tool.foldline.lsp]`; see `configuration`.
 """
@@ -42,7 +42,7 @@ SCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
 
 
 class Answer(StrEnum):
-    """A kind of question; a server is only asked those that it answers reliably."""
+    """A kind of query; a server is only asked those that it answers reliably."""
 
     REFERENCES = "references"
     DEFINITION = "definition"
@@ -65,7 +65,7 @@ class ReadyWhen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """When answers count as complete: `pattern` is what the server logs under `LOGGED`."""
+    """The sign that answers are complete; under `LOGGED`, a log line that matches `pattern`."""
 
     when: ReadyWhen = ReadyWhen.AT_ONCE
     pattern: str = ""
@@ -105,7 +105,7 @@ class ServerSpec:
         pinned: What keeps it from running anything of a workspace that isn't trusted.
         confined: It runs for a workspace that isn't trusted, in a folder and with an environment
             of ours.
-        answers: The questions that it answers reliably and completely.
+        answers: The queries that it answers reliably and completely.
         settings: What it gets when it asks for `workspace/configuration`.
         opens_new_files: It sees a new file only once it was opened.
         opens_changed_files: It watches files itself, with a delay: it sees a change at once only if

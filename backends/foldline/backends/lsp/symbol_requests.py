@@ -90,7 +90,7 @@ class SymbolRequests:
         running.documents.show(path, text)
         params = {"textDocument": {"uri": running.documents.uri(path)}}
         task = asyncio.create_task(session.request(running, "textDocument/documentSymbol", params))
-        # When no caller is left, a failure is not an error of ours.
+        # Retrieve the exception, or asyncio logs it once all callers have left.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         request = self._answers[path] = _Request(text, task, until)
         self._answers.move_to_end(path)

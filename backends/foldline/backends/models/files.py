@@ -16,7 +16,7 @@ class TreeEntry:
     """A file, or a folder with the count and the size of all files below it.
 
     A folder with `collapsed` has more than `children` shows: `get_tree(entry.path)` opens it.
-    `rank` is a file's place among those that match the question the tree is for, 0 without one.
+    `rank` is a file's place among those that match the query the tree is for, 0 without one.
     """
 
     name: str

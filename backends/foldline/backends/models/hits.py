@@ -50,7 +50,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class SymbolHit:
-    """A definition that a question is about, or one next to it.
+    """A definition that a query is about, or one next to it.
 
     `name` is what `read_symbol` takes; `signature` is that of the outline. `score` is in hundredths
     of the best one's. `relation` says of a neighbour which definition it uses or is used by.

@@ -91,7 +91,7 @@ async def uses_of(
     since: float | None = None,
     most: int | None = None,
 ) -> References:
-    """The identifiers that the analysis finds, for a question asked at `since`.
+    """The identifiers that the analysis finds, for a query asked at `since`.
 
     With `most`, it may stop when it has as many.
     """

@@ -37,7 +37,7 @@ _WORD = re.compile(r"[\w$]+")
 # coarser than keywords: LSP has none for a type alias, and properties are many things.
 _COARSE = frozenset({SymbolKind.FUNCTION, SymbolKind.VARIABLE})
 _EXACT = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
-# No error hides more; each costs a walk.
+# Each costs a walk, and no error hides more.
 _MOST_ADDED = 200
 _FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _CONTAINERS = frozenset(
@@ -117,7 +117,7 @@ def _refined_one(
 
 
 def _outside_functions(symbols: Iterable[SymbolInfo]) -> Iterator[SymbolInfo]:
-    """The symbols of a server that are neither below its functions nor on their lines."""
+    """The server's symbols outside of function bodies."""
     end = 0
     for symbol, _, enclosing in sorted(flatten(symbols), key=lambda found: found.symbol.line):
         if symbol.line <= end or not all(parent.kind in _CONTAINERS for parent in enclosing):

@@ -58,7 +58,7 @@ class PoolParsing(Parsing):
         self._lock = threading.Lock()
 
     def outline(self, source: Parsed) -> Outline:
-        """What the source defines."""
+        """The outline of the source."""
         if len(source.data) < _WORTH_SENDING:
             with contextlib.suppress(ParseCostlyError):
                 return outline_source(source.language, source.data, guarded=True)

@@ -49,14 +49,14 @@ def start(workers: int) -> ProcessPoolExecutor:
 
 def kill(pool: ProcessPoolExecutor) -> None:
     """End the pool and its processes, whatever they do."""
-    # No other way in.
+    # The executor has no public way to kill its processes.
     processes = list((pool._processes or {}).values())  # noqa: SLF001
     manager = pool._executor_manager_thread  # noqa: SLF001
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
     if manager is not None:
-        # It gives the semaphores back: half-way through, the end of this process prints a warning.
+        # Join it: it frees semaphores, and exiting first prints a warning.
         manager.join(_MOST_SECONDS_TO_END)  # type: ignore[attr-defined]  # A thread.
 
 

@@ -198,7 +198,7 @@ def yaml_depth(data: bytes) -> int:
 
 
 def continued(data: bytes) -> int:
-    """How many lines in a row end with a backslash at most."""
+    """The longest run of lines that end with a backslash."""
     if data.count(b"\\\n") + data.count(b"\\\r\n") <= _MOST_CONTINUED:
         return 0
     run = longest = 0
@@ -209,7 +209,7 @@ def continued(data: bytes) -> int:
 
 
 def unclosed(data: bytes) -> int:
-    """How many brackets of a source are never closed, or stand one in the other as `a<a<a<` do.
+    """The number of brackets that are never closed, or stand one in the other as `a<a<a<` do.
 
     At the end of its text a parser tries for each what it may have been, at once and for all.
     """
@@ -297,7 +297,7 @@ class _Growth:
         self._looks = 0
 
     def exceeded(self) -> bool:
-        """Whether it has; only some of the calls look."""
+        """Return whether the process has grown too much; only some of the calls look."""
         self._looks += 1
         return self._looks % _REPORTS_A_LOOK == 0 and self._pages() - self._before > self._most
 

@@ -11,9 +11,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
-from foldline.backends.parsers.comments import doc_above
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
-from foldline.backends.parsers.strings import fold_space, shorten
+from foldline.backends.parsers.strings import doc_above, fold_space, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CodeNavigation:
-    """Questions about the symbol at a position.
+    """Queries about the symbol at a position.
 
     `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
     with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
@@ -42,7 +42,7 @@ class CodeNavigation:
         line: int | None = None,
         column: int | None = None,
     ) -> Position:
-        """The position that the other questions take, from what a caller knows of it.
+        """The position that the other queries take, from what a caller knows of it.
 
         With `line`, the `name` or the `column` on it, or else its definition. Without, the
         definition of `name` as `read_symbol` takes it, or where the file imports or first uses it;

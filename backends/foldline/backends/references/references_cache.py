@@ -50,7 +50,7 @@ class ReferencesCache:
                 self._answers.popitem(last=False)
 
 
-# Of all names together; about 20 MB.
+# Limit over all names together, about 20 MB.
 _MOST_USES = 50_000
 
 
@@ -72,7 +72,7 @@ class UsesCache:
         self._names: OrderedDict[str, Mapping[str, FileUses]] = OrderedDict()
 
     def get(self, name: str) -> Mapping[str, FileUses]:
-        """What is known of the name, by path."""
+        """The known uses of the name, by path."""
         with self._lock:
             return self._names.get(name, {})
 

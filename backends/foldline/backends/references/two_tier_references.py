@@ -37,7 +37,7 @@ _LEAST_SECONDS = 0.02
 
 
 class ReferencesQuery:
-    """One question about the uses of a name.
+    """One query about the uses of a name.
 
     The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
     With `most`, the caller needs no more references than that: those of very common names are not
@@ -140,7 +140,7 @@ class ReferencesQuery:
 
 
 class _FailedQuery(EngineQuery):
-    """The question to an engine that failed to begin it."""
+    """The query to an engine that failed to begin it."""
 
     needs_targets = True
 

@@ -1,4 +1,4 @@
-"""Files by what a question says, with a rank that is explained."""
+"""Files by what a query says, with a rank that is explained."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _AT_ONCE = 30
 
 
 class Ranked(NamedTuple):
-    """The files that match a question, best first, by their numbers in `scores`.
+    """The files that match a query, best first, by their numbers in `scores`.
 
     Where learned weights order them, `terms` has what each of the first ones is worth.
     """

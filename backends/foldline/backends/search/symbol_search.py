@@ -1,4 +1,4 @@
-"""Definitions by what a question says: those of the files that match best, and their neighbours."""
+"""Definitions by what a query says: those of the files that match best, and their neighbours."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def search_symbols(
             break
         if not _is_long_class(one.unit) and not any(_overlap(one.unit, other) for other, _ in kept):
             kept.append(one)
-    # Those without a word of the question come last.
+    # Those without a word of the query come last.
     order = {id(one.unit): place for place, one in enumerate(every)}
     units.sort(key=lambda unit: order.get(id(unit), len(order)))
     near = near_units([one.unit for one in kept[:_HEAD]], units)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FileArguments, Excerpt):
-    """One file, or what of it a question is about. The budget is the text's, not the models'."""
+    """One file, or what of it a query is about. The budget is the text's, not the models'."""
 
     query: Query = None
     budget: Budget = OUTLINE_BUDGET

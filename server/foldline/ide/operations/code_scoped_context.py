@@ -1,4 +1,4 @@
-"""`code.scopedContext`: the context of one answer, for named files or for a question."""
+"""`code.scopedContext`: the context of one answer, for named files or for a query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(Budgeted):
-    """A question, or the files that are edited or explained and those around them, or both."""
+    """A query, or the files that are edited or explained and those around them, or both."""
 
     paths: Annotated[
         tuple[str, ...], Doc("files to show in full", "in full"), Role.FILES, Role.POSITIONAL
@@ -40,7 +40,7 @@ class Arguments(Budgeted):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
-    # Loaded with the first question, not with the server.
+    # Loaded with the first query, not with the server.
     from foldline.ide.scoped_context import AccessReader
 
     return await run_across(AccessReader(access), arguments)

@@ -1,4 +1,4 @@
-"""`code.searchFiles`: the files that a question or some keywords are about."""
+"""`code.searchFiles`: the files that a query or some keywords are about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.ide.operations.operation import Doc, Operation, Role, method_of_ac
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(Paged):
-    """A question."""
+    """A query."""
 
     query: Annotated[str, Doc("words to look for, or a text", "keywords"), Role.SYMBOL, Role.WORDS]
     budget: Budget = SEARCH_BUDGET
