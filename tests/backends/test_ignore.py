@@ -144,6 +144,7 @@ PATTERNS = st.sampled_from(
     below=st.lists(PATTERNS, max_size=3),
 )
 @example(paths={"a/b", "a/c", "d/a"}, top=["a/**", "!b"], below=[])
+@example(paths={"b/a/b"}, top=["a", "!b"], below=[])
 def test_git_hides_the_same_files(
     tmp_path_factory: pytest.TempPathFactory, paths: set[str], top: list[str], below: list[str]
 ) -> None:

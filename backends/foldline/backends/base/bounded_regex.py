@@ -25,8 +25,6 @@ IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
 # Patterns of an ignore file that are matched at once with the names of a whole folder.
 _MOST_TOGETHER = 200
-# The group that pathspec's patterns have for the slash behind a folder.
-_NAMED_GROUP = "(?P<ps_d>"
 
 
 class Match(Protocol):
@@ -98,7 +96,7 @@ def compile_any_line(patterns: Sequence[GitIgnoreSpecPattern]) -> Lines | None:
     options.log_errors = False
     options.never_capture = True
     texts = [
-        pattern.regex.pattern.replace(_NAMED_GROUP, "(?:").replace("[^/]", "[^/\n]")
+        pattern.regex.pattern.replace("[^/]", "[^/\n]")
         for pattern in patterns
         if pattern.regex is not None
     ]

@@ -316,6 +316,9 @@ def _outside(root: Path) -> list[_Outside]:
 
 # `a/**` is what `a` holds, not the folder itself: a later `!b` may bring back a file in it.
 _INSIDE = re.compile(r"([^/*\\])/\*\*\Z")
+# pathspec's patterns also match below a folder. Ours are asked about each folder on the way, and a
+# `!b` shows a folder `b`, but nothing in it that another pattern hides.
+_ENDS = (("(?:(?P<ps_d>/)|$)", "/?$"), ("(?P<ps_d>/)", "/$"))
 
 
 @lru_cache(maxsize=4096)
@@ -329,7 +332,13 @@ def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, .
         try:
             if len(line) > IGNORE_PATTERN_CHARACTERS:
                 raise ValueError("no path is longer")
-            patterns.append((line, GitIgnoreSpecPattern(_INSIDE.sub(r"\1/**/*", line))))
+            pattern = GitIgnoreSpecPattern(_INSIDE.sub(r"\1/**/*", line))
+            if pattern.regex is not None:
+                text = pattern.regex.pattern
+                for below, end in _ENDS:
+                    text = text.replace(below, end)
+                pattern.regex = re.compile(text)
+            patterns.append((line, pattern))
         except Exception:
             malformed.append(line)
     matchers: list[_Matcher] = []
