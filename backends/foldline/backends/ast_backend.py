@@ -227,13 +227,9 @@ def _gathered(
     notes: tuple[str, ...] = (),
 ) -> References:
     """The references grouped by file: files that define the name first, tests last."""
-    references: list[Reference] = []
-    refused: list[Refused] = []
-    for item in found:
-        if isinstance(item, Refused):
-            refused.append(item)
-        else:
-            references.append(item)
+    found = list(found)
+    references = [item for item in found if not isinstance(item, Refused)]
+    refused = [item for item in found if isinstance(item, Refused)]
     if refused:
         others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
         missing = f"without {refused[0].path}{others}"

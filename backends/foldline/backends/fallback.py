@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.errors import LSPError, PathError, SymbolError
@@ -48,18 +47,8 @@ async def by_engine(
     question: Awaitable[Answer], by_name: Callable[[str], Awaitable[Answer]]
 ) -> Answer:
     """The engine's answer to `question`, or `by_name` of the reason why there is none."""
-    found = await attempt(question, _Failure)
-    return await by_name(found.reason) if isinstance(found, _Failure) else found
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """The exception of an engine, in place of its answer."""
-
-    error: Exception
-
-    @property
-    def reason(self) -> str:
-        if isinstance(self.error, LSPError):
-            return str(self.error)
-        return f"the language server backend failed: {self.error}"
+    found = await attempt(question, lambda error: error)
+    if not isinstance(found, Exception):
+        return found
+    is_known = isinstance(found, LSPError)
+    return await by_name(str(found) if is_known else f"the language server backend failed: {found}")

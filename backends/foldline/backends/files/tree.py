@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
@@ -80,16 +80,10 @@ def build_tree(
         _open_folders(root, shown_folders, depth, left)
     else:
         _open_ranked(root, shown_folders, depth, left, ranks)
-    return FileTree(
-        path,
-        tuple(_entries(root, ranks)[first:last]),
-        root.count,
-        root.size,
-        ignored,
-        shown_from=first,
-        total_entries=len(entries),
+    return replace(
+        whole,
+        entries=tuple(_entries(root, ranks)[first:last]),
         cursor=budgets.make_cursor(_KIND, last) if last < len(entries) else None,
-        reason=whole.reason,
         coverage=coverage,
     )
 

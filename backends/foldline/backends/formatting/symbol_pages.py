@@ -16,7 +16,7 @@ from foldline.backends.formatting.text_pages import (
     page_lines,
     read_line_cursor,
 )
-from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolInfo, SymbolKind
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,7 +214,7 @@ def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -
         matches = with_matches(inside, source, query).matches
     return replace(
         _shortened(detail, budget),
-        body=plain(fit_members(_without_source(detail), room, matches)),
+        body=plain(fit_members(detail, room, matches)),
         cursor=rest,
         notes=(*detail.notes, note),
     )
@@ -233,19 +233,4 @@ def _shortened(detail: SymbolDetail, budget: int) -> SymbolDetail:
         decorators=shortened.decorators,
         docstring=shortened.docstring,
         children=tuple(children[:kept]),
-    )
-
-
-def _without_source(detail: SymbolDetail) -> SymbolInfo:
-    """The symbol alone, without its source."""
-    return SymbolInfo(
-        detail.name,
-        detail.kind,
-        detail.line,
-        detail.line_end,
-        detail.signature,
-        detail.children,
-        detail.decorators,
-        detail.docstring,
-        name_line=detail.name_line,
     )

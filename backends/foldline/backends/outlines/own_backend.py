@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.errors import LSPError, PathError, cut
-from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.models import FileOutline, Reference, References, SymbolDetail, SymbolInfo
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.references.references import is_test_path
@@ -52,7 +51,7 @@ class OwnBackend:
             language_of(path, head),
             (),
             symbols,
-            self._line_count(path),
+            len(lines),
             reason="" if symbols else f"{self.name} names no symbols",
             backend=self.name,
         )
@@ -63,7 +62,7 @@ class OwnBackend:
         Raises:
             LSPError: One of them starts outside of it.
         """
-        count = self._line_count(path)
+        count = len(self._lines(path))
         for symbol, name, _ in flatten(symbols):
             if not 1 <= symbol.line <= count:
                 problem = f"has {cut(name)!r} on line {symbol.line} of {path}, which has {count}"
@@ -71,7 +70,7 @@ class OwnBackend:
 
     def existing(self, references: Sequence[Reference]) -> tuple[Reference, ...]:
         """The references on lines of files that the workspace shows."""
-        counts = {path: self._line_count(path) for path in {use.path for use in references}}
+        counts = {path: len(self._lines(path)) for path in {use.path for use in references}}
         return tuple(use for use in references if 1 <= use.line <= counts[use.path])
 
     def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
@@ -125,15 +124,9 @@ class OwnBackend:
 
     def _lines(self, path: str) -> list[str]:
         try:
-            return split_lines(self._files.read_source(path).text)
+            return self._files.read_source(path).lines
         except PathError:
             return []
-
-    def _line_count(self, path: str) -> int:
-        try:
-            return count_lines(self._files.read_source(path).parse_data)
-        except PathError:
-            return 0
 
 
 def _model(model: type[Model], found: object, **changes: object) -> Model:

@@ -310,7 +310,7 @@ class _Walk:
             else:
                 self._visit(declaration, scope, marks, outer)
         elif (value := self._unwrapped(node.child_by_field_name("value"))) is not None:
-            self._exported_value(node, value, scope)
+            self._assigned("default", value, value, node, scope, node)
         else:
             for child in node.named_children:
                 if child.type in DECLARATIONS:
@@ -327,9 +327,6 @@ class _Walk:
         if source is not None and not clause:
             self.exports.append(f"* from {self._text(source)}")
         self.exports.extend(self.builder.names_below(before, scope.parent))
-
-    def _exported_value(self, node: Node, value: Node, scope: _Scope) -> None:
-        self._assigned("default", value, value, node, scope, node)
 
     def visit_ambient(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         del marks
