@@ -20,7 +20,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
 )
 from foldline.backends.files.memory import MemoryFileBackend
-from foldline.backends.formatting.contexts import LONGEST, column_in, cut_bytes, cut_context
+from foldline.backends.formatting.text import LONGEST, column_in, cut_bytes, cut_context
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError, parse, unclosed, yaml_depth
 from foldline.backends.references.references import references_in_source

@@ -22,7 +22,7 @@ from foldline.backends.base.waiting import (
     run_async,
     waits,
 )
-from foldline.backends.files import local, special
+from foldline.backends.files import local
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
 from foldline.backends.index import workspace as building
@@ -291,13 +291,13 @@ def test_what_the_kernel_shows_of_itself_is_not_walked(
         f"24 1 8:1 / {root}/src rw - ext4 /dev/sda1 rw\n"
         "a line that is none\n"
     )
-    monkeypatch.setattr(special, "_MOUNTS", mounts)
-    special._special_folders.cache_clear()
+    monkeypatch.setattr(local, "_MOUNTS", mounts)
+    local._special_folders.cache_clear()
     access = SmartFileAccess.for_workspace(root)
     assert [entry.name for entry in access.get_tree().entries] == ["src", "mountinfo"]
     # Who names it means it.
     assert access.get_tree("proc").files == 1
-    special._special_folders.cache_clear()
+    local._special_folders.cache_clear()
     access.close()
 
 

@@ -16,6 +16,7 @@ from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, inlays, lenses, title
 from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.features.structure import foldings, semantic_tokens
+from foldline.ide.render.token_costs import opened_costs
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD

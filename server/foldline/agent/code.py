@@ -100,7 +100,9 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
     elif argument.required or argument.roles & {Role.POSITIONAL, Role.SCOPE}:
         many = Role.WORDS in argument.roles or several or argument.kind is tuple
         count = ("+" if many else None) if argument.required else ("*" if many else "?")
-        parser.add_argument(name, nargs=count, default=_default(argument), help=doc)
+        parser.add_argument(
+            name, nargs=count, default=None if argument.required else argument.default, help=doc
+        )
     elif argument.kind is int:
         short = (f"-{name[0].upper()}",) if name == "context" else ()
         parser.add_argument(*short, option, type=_count, default=argument.default, help=doc)
@@ -216,10 +218,6 @@ async def _values(
     if operation.several:
         return [{**values, "path": path} for path in options.path]
     return [values]
-
-
-def _default(argument: Argument) -> object:
-    return None if argument.required else argument.default
 
 
 def _count(text: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.uris import path_of_uri
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
-from foldline.backends.formatting.contexts import cut_context
+from foldline.backends.formatting.text import cut_context
 from foldline.backends.lsp.results import read_locations
 from foldline.backends.outlines.locations import Location
 

@@ -53,7 +53,7 @@ class CodeNavigation:
             AmbiguousSymbolError: with the candidates' names.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
-        from foldline.backends.outlines.find_position import find_position
+        from foldline.backends.outlines.symbols import find_position
 
         return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
@@ -164,8 +164,8 @@ class CodeNavigation:
         return self._engine if seconds > 0 else NO_ENGINE
 
     def _place(self, file: str, line: int, at: str | int) -> Position:
-        from foldline.backends.outlines.find_position import first_column, name_at
         from foldline.backends.outlines.locations import Position
+        from foldline.backends.outlines.symbols import first_column, name_at
 
         source = self._files.read_source(file)
         lines = source.lines

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar
-from foldline.backends.formatting.contexts import cut_bytes
+from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.outlines import outline_of_tree
 from foldline.backends.outlines.symbols import flatten

@@ -49,7 +49,7 @@ class Trust:
 async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
     """Report wrong settings, and load what the first requests need."""
     if ls.settings_problems:
-        message = "foldline: initializationOptions: " + "; ".join(ls.settings_problems)
+        message = "foldline: " + "; ".join(ls.settings_problems)
         ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
