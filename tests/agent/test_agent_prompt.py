@@ -21,7 +21,7 @@ from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer
 from foldline.agent.mcp.stdio import Options
 from foldline.ide.operations import OPERATIONS, answer_sizes
 from foldline.ide.operations.answer_sizes import SIZES
-from foldline.ide.operations.costs import cost_of
+from foldline.ide.operations.operation import cost_of
 from foldline.ide.workspace import Workspace
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from foldline.agent.tools import code_tools
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.answer_sizes import SIZES
-from foldline.ide.operations.costs import cost_of
+from foldline.ide.operations.operation import cost_of
 from foldline.prompts import MarkdownSection, PromptTemplate, Stability, Stable
 from foldline.prompts.dataclasses import FrozenDataclass
 

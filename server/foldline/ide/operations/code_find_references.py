@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.ide.operations.arguments import Budget, Paged, Seconds
-from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
+from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, method_of_access
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

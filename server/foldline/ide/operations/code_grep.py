@@ -9,8 +9,13 @@ from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.formatting.text import grep_lines
 from foldline.ide.operations.arguments import Budget, Paged
-from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
+from foldline.ide.operations.operation import (
+    Doc,
+    Operation,
+    Role,
+    cost_of,
+    method_of_access,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

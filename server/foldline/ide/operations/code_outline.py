@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.ide.operations.arguments import Budget, Excerpt, FileArguments, Query
-from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Operation, run_query
+from foldline.ide.operations.operation import Operation, cost_of, run_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

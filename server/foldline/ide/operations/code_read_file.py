@@ -8,8 +8,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.text import file_lines
 from foldline.ide.operations.arguments import FilePage
-from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Operation, run_query
+from foldline.ide.operations.operation import Operation, cost_of, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess

@@ -17,8 +17,7 @@ from foldline.ide.operations.arguments import (
     Query,
     Seconds,
 )
-from foldline.ide.operations.costs import cost_of
-from foldline.ide.operations.operation import Doc, Operation, Role, run_query
+from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess

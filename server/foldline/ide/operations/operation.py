@@ -26,6 +26,7 @@ from typing import (
 )
 
 from foldline.backends.base.reading import Between
+from foldline.ide.operations.answer_sizes import SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -268,3 +269,10 @@ async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwar
     from foldline.backends.base.waiting import question_of
 
     return await question_of(method)(*args, **kwargs)
+
+
+def cost_of(tool: str) -> str:
+    """Return the median size of a tool's answers, such as `~1.0 KB`; lines cost what they hold."""
+    if tool == "read_lines":
+        return "as long as the range"
+    return f"~{SIZES[tool].median / 1000:.1f} KB"
