@@ -25,7 +25,7 @@ from foldline.ide.operations.operation import cost_of
 from foldline.ide.workspace import Workspace
 
 
-def test_sf_13_the_steps_come_in_their_order_with_their_tools() -> None:
+def test_the_steps_come_in_their_order_with_their_tools() -> None:
     text = agent_prompt()
     steps = [line for line in text.splitlines() if line.startswith("Step ")]
     assert [line.split()[2] for line in steps] == [
@@ -39,7 +39,7 @@ def test_sf_13_the_steps_come_in_their_order_with_their_tools() -> None:
     assert "generate_scoped_context" in steps[-1]
 
 
-def test_sf_13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
+def test_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
     lines = agent_prompt().splitlines()
     heading = lines.index("COST HIERARCHY (cheapest → most expensive, by the median answer):")
     tools = [line.split()[0] for line in lines[heading + 1 : lines.index("", heading)]]
@@ -106,7 +106,7 @@ def text_of_a_template(tools: Collection[str]) -> str:
 @pytest.mark.parametrize(
     "make", [agent_prompt, mcp_instructions, instructions_of_a_server, text_of_a_template]
 )
-def test_sf_13_every_shell_names_the_readers_tools_and_no_other(
+def test_every_shell_names_the_readers_tools_and_no_other(
     make: Callable[[Collection[str]], str], tools: Collection[str]
 ) -> None:
     text = make(tools)
@@ -114,7 +114,7 @@ def test_sf_13_every_shell_names_the_readers_tools_and_no_other(
     assert ("without first calling" in text) == ({"read_file", "get_file_outline"} <= set(tools))
 
 
-def test_sf_13_the_rule_and_the_steps_are_in_the_first_bytes_of_the_instructions() -> None:
+def test_the_rule_and_the_steps_are_in_the_first_bytes_of_the_instructions() -> None:
     first = INSTRUCTIONS.encode()[:250].decode()
     assert first.startswith(RULE)
     places = [first.index(f" {step} ") for step in ("SEARCH", "OUTLINE", "DRILL", "CONNECT")]
@@ -122,7 +122,7 @@ def test_sf_13_the_rule_and_the_steps_are_in_the_first_bytes_of_the_instructions
     assert "GENERATE generate_scoped_context." in first
 
 
-def test_sf_13_costs_are_those_that_were_measured() -> None:
+def test_costs_are_those_that_were_measured() -> None:
     assert set(SIZES) == set(ALL_TOOLS) - {"read_lines"}
     for tool, size in SIZES.items():
         assert cost_of(tool) == f"~{size.median / 1000:.1f} KB"
@@ -135,7 +135,7 @@ def test_sf_13_costs_are_those_that_were_measured() -> None:
     assert cost_of("get_file_outline") in Tools().find("get_file_outline").description
 
 
-def test_sf_13_no_number_of_bytes_is_written_elsewhere() -> None:
+def test_no_number_of_bytes_is_written_elsewhere() -> None:
     folder = Path(answer_sizes.__file__ or "").parents[2]
     for file in [*folder.glob("ide/operations/*.py"), folder / "agent" / "instructions.py"]:
         assert not re.findall(r"~\d[\d.]*(?:-\d+)? (?:KB|bytes)", strip(file.read_text())), file
@@ -146,7 +146,7 @@ def strip(source: str) -> str:
     return source.replace("such as `~1.0 KB`", "")
 
 
-def test_sf_13_the_command_line_shows_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_shows_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prompts", "show", "agent"]) == 0
     assert capsys.readouterr().out == agent_prompt() + "\n"
     assert main(["prompts", "show", "agent", "--tools", "read_file"]) == 0
@@ -155,7 +155,7 @@ def test_sf_13_the_command_line_shows_the_prompt(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == INSTRUCTIONS + "\n"
 
 
-def test_sf_13_the_command_line_lists_what_it_can_show(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_lists_what_it_can_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prompts"]) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names == ["agent", "mcp", "choose-symbols", "answer-question"]
@@ -174,7 +174,7 @@ def test_sf_13_the_command_line_lists_what_it_can_show(capsys: pytest.CaptureFix
         (["list", "agent"], "foldline prompts show NAME"),
     ],
 )
-def test_sf_13_wrong_arguments_say_what_there_is(
+def test_wrong_arguments_say_what_there_is(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["prompts", *arguments]) == 2

@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 TRANSCRIPT = EXAMPLES / "ask_code" / "transcript.json"
 
 
-def test_sf_16_pm_01_the_example_answers_offline() -> None:
+def test_the_example_answers_offline() -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / "ask_code" / "ask.py")],
         capture_output=True,
@@ -25,7 +25,7 @@ def test_sf_16_pm_01_the_example_answers_offline() -> None:
     assert "unread" not in done.stdout
 
 
-def test_pm_02_the_command_of_its_page_answers_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_of_its_page_answers_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     page = (EXAMPLES / "ask_code" / "README.md").read_text(encoding="utf-8")
     question = "How are passwords hashed, and who checks them?"
     assert f'"{question}"' in page

@@ -254,7 +254,7 @@ def test_a_range_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert "START-END" in capsys.readouterr().err
 
 
-def test_pm_03_a_context_is_packed_for_files_or_a_question(
+def test_a_context_is_packed_for_files_or_a_question(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["scoped-context", "shop.py"]) == 0

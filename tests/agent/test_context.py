@@ -54,7 +54,7 @@ def call(workspace: Workspace, tool_name: str, /, **arguments: object) -> Any:
     return tool.handler(tool.decode(arguments), context=ToolContext())
 
 
-def test_cm_01_a_read_file_carries_its_outline_in_python(workspace: Workspace) -> None:
+def test_a_read_file_carries_its_outline_in_python(workspace: Workspace) -> None:
     result = call(workspace, "read_file", path="module_3.py")
     assert "    return value" in result.value
     assert "def step_3_0(value: int) -> int" in result.summary
@@ -65,7 +65,7 @@ def test_cm_01_a_read_file_carries_its_outline_in_python(workspace: Workspace) -
     assert call(workspace, "read_file", path="short.txt").summary is None, "it's no longer than it"
 
 
-def test_cm_02_an_old_read_of_a_file_without_definitions_is_shortened(workspace: Workspace) -> None:
+def test_an_old_read_of_a_file_without_definitions_is_shortened(workspace: Workspace) -> None:
     messages = []
     for path in ("notes.txt", "module_1.py", "module_2.py", "module_3.py"):
         result = call(workspace, "read_file", path=path)
@@ -76,7 +76,7 @@ def test_cm_02_an_old_read_of_a_file_without_definitions_is_shortened(workspace:
     assert CONTEXT_POLICY.apply(messages).messages[1].size < 200
 
 
-def test_cm_01_a_read_file_carries_its_outline_over_mcp(root: Path) -> None:
+def test_a_read_file_carries_its_outline_over_mcp(root: Path) -> None:
     async def read() -> Any:
         async with connect_here(Options(roots=(root,))) as client:
             return await client.call_tool("read_file", {"path": "module_3.py"})
@@ -88,7 +88,7 @@ def test_cm_01_a_read_file_carries_its_outline_over_mcp(root: Path) -> None:
     assert len(result.content) == 1
 
 
-def test_cm_01_the_outline_names_the_folder_where_there_are_several(tmp_path: Path) -> None:
+def test_the_outline_names_the_folder_where_there_are_several(tmp_path: Path) -> None:
     roots = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -102,7 +102,7 @@ def test_cm_01_the_outline_names_the_folder_where_there_are_several(tmp_path: Pa
     assert asyncio.run(read()).meta["foldline/summary"].startswith("two/a.py")
 
 
-def test_cm_01_a_read_file_carries_its_outline_in_json(
+def test_a_read_file_carries_its_outline_in_json(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["read", "module_3.py", "--root", str(root), "--json"]) == 0
@@ -114,7 +114,7 @@ def test_cm_01_a_read_file_carries_its_outline_in_json(
     assert summary.startswith("notes.txt (unknown, 400 lines)")
 
 
-def test_cm_04_results_have_the_specified_priorities() -> None:
+def test_results_have_the_specified_priorities() -> None:
     priorities = {operation.tool: operation.priority for operation in OPERATIONS if operation.tool}
     high = {name for name, priority in priorities.items() if priority == "high"}
     low = {name for name, priority in priorities.items() if priority == "low"}
@@ -123,7 +123,7 @@ def test_cm_04_results_have_the_specified_priorities() -> None:
     assert priorities["read_symbol"] == priorities["find_references"] == "medium"
 
 
-def test_cm_03_compact_results_have_no_summary(workspace: Workspace) -> None:
+def test_compact_results_have_no_summary(workspace: Workspace) -> None:
     assert call(workspace, "get_file_outline", path="module_1.py").summary is None
     assert call(workspace, "read_symbol", path="module_1.py", name="step_1_2").summary is None
     assert call(workspace, "search_for_files", query="step").summary is None
@@ -153,9 +153,7 @@ def thirty_turns(line: Line, workspace: Workspace, **settings: object) -> list[l
 @pytest.mark.parametrize(
     "wire", [OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()], ids=lambda wire: wire.api
 )
-def test_cm_02_cm_05_cm_06_an_agent_of_thirty_turns(
-    wire: Wire, streaming: bool, workspace: Workspace
-) -> None:
+def test_an_agent_of_thirty_turns(wire: Wire, streaming: bool, workspace: Workspace) -> None:
     with serving(Provider()) as provider:
         line = Line(wire, provider, streaming)
         whole = thirty_turns(line, workspace, context_policy=ContextPolicy(keep_turns=None))
@@ -179,7 +177,7 @@ def test_cm_02_cm_05_cm_06_an_agent_of_thirty_turns(
             assert text == original or text.startswith("[") or len(text) < len(original)
 
 
-def test_sf_12_a_session_costs_a_third_of_whole_files_and_a_policy_less() -> None:
+def test_a_session_costs_a_third_of_whole_files_and_a_policy_less() -> None:
     session = bench_session.SESSIONS[0]
     ways = bench_session.run(session, bench_session.load(session))
     whole = ways["whole files"].sent

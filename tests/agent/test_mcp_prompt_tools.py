@@ -121,7 +121,7 @@ async def names(client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_vd_07_vd_42_every_tool_that_a_prompt_names_is_listed_and_works(
+async def test_every_tool_that_a_prompt_names_is_listed_and_works(
     workspace: Path, mode: str
 ) -> None:
     async with connect("--root", str(workspace), "--trust", mode=mode) as client:
@@ -143,7 +143,7 @@ async def test_vd_07_vd_42_every_tool_that_a_prompt_names_is_listed_and_works(
         assert found == 'Found.\n\n{"word": "aaa"}'
 
 
-async def test_vd_21_vd_22_opening_gives_the_opened_sections_and_their_tools_alone(
+async def test_opening_gives_the_opened_sections_and_their_tools_alone(
     workspace: Path,
 ) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
@@ -171,7 +171,7 @@ async def test_vd_21_vd_22_opening_gives_the_opened_sections_and_their_tools_alo
         assert "There is no tool 'wait'" in await refused(client, "call_prompt_tool", tool="wait")
 
 
-async def test_vd_33_reading_leaves_sections_below_as_they_are(workspace: Path) -> None:
+async def test_reading_leaves_sections_below_as_they_are(workspace: Path) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         text = await do(client, "read_section", section_key="rules")
         assert "Be kind." in text
@@ -219,7 +219,7 @@ async def test_what_the_prompts_argument_opened_is_open_for_the_tools(workspace:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-async def test_vd_12_vd_13_what_cannot_be_opened_is_refused_with_near_names(
+async def test_what_cannot_be_opened_is_refused_with_near_names(
     workspace: Path, trusted: bool
 ) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=trusted)) as client:
@@ -264,7 +264,7 @@ async def test_arguments_may_come_as_json_and_as_values(workspace: Path) -> None
             assert (text, is_error) == ("## 4. Loud\n\nLOUD", False)
 
 
-async def test_vd_23_sections_of_closed_chapters_stay_closed(workspace: Path) -> None:
+async def test_sections_of_closed_chapters_stay_closed(workspace: Path) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         assert "secret" not in (await text_of(client, NAME, **ADA)).lower()
         everything = ["rules.tools", "deep.deeper"]
@@ -316,7 +316,7 @@ async def test_a_tools_failures_are_told_to_the_model(workspace: Path) -> None:
         assert found == 'Found.\n\n{"word": "b"}'
 
 
-async def test_cm_02_the_metadata_of_a_tools_result_reaches_the_client(workspace: Path) -> None:
+async def test_the_metadata_of_a_tools_result_reaches_the_client(workspace: Path) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         wanted = {"prompt": NAME, "arguments": ADA, "tool": "look"}
         long = await client.call_tool("call_prompt_tool", {**wanted, "input": {"word": "long"}})
@@ -335,7 +335,7 @@ async def test_a_tool_that_hangs_is_ended_at_the_deadline(workspace: Path) -> No
         assert '"c"' in found
 
 
-async def test_vd_15_a_tool_that_asks_for_sections_gets_them(workspace: Path) -> None:
+async def test_a_tool_that_asks_for_sections_gets_them(workspace: Path) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         text = await do(client, "call_prompt_tool", tool="look", input={"word": "more"})
         assert "Ada may wait." in text

@@ -400,7 +400,7 @@ def test_the_backends_refuse_in_one_family_of_errors(open_folders: Open, workspa
             ask(open_folders(workspace), "read_file", {"path": path})
 
 
-def test_pm_03_a_question_is_answered_by_symbols_and_outlines(
+def test_a_question_is_answered_by_symbols_and_outlines(
     open_folders: Open, workspace: Path
 ) -> None:
     folders = open_folders(workspace)
@@ -438,7 +438,7 @@ def test_an_excerpt_that_a_model_holds_is_one_line_and_needs_no_summary(
         assert (again.text, again.summary) == (f"(unchanged {receipt})", None)
 
 
-def test_pm_03_a_question_within_files_is_answered_from_these_alone(
+def test_a_question_within_files_is_answered_from_these_alone(
     open_folders: Open, workspace: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "lib"
@@ -454,7 +454,7 @@ def test_pm_03_a_question_within_files_is_answered_from_these_alone(
     assert "gone.py: no such file" in text
 
 
-def test_pm_03_a_question_is_for_every_folder(
+def test_a_question_is_for_every_folder(
     open_folders: Open, workspace: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "lib"
@@ -472,7 +472,7 @@ def test_pm_03_a_question_is_for_every_folder(
 
 
 @pytest.mark.parametrize("budget", [100, 200, 2_000, 8_000])
-def test_pm_03_the_budget_of_a_context_is_that_of_all_its_files(
+def test_the_budget_of_a_context_is_that_of_all_its_files(
     open_folders: Open, workspace: Path, budget: int
 ) -> None:
     for number in range(4):

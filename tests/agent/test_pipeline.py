@@ -82,7 +82,7 @@ def workspace(access: SmartFileAccess) -> Iterator[Workspace]:
     opened.close()
 
 
-def test_sf_16_pm_01_the_first_call_has_the_outlines_of_twelve_files(workspace: Workspace) -> None:
+def test_the_first_call_has_the_outlines_of_twelve_files(workspace: Workspace) -> None:
     model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
     result = Pipeline(workspace, model.adapter).run("Which module adds to a value?")
     assert len(result.candidates) == 12
@@ -96,7 +96,7 @@ def test_sf_16_pm_01_the_first_call_has_the_outlines_of_twelve_files(workspace: 
     assert sizes["choose"] == len(choose.encode())
 
 
-def test_pm_02_the_second_call_has_the_symbols_that_the_model_named(workspace: Workspace) -> None:
+def test_the_second_call_has_the_symbols_that_the_model_named(workspace: Workspace) -> None:
     model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
     result = Pipeline(workspace, model.adapter).run(QUESTION, candidates=PATHS)
     answer = model.prompts[1]
@@ -111,7 +111,7 @@ def test_pm_02_the_second_call_has_the_symbols_that_the_model_named(workspace: W
     assert not result.unread
 
 
-def test_pm_02_two_calls_stay_within_thirty_kilobytes(workspace: Workspace) -> None:
+def test_two_calls_stay_within_thirty_kilobytes(workspace: Workspace) -> None:
     every = [
         (path, tuple(f"function_{number}_{index}" for index in range(20)))
         for number, path in enumerate(PATHS[:12])
@@ -134,7 +134,7 @@ def test_pm_02_two_calls_stay_within_thirty_kilobytes(workspace: Workspace) -> N
     assert "no room for pkg/module_" in result.context
 
 
-def test_pm_02_choices_that_name_nothing_are_reported(workspace: Workspace) -> None:
+def test_choices_that_name_nothing_are_reported(workspace: Workspace) -> None:
     model = Model(
         choosing(
             (PATHS[0], ("function_0_99", "function_0_1")),
@@ -154,14 +154,14 @@ def test_pm_02_choices_that_name_nothing_are_reported(workspace: Workspace) -> N
     assert result.answer == "They aren't."
 
 
-def test_pm_02_errors_of_the_adapter_pass_through(workspace: Workspace) -> None:
+def test_errors_of_the_adapter_pass_through(workspace: Workspace) -> None:
     with pytest.raises(OutputParseError):
         Pipeline(workspace, Model(ScriptedTurn("no JSON")).adapter).run(QUESTION)
     with pytest.raises(PromptEvaluationError, match="this is one more"):
         Pipeline(workspace, ScriptedAdapter(Transcript(()))).run(QUESTION)
 
 
-def test_pm_03_primary_files_are_whole_and_others_outlines(workspace: Workspace) -> None:
+def test_primary_files_are_whole_and_others_outlines(workspace: Workspace) -> None:
     model = Model(choosing((PATHS[0], ("function_0_1",)), whole=(PATHS[1],)), ANSWER)
     result = Pipeline(workspace, model.adapter, budget=100_000).run(
         QUESTION, files=[PATHS[2]], candidates=PATHS[:4]
@@ -176,7 +176,7 @@ def test_pm_03_primary_files_are_whole_and_others_outlines(workspace: Workspace)
 
 
 @pytest.mark.parametrize("budget", [100, 101, 150, 333, 1_000, 5_000, 30_000])
-def test_pm_03_the_budget_is_never_exceeded(workspace: Workspace, budget: int) -> None:
+def test_the_budget_is_never_exceeded(workspace: Workspace, budget: int) -> None:
     every = choosing(
         *((path, tuple(f"function_{n}_{i}" for i in range(9))) for n, path in enumerate(PATHS[:9])),
         ("é" * 300, ("ü" * 300,)),
@@ -192,7 +192,7 @@ def test_pm_03_the_budget_is_never_exceeded(workspace: Workspace, budget: int) -
         Pipeline(workspace, None, budget=99)
 
 
-def test_pm_04_without_a_workspace_whole_files_are_read() -> None:
+def test_without_a_workspace_whole_files_are_read() -> None:
     texts = {"a.py": "whole a\n", "b.py": "whole b\n", "c.py": "c" * 5_000}
     model = Model(ANSWER)
     pipeline = Pipeline(None, model.adapter, read_file=texts.__getitem__, budget=1_000)
@@ -209,11 +209,11 @@ def test_pm_04_without_a_workspace_whole_files_are_read() -> None:
         Pipeline(None, model.adapter)
 
 
-def test_pm_04_an_access_alone_is_enough(access: SmartFileAccess) -> None:
+def test_an_access_alone_is_enough(access: SmartFileAccess) -> None:
     assert "def function_3_7" in Pipeline(access).run("function_3_7").context
 
 
-def test_pm_02_without_a_model_the_best_matches_are_packed(workspace: Workspace) -> None:
+def test_without_a_model_the_best_matches_are_packed(workspace: Workspace) -> None:
     result = Pipeline(workspace).run("What does function_3_7 do?")
     assert result.answer is None
     assert result.choices == (SymbolChoice(PATHS[3], "function_3_7"),)
@@ -224,13 +224,13 @@ def test_pm_02_without_a_model_the_best_matches_are_packed(workspace: Workspace)
     assert "no path and no symbol has any of: zebra" in nothing.reason
 
 
-def test_pm_01_a_question_that_matches_nothing_calls_no_model(workspace: Workspace) -> None:
+def test_a_question_that_matches_nothing_calls_no_model(workspace: Workspace) -> None:
     model = Model()
     assert Pipeline(workspace, model.adapter).run("zebra").answer is None
     assert model.prompts == []
 
 
-def test_pm_01_several_folders_are_searched_together(
+def test_several_folders_are_searched_together(
     workspace: Workspace, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("lib")
@@ -269,7 +269,7 @@ def test_the_examples_of_docstrings_run() -> None:
     assert not tested.failed
 
 
-def test_pm_02_paths_may_be_spelled_in_another_way(workspace: Workspace) -> None:
+def test_paths_may_be_spelled_in_another_way(workspace: Workspace) -> None:
     model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
     result = Pipeline(workspace, model.adapter).run("What?", candidates=[f"./{PATHS[3]}"])
     assert [choice.name for choice in result.choices] == ["function_3_7"]
@@ -278,7 +278,7 @@ def test_pm_02_paths_may_be_spelled_in_another_way(workspace: Workspace) -> None
     assert whole.context.count("def function_3_7") == 1
 
 
-def test_pm_04_without_access_each_file_gets_its_share() -> None:
+def test_without_access_each_file_gets_its_share() -> None:
     texts = {f"{number}.py": f"line {number}\n" * 9_000 for number in range(14)}
     result = Pipeline(None, read_file=texts.__getitem__).run("What?", candidates=list(texts))
     for number in range(12):
@@ -286,7 +286,7 @@ def test_pm_04_without_access_each_file_gets_its_share() -> None:
     assert [one.path for one in result.unread] == ["12.py", "13.py"]
 
 
-def test_pm_03_what_has_no_room_is_counted_once() -> None:
+def test_what_has_no_room_is_counted_once() -> None:
     workspace = Workspace.at(REVIEWER, access=AccessOptions(patient=True))
     try:
         access = workspace.access(workspace.roots[0])

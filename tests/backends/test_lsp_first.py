@@ -67,7 +67,7 @@ def check_trees_answer(access: SmartFileAccess) -> None:
     assert ([use.line for use in found], found.backend) == ([1, 6], "ast")
 
 
-def test_sf_04_each_method_asks_it_first_and_takes_its_answer() -> None:
+def test_each_method_asks_it_first_and_takes_its_answer() -> None:
     spy = Spy(lambda: [SYMBOL], lambda: DETAIL, lambda: [USE])
     access = access_with(spy)
     outline = access.get_outline("cart.py")
@@ -84,7 +84,7 @@ def test_sf_04_each_method_asks_it_first_and_takes_its_answer() -> None:
     ]
 
 
-def test_sf_04_without_one_the_trees_answer() -> None:
+def test_without_one_the_trees_answer() -> None:
     check_trees_answer(access_with(None))
 
 
@@ -99,14 +99,14 @@ def test_sf_04_without_one_the_trees_answer() -> None:
         RuntimeError("broken"),
     ],
 )
-def test_sf_04_whatever_it_raises_the_trees_answer(error: Exception) -> None:
+def test_whatever_it_raises_the_trees_answer(error: Exception) -> None:
     spy = Spy(raising(error), raising(error), raising(error))
     check_trees_answer(access_with(spy))
     assert [call[0] for call in spy.calls] == ["outline", "symbol", "references"]
 
 
 @pytest.mark.parametrize("line", [-1, 0, 7, 10**9])
-def test_sf_04_lines_outside_the_file_are_not_believed(line: int) -> None:
+def test_lines_outside_the_file_are_not_believed(line: int) -> None:
     wrong = SymbolInfo("Cart", "class", line, line + 1, "class Cart")
     detail = SymbolDetail("Cart", "class", line, line + 1, "class Cart", body="wrong")
     use = Reference("cart.py", line, "Cart")
@@ -118,11 +118,11 @@ def test_sf_04_lines_outside_the_file_are_not_believed(line: int) -> None:
 
 
 @pytest.mark.parametrize("garbage", [7, [7], None, ["Cart"]])
-def test_sf_04_garbage_is_not_believed(garbage: object) -> None:
+def test_garbage_is_not_believed(garbage: object) -> None:
     check_trees_answer(access_with(Spy(lambda: garbage, lambda: garbage, lambda: garbage)))
 
 
-def test_sf_04_of_its_references_the_wrong_ones_are_left_out() -> None:
+def test_of_its_references_the_wrong_ones_are_left_out() -> None:
     elsewhere = Reference("gone.py", 1, "Cart"), Reference("../secret.py", 1, "Cart")
     spy = Spy(lambda: [SYMBOL], lambda: DETAIL, lambda: [USE, *elsewhere])
     found = access_with(spy).find_references("Cart")
@@ -130,7 +130,7 @@ def test_sf_04_of_its_references_the_wrong_ones_are_left_out() -> None:
     assert "2 more on lines that are in no file of the workspace" in found.reason
 
 
-def test_sf_04_a_symbol_that_neither_knows_is_not_found() -> None:
+def test_a_symbol_that_neither_knows_is_not_found() -> None:
     spy = Spy(lambda: [SYMBOL], lambda: None, list)
     with pytest.raises(SymbolNotFoundError):
         access_with(spy).read_symbol("cart.py", "nothing")

@@ -106,12 +106,12 @@ def check(code: str, answer: object) -> None:
 
 
 @given(st.sampled_from(CODES), st.lists(ANSWERS, max_size=5) | ANSWERS)
-def test_sf_04_any_answer_leaves_the_outline_sound(code: str, answer: object) -> None:
+def test_any_answer_leaves_the_outline_sound(code: str, answer: object) -> None:
     check(code, answer)
 
 
 @given(st.data())
-def test_sf_04_any_plausible_answer_leaves_the_outline_sound(data: st.DataObject) -> None:
+def test_any_plausible_answer_leaves_the_outline_sound(data: st.DataObject) -> None:
     code = data.draw(st.sampled_from(CODES))
     check(code, data.draw(plausible(0, len(split_lines(code)))))
 
@@ -133,7 +133,7 @@ def shape(outline: FileOutline) -> list[tuple[str, str, int, int]]:
     ]
 
 
-def test_sf_04_a_definition_that_the_tree_lost_takes_its_place_and_what_is_in_it() -> None:
+def test_a_definition_that_the_tree_lost_takes_its_place_and_what_is_in_it() -> None:
     code = "lost A(:\n    def f(self):\n        pass\n\n\ndef g():\n    pass\n"
     outline = outline_of(code)
     assert [name for name, *_ in shape(outline)] == ["f", "g"]
@@ -148,14 +148,14 @@ def test_sf_04_a_definition_that_the_tree_lost_takes_its_place_and_what_is_in_it
     assert merged.symbols[0].signature == "lost A(:"
 
 
-def test_sf_04_kinds_become_more_exact_and_never_coarser() -> None:
+def test_kinds_become_more_exact_and_never_coarser() -> None:
     code = "class A:\n    def f(self):\n        pass\n\n\nB = 1\n"
     exact = [server_symbol("A", 13, 1, 3, 1), server_symbol("B", 5, 6, 6, 6)]
     assert [kind for _, kind, *_ in shape(merged_with(code, exact))] == ["class", "method", "class"]
     assert merged_with(code, []).backend == "ast"
 
 
-def test_sf_04_lines_may_grow_up_to_the_next_definition() -> None:
+def test_lines_may_grow_up_to_the_next_definition() -> None:
     code = "# above\ndef f():\n    pass\n    # below\n\n\ndef g():\n    pass\n"
 
     def lines_of_f(line: int, end: int) -> tuple[int, int]:
@@ -167,13 +167,13 @@ def test_sf_04_lines_may_grow_up_to_the_next_definition() -> None:
     assert lines_of_f(1, 7) == (2, 3)
 
 
-def test_sf_04_names_may_carry_their_owners() -> None:
+def test_names_may_carry_their_owners() -> None:
     code = "class A:\n    def f(self):\n        pass\n"
     merged = merged_with(code, [server_symbol("A::f", 6, 2, 3, 2)])
     assert (shape(merged), merged.backend) == (shape(outline_of(code)), "server+ast")
 
 
-def test_sf_04_in_a_broken_file_names_are_added_but_none_of_functions() -> None:
+def test_in_a_broken_file_names_are_added_but_none_of_functions() -> None:
     code = "if (\nLIMIT = 1\n\ndef f(:\n    y = 2\n    z = 3\n"
     inside = [server_symbol(name, 13, line, line, line) for name, line in (("y", 5), ("z", 6))]
     answer = [
@@ -189,7 +189,7 @@ def test_sf_04_in_a_broken_file_names_are_added_but_none_of_functions() -> None:
     assert [name for name, *_ in shape(sound)] == ["LIMIT", "A"]
 
 
-def test_sf_04_the_additions_of_a_server_are_bounded() -> None:
+def test_the_additions_of_a_server_are_bounded() -> None:
     code = "(" + "".join(f"name{number}\n" for number in range(3000))
     answer = [server_symbol(f"name{line - 1}", 13, line, line, line) for line in range(1, 3001)]
     assert len(list(flatten(merged_with(code, answer).symbols))) <= 200

@@ -77,7 +77,7 @@ def field_names(model: type) -> list[str]:
     return [field.name for field in dataclasses.fields(model)]
 
 
-def test_sf_01_the_methods_answer_with_the_specified_models(access: SmartFileAccess) -> None:
+def test_the_methods_answer_with_the_specified_models(access: SmartFileAccess) -> None:
     assert isinstance(access.get_tree("."), models.FileTree)
     assert isinstance(access.get_outline("shop.py"), models.FileOutline)
     assert isinstance(access.read_symbol("shop.py", "Cart"), models.SymbolDetail)
@@ -89,7 +89,7 @@ def test_sf_01_the_methods_answer_with_the_specified_models(access: SmartFileAcc
     assert parameters[:3] == ["file_backend", "analysis_backend", "lsp_backend"]
 
 
-def test_sf_02_it_is_composed_of_files_and_an_analysis(root: Path) -> None:
+def test_it_is_composed_of_files_and_an_analysis(root: Path) -> None:
     files = LocalFileBackend(root)
     assert files.read_file("use.py").startswith("from shop")
     assert files.read_lines("use.py", 3, 3) == "plain(2)"
@@ -117,7 +117,7 @@ class Plain:
         return [models.Reference("use.py", 3, "plain(2)")]
 
 
-def test_sf_03_a_backend_needs_the_three_specified_methods(root: Path) -> None:
+def test_a_backend_needs_the_three_specified_methods(root: Path) -> None:
     asked: list[tuple[object, ...]] = []
     access = SmartFileAccess(LocalFileBackend(root), Plain(asked))
     assert [symbol.name for symbol in access.get_outline("shop.py")] == ["mine"]
@@ -127,7 +127,7 @@ def test_sf_03_a_backend_needs_the_three_specified_methods(root: Path) -> None:
     assert {call[0] for call in asked} == {"get_outline", "read_symbol", "find_references"}
 
 
-def test_sf_03_the_syntax_trees_know_no_missing_symbol_and_read_unsaved_texts(root: Path) -> None:
+def test_the_syntax_trees_know_no_missing_symbol_and_read_unsaved_texts(root: Path) -> None:
     trees = ASTFileAnalysisBackend(LocalFileBackend(root))
     assert trees.read_symbol("new.py", "absent", source="x = 1\n") is None
     detail = trees.read_symbol("new.py", "f", source="def f(): ...\n")
@@ -138,7 +138,7 @@ def test_sf_03_the_syntax_trees_know_no_missing_symbol_and_read_unsaved_texts(ro
         trees.get_outline("../new.py", source="x = 1\n")
 
 
-def test_sf_05_a_symbol_has_the_specified_fields(access: SmartFileAccess) -> None:
+def test_a_symbol_has_the_specified_fields(access: SmartFileAccess) -> None:
     assert " ".join(field_names(models.SymbolInfo)[:8]) == (
         "name kind line line_end signature children decorators docstring"
     )
@@ -150,7 +150,7 @@ def test_sf_05_a_symbol_has_the_specified_fields(access: SmartFileAccess) -> Non
     assert [child.kind for child in cart.children] == ["variable", "method"]
 
 
-def test_sf_06_a_detail_is_a_symbol_with_its_source(access: SmartFileAccess) -> None:
+def test_a_detail_is_a_symbol_with_its_source(access: SmartFileAccess) -> None:
     detail = access.read_symbol("shop.py", "Cart.total")
     assert isinstance(detail, models.SymbolInfo)
     assert detail.body == "    async def total(self) -> int:\n        return plain(self.size)"
@@ -163,7 +163,7 @@ def test_sf_06_a_detail_is_a_symbol_with_its_source(access: SmartFileAccess) -> 
     assert by_position.char_count == 16
 
 
-def test_sf_07_an_outline_has_the_specified_fields(access: SmartFileAccess) -> None:
+def test_an_outline_has_the_specified_fields(access: SmartFileAccess) -> None:
     assert field_names(models.FileOutline)[:2] == ["path", "language"]
     assert {"imports", "symbols", "line_count"} <= set(field_names(models.FileOutline))
     outline = access.get_outline("shop.py")
@@ -172,13 +172,13 @@ def test_sf_07_an_outline_has_the_specified_fields(access: SmartFileAccess) -> N
     assert any("pathlib" in line for line in outline.imports)
 
 
-def test_sf_08_a_reference_has_the_line_that_it_is_on(access: SmartFileAccess) -> None:
+def test_a_reference_has_the_line_that_it_is_on(access: SmartFileAccess) -> None:
     assert field_names(models.Reference)[:3] == ["path", "line", "context"]
     uses = {(use.path, use.line): use.context.strip() for use in access.find_references("plain")}
     assert uses["use.py", 3] == "plain(2)"
 
 
-def test_sf_09_jsx_decorators_and_arrow_functions_are_outlined(access: SmartFileAccess) -> None:
+def test_jsx_decorators_and_arrow_functions_are_outlined(access: SmartFileAccess) -> None:
     outline = access.get_outline("view.tsx")
     assert outline.language in ("tsx", "typescript")
     store, view = outline
@@ -217,24 +217,24 @@ def answer(workspace: Workspace, tool_name: str, /, **arguments: object) -> str:
         ("read_file", {"path": "long.py"}, 8_500),
     ],
 )
-def test_sf_10_answers_have_their_sizes(
+def test_answers_have_their_sizes(
     tool: str, arguments: dict[str, object], most: int, workspace: Workspace
 ) -> None:
     assert 0 < len(answer(workspace, tool, **arguments).encode()) <= most
 
 
-def test_sf_10_the_other_two_tools_answer_as_asked(workspace: Workspace) -> None:
+def test_the_other_two_tools_answer_as_asked(workspace: Workspace) -> None:
     assert "\nimport os\n" in answer(workspace, "read_lines", path="shop.py", start=1, end=1)
     assert "def plain" in answer(workspace, "generate_scoped_context", paths=["shop.py"])
 
 
-def test_sf_11_the_outline_replaces_two_tools() -> None:
+def test_the_outline_replaces_two_tools() -> None:
     names = {operation.tool for operation in OPERATIONS}
     assert not names & {"find_code_definitions", "extract_file_imports"}
     assert "get_file_outline" in names
 
 
-def test_sf_14_the_tools_are_the_same_whichever_backend_answers(root: Path) -> None:
+def test_the_tools_are_the_same_whichever_backend_answers(root: Path) -> None:
     def described(**options: Any) -> list[tuple[str, object]]:
         workspace = Workspace.at(root, **options)
         try:
@@ -247,7 +247,7 @@ def test_sf_14_the_tools_are_the_same_whichever_backend_answers(root: Path) -> N
     assert described() == described(access=AccessOptions(language_servers=True))
 
 
-def test_sf_15_the_layers_are_separate_modules() -> None:
+def test_the_layers_are_separate_modules() -> None:
     package = ROOT / "backends" / "foldline" / "backends"
     for name in (
         "protocol",
@@ -260,14 +260,14 @@ def test_sf_15_the_layers_are_separate_modules() -> None:
     assert (ROOT / "server" / "foldline" / "agent" / "tools.py").is_file()
 
 
-def test_sf_17_the_grammars_are_dependencies() -> None:
+def test_the_grammars_are_dependencies() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [re.split("[<>=]", line)[0] for line in project["optional-dependencies"]["server"]]
     for name in ("", "-python", "-javascript", "-typescript"):
         assert f"tree-sitter{name}" in names
 
 
-def test_sf_18_a_context_is_made_of_named_files_only(workspace: Workspace) -> None:
+def test_a_context_is_made_of_named_files_only(workspace: Workspace) -> None:
     context = answer(workspace, "generate_scoped_context", paths=["use.py"])
     assert "from shop import plain" in context
     assert "class Cart" not in context

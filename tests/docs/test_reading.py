@@ -94,7 +94,7 @@ def test_a_page_reads_well(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_do_01_links_lead_somewhere(name: str) -> None:
+def test_links_lead_somewhere(name: str) -> None:
     for block in page(name).blocks:
         if block.info is not None:
             continue

@@ -125,7 +125,7 @@ def opened_for(
     return term_overlap(IntentQuery(goal, made, None))
 
 
-def test_ch_01_a_chapter_has_the_specified_fields() -> None:
+def test_a_chapter_has_the_specified_fields() -> None:
     section = text("a")
     made = Chapter[Clearance](
         key="c",
@@ -142,7 +142,7 @@ def test_ch_01_a_chapter_has_the_specified_fields() -> None:
     assert Chapter[None](key="c", title="T").sections == ()
 
 
-def test_ch_02_a_chapter_is_a_section_without_text_and_tools() -> None:
+def test_a_chapter_is_a_section_without_text_and_tools() -> None:
     made = chapter("c")
     assert isinstance(made, Section)
     assert made.tools == ()
@@ -162,14 +162,14 @@ def test_ch_02_a_chapter_is_a_section_without_text_and_tools() -> None:
         [chapter("c"), text("in-c")],
     ],
 )
-def test_ch_03_keys_are_unique_in_the_prompt_closed_chapters_included(
+def test_keys_are_unique_in_the_prompt_closed_chapters_included(
     sections: list[Section[object]],
 ) -> None:
     with pytest.raises(PromptValidationError):
         template(*sections)
 
 
-def test_ch_03_a_chapter_may_share_its_key_with_a_section_in_it_or_beside_it() -> None:
+def test_a_chapter_may_share_its_key_with_a_section_in_it_or_beside_it() -> None:
     made = template(chapter("in", text("in")), chapter("beside"), text("beside"))
     assert paths(made) == ["goal", "beside"]
     opened = made.expand_chapters(only=["in"])
@@ -180,12 +180,12 @@ def test_ch_03_a_chapter_may_share_its_key_with_a_section_in_it_or_beside_it() -
     assert "short-beside" in folded.text
 
 
-def test_ch_03_chapter_keys_follow_the_pattern_of_section_keys() -> None:
+def test_chapter_keys_follow_the_pattern_of_section_keys() -> None:
     with pytest.raises(PromptValidationError, match="Section key"):
         chapter("Not A Key", text("a"))
 
 
-def test_ch_04_ch_20_ch_21_ch_01_ov_06_descriptors_keep_the_metadata_in_order() -> None:
+def test_descriptors_keep_the_metadata_in_order() -> None:
     inner = chapter("inner", text("i"), description="deep")
     nested = text("parent", "x", chapter("hanging", text("h")))
     made = template(chapter("b", description="about b"), chapter("a", inner), nested)
@@ -205,7 +205,7 @@ def test_ch_04_ch_20_ch_21_ch_01_ov_06_descriptors_keep_the_metadata_in_order() 
     assert described.chapters == ("a", "inner")
 
 
-def test_ch_05_enabled_says_whether_a_chapter_may_open() -> None:
+def test_enabled_says_whether_a_chapter_may_open() -> None:
     made = template(gated(lambda p: p.level > 1))
     assert decisions(made.expand_chapters(params=[Clearance(2)])) == {"secret": True}
     assert decisions(made.expand_chapters(params=[Clearance(1)])) == {"secret": False}
@@ -213,13 +213,13 @@ def test_ch_05_enabled_says_whether_a_chapter_may_open() -> None:
     assert decisions(template(chapter("c")).expand_chapters()) == {"c": True}
 
 
-def test_ch_06_chapters_are_specialised_with_dataclasses() -> None:
+def test_chapters_are_specialised_with_dataclasses() -> None:
     assert gated(lambda p: True).params_type is Clearance
     with pytest.raises(PromptValidationError, match="not a dataclass"):
         Chapter[int](key="c", title="T")
 
 
-def test_ch_07_the_policies_are_strings() -> None:
+def test_the_policies_are_strings() -> None:
     assert [str(policy) for policy in ChaptersExpansionPolicy] == [
         "all_included",
         "intent_classifier",
@@ -228,7 +228,7 @@ def test_ch_07_the_policies_are_strings() -> None:
         template().expand_chapters("everything")
 
 
-def test_ch_08_ch_15_ch_23_closed_chapters_contribute_nothing() -> None:
+def test_closed_chapters_contribute_nothing() -> None:
     hidden = text("hidden", "SECRET", text("below", "SECRET"))
     made = PromptTemplate(ns="n", key="k", sections=[GOAL], chapters=[chapter("c", hidden)])
     rendered = made.render()
@@ -237,14 +237,14 @@ def test_ch_08_ch_15_ch_23_closed_chapters_contribute_nothing() -> None:
     assert rendered.tools == ()
 
 
-def test_ch_09_all_included_is_the_default_and_opens_every_chapter() -> None:
+def test_all_included_is_the_default_and_opens_every_chapter() -> None:
     made = template(chapter("a"), chapter("b", chapter("c", text("deep"))))
     assert paths(made.expand_chapters()) == paths(made.expand_chapters(ALL))
     assert paths(made.expand_chapters()) == ["goal", "in-a", "deep"]
     assert decisions(made.expand_chapters()) == {"a": True, "b": True, "c": True}
 
 
-def test_ch_10_the_intent_classifier_opens_what_the_goal_is_about() -> None:
+def test_the_intent_classifier_opens_what_the_goal_is_about() -> None:
     made = template(
         chapter("security", text("audit-rules")), chapter("travel", text("visa"), title="Trips")
     )
@@ -257,7 +257,7 @@ def test_ch_10_the_intent_classifier_opens_what_the_goal_is_about() -> None:
     assert second.reasons
 
 
-def test_ch_10_the_heading_of_the_goal_is_not_its_text() -> None:
+def test_the_heading_of_the_goal_is_not_its_text() -> None:
     made = template(chapter("goal-setting", text("a"), title="Goal setting"))
     expanded = made.expand_chapters(INTENT, goal_section_key="goal")
     assert decisions(expanded) == {"goal-setting": False}
@@ -276,9 +276,7 @@ def test_ch_10_the_heading_of_the_goal_is_not_its_text() -> None:
         ),
     ],
 )
-def test_ch_10_the_rule_explains_why_it_opens(
-    goal: str, metadata: dict[str, str], reason: str
-) -> None:
+def test_the_rule_explains_why_it_opens(goal: str, metadata: dict[str, str], reason: str) -> None:
     verdict = opened_for(goal, **metadata)
     assert verdict.opens
     assert reason in verdict.reasons[0]
@@ -294,13 +292,13 @@ def test_ch_10_the_rule_explains_why_it_opens(
         ("class", {"title": "clas"}),
     ],
 )
-def test_ch_10_and_why_it_does_not(goal: str, metadata: dict[str, str]) -> None:
+def test_and_why_it_does_not(goal: str, metadata: dict[str, str]) -> None:
     verdict = opened_for(goal, **metadata)
     assert not verdict.opens
     assert verdict.reasons
 
 
-def test_ch_10_any_callable_takes_the_classifiers_place() -> None:
+def test_any_callable_takes_the_classifiers_place() -> None:
     queries: list[IntentQuery] = []
 
     def model(query: IntentQuery) -> ChapterVerdict:
@@ -317,7 +315,7 @@ def test_ch_10_any_callable_takes_the_classifiers_place() -> None:
     assert paths(simple) == ["goal", "in-a", "in-b"]
 
 
-def test_ch_14_a_classifier_gets_the_session_and_what_was_said_and_done_in_it() -> None:
+def test_a_classifier_gets_the_session_and_what_was_said_and_done_in_it() -> None:
     queries: list[IntentQuery] = []
 
     def classifier(query: IntentQuery) -> bool:
@@ -372,7 +370,7 @@ def test_a_session_remembers_only_the_last_exchanges() -> None:
     assert (exchanges[0].text, exchanges[-1].text) == ("3", str(THREAD_LENGTH + 2))
 
 
-def test_ch_10_a_chapter_that_may_not_open_is_not_even_asked_about() -> None:
+def test_a_chapter_that_may_not_open_is_not_even_asked_about() -> None:
     def model(query: IntentQuery) -> bool:
         raise AssertionError(query.chapter.key)
 
@@ -381,7 +379,7 @@ def test_ch_10_a_chapter_that_may_not_open_is_not_even_asked_about() -> None:
     assert decisions(expanded) == {"secret": False}
 
 
-def test_ch_11_ch_12_vd_52_an_evaluation_opens_chapters_before_it_renders() -> None:
+def test_an_evaluation_opens_chapters_before_it_renders() -> None:
     seen: list[RenderedPrompt[object]] = []
 
     def model(
@@ -410,7 +408,7 @@ def test_ch_11_ch_12_vd_52_an_evaluation_opens_chapters_before_it_renders() -> N
 
 @pytest.mark.parametrize("policy", [ALL, INTENT])
 @pytest.mark.parametrize("key", ["gaol", "c"])
-def test_ch_13_er_07_a_goal_section_that_does_not_exist_is_refused(
+def test_a_goal_section_that_does_not_exist_is_refused(
     policy: ChaptersExpansionPolicy, key: str
 ) -> None:
     with pytest.raises(PromptConfigurationError, match="no section") as caught:
@@ -418,7 +416,7 @@ def test_ch_13_er_07_a_goal_section_that_does_not_exist_is_refused(
     assert caught.value.near == (("goal",) if key == "gaol" else ())
 
 
-def test_ch_13_er_07_an_ambiguous_goal_section_is_refused() -> None:
+def test_an_ambiguous_goal_section_is_refused() -> None:
     made = template(
         chapter("c"), text("a", "x", text("same", "one")), text("b", "x", text("other", "two"))
     )
@@ -443,34 +441,34 @@ def test_ch_13_er_07_an_ambiguous_goal_section_is_refused() -> None:
     assert twice.expand_chapters(INTENT, goal_section_key="a.same")
 
 
-def test_ch_13_the_goal_section_is_needed_only_by_the_classifier_and_with_chapters() -> None:
+def test_the_goal_section_is_needed_only_by_the_classifier_and_with_chapters() -> None:
     with pytest.raises(PromptConfigurationError, match="goal_section_key"):
         template(chapter("c")).expand_chapters(INTENT)
     assert template(chapter("c")).expand_chapters(ALL)
     assert template().expand_chapters(INTENT)
 
 
-def test_ch_13_the_goal_section_cannot_be_inside_of_a_chapter() -> None:
+def test_the_goal_section_cannot_be_inside_of_a_chapter() -> None:
     made = template(chapter("c", text("inside")))
     with pytest.raises(PromptConfigurationError, match="inside a chapter"):
         made.expand_chapters(INTENT, goal_section_key="inside")
     assert made.expand_chapters(ALL, goal_section_key="inside")
 
 
-def test_ch_14_chapters_are_decided_in_declaration_order() -> None:
+def test_chapters_are_decided_in_declaration_order() -> None:
     made = template(chapter("z"), text("mid", "x", chapter("y")), chapter("a"))
     assert list(decisions(made.expand_chapters())) == ["z", "y", "a"]
     assert paths(made.expand_chapters()) == ["goal", "in-z", "mid", "mid.in-y", "in-a"]
 
 
-def test_ch_16_sections_inside_keep_their_own_enabled() -> None:
+def test_sections_inside_keep_their_own_enabled() -> None:
     off = MarkdownSection[None](title="O", key="off", template="OFF", enabled=lambda _: False)
     rendered = template(chapter("c", off, text("on"))).expand_chapters().render()
     assert "OFF" not in rendered.text
     assert "BODY-on" in rendered.text
 
 
-def test_ch_17_expanding_gives_a_fresh_template_and_leaves_the_old_one() -> None:
+def test_expanding_gives_a_fresh_template_and_leaves_the_old_one() -> None:
     made = template(chapter("c"))
     expanded = made.expand_chapters()
     assert expanded is not made
@@ -480,14 +478,14 @@ def test_ch_17_expanding_gives_a_fresh_template_and_leaves_the_old_one() -> None
     assert type(expanded) is type(made)
 
 
-def test_ch_17_the_sections_of_an_open_chapter_stand_in_its_place() -> None:
+def test_the_sections_of_an_open_chapter_stand_in_its_place() -> None:
     made = PromptTemplate(ns="n", key="k", sections=[text("a"), chapter("c"), text("b")])
     assert made.expand_chapters().render().text == (
         "## 1. A\n\nBODY-a\n\n## 2. IN-C\n\nBODY-in-c\n\n## 3. B\n\nBODY-b"
     )
 
 
-def test_ch_18_decisions_are_made_anew_each_time() -> None:
+def test_decisions_are_made_anew_each_time() -> None:
     made = template(gated(lambda p: p.level > 0))
     answers = [
         decisions(made.expand_chapters(params=[Clearance(level)]))["secret"] for level in (0, 1, 0)
@@ -495,7 +493,7 @@ def test_ch_18_decisions_are_made_anew_each_time() -> None:
     assert answers == [False, True, False]
 
 
-def test_ch_19_a_closed_outer_chapter_closes_everything_inside() -> None:
+def test_a_closed_outer_chapter_closes_everything_inside() -> None:
     outer = Chapter[Clearance](
         key="outer",
         title="O",
@@ -509,7 +507,7 @@ def test_ch_19_a_closed_outer_chapter_closes_everything_inside() -> None:
     assert paths(template(outer).expand_chapters(params=[Clearance(1)])) == ["goal", "a", "b"]
 
 
-def test_ch_23_expansion_leaves_nothing_of_the_closed_chapters_in_the_template() -> None:
+def test_expansion_leaves_nothing_of_the_closed_chapters_in_the_template() -> None:
     secret = text("hidden", "SECRET")
     made = template(
         chapter("open", text("o")),
@@ -534,7 +532,7 @@ def test_ch_23_expansion_leaves_nothing_of_the_closed_chapters_in_the_template()
     assert walk(expanded.sections) == ["goal", "o", "parent"]
 
 
-def test_ov_05_overrides_for_closed_chapters_are_inert_until_it_opens() -> None:
+def test_overrides_for_closed_chapters_are_inert_until_it_opens() -> None:
     made = template(chapter("c", text("inside")))
     plain: dict[tuple[str, ...], SectionVisibility] = {("inside",): SUMMARY}
     assert made.render(visibility_overrides=plain).text == made.render().text
@@ -545,7 +543,7 @@ def test_ov_05_overrides_for_closed_chapters_are_inert_until_it_opens() -> None:
     assert closed.render(visibility_overrides=plain).text == closed.render().text
 
 
-def test_ov_05_overrides_for_the_chapter_itself_are_inert_open_or_closed() -> None:
+def test_overrides_for_the_chapter_itself_are_inert_open_or_closed() -> None:
     made = template(chapter("c", text("inside")))
     for snapshot in (made, made.expand_chapters()):
         plain = snapshot.render()
@@ -554,7 +552,7 @@ def test_ov_05_overrides_for_the_chapter_itself_are_inert_open_or_closed() -> No
             snapshot.render(visibility_overrides={("c", "inside"): SUMMARY})
 
 
-def test_pb_07_chapter_parameters_come_from_the_bound_then_by_key_then_from_the_default() -> None:
+def test_chapter_parameters_come_from_the_bound_then_by_key_then_from_the_default() -> None:
     made = template(gated(lambda p: p.level > 1, default=Clearance(2)))
     assert decisions(made.expand_chapters()) == {"secret": True}
     by_key = {"secret": Clearance(0)}
@@ -563,7 +561,7 @@ def test_pb_07_chapter_parameters_come_from_the_bound_then_by_key_then_from_the_
     assert decisions(bound) == {"secret": True}
 
 
-def test_pb_07_chapter_parameters_that_fit_nothing_are_refused() -> None:
+def test_chapter_parameters_that_fit_nothing_are_refused() -> None:
     made = template(gated(lambda p: True))
     with pytest.raises(PromptValidationError, match="no chapter 'secre'") as caught:
         made.expand_chapters(chapter_params={"secre": Clearance()})
@@ -574,12 +572,12 @@ def test_pb_07_chapter_parameters_that_fit_nothing_are_refused() -> None:
         template(chapter("c")).expand_chapters(chapter_params={"c": Clearance()})
 
 
-def test_ch_07_an_unknown_policy_is_refused() -> None:
+def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(PromptConfigurationError, match=r"policy 'everything'.*'all_included'"):
         template().expand_chapters("everything")
 
 
-def test_pb_07_chapter_parameters_are_missed_only_if_somebody_looks_at_them() -> None:
+def test_chapter_parameters_are_missed_only_if_somebody_looks_at_them() -> None:
     def make(enabled: Callable[[Required], bool] | None) -> PromptTemplate[None]:
         return template(
             Chapter[Required](key="c", title="C", sections=[text("a")], enabled=enabled)
@@ -605,7 +603,7 @@ def test_a_disabled_goal_section_has_no_text_to_go_by() -> None:
     assert expanded.chapter_decisions[0].reasons == ("the goal section has no text",)
 
 
-def test_ch_22_decisions_are_plain_data() -> None:
+def test_decisions_are_plain_data() -> None:
     (decision,) = template(chapter("c")).expand_chapters().chapter_decisions
     assert dataclasses.asdict(decision) == {
         "key": "c",

@@ -68,7 +68,7 @@ def call(section: Section[object]) -> object:
     return section.tools[0].handler(None, context=ToolContext()).value
 
 
-def test_cl_01_cl_03_a_clone_works_on_the_runtime_it_is_given() -> None:
+def test_a_clone_works_on_the_runtime_it_is_given() -> None:
     old, new = Counter(), Counter()
     section = Bound(session=old)
     bus = object()
@@ -79,7 +79,7 @@ def test_cl_01_cl_03_a_clone_works_on_the_runtime_it_is_given() -> None:
     assert section.bus is None
 
 
-def test_cl_03_selectors_that_are_methods_follow_the_clone() -> None:
+def test_selectors_that_are_methods_follow_the_clone() -> None:
     old, new = Counter(), Counter()
     section = Bound(session=old)
     cloned = section.clone(session=new)
@@ -88,7 +88,7 @@ def test_cl_03_selectors_that_are_methods_follow_the_clone() -> None:
     assert cloned.visibility_for(None) is SectionVisibility.FULL
 
 
-def test_cl_02_a_clone_shares_nothing_mutable() -> None:
+def test_a_clone_shares_nothing_mutable() -> None:
     child = MarkdownSection[None](title="C", key="c", template="x")
     section = MarkdownSection[Params](
         title="T", key="t", template="${words}", children=[child], default_params=Params(["a"])
@@ -106,7 +106,7 @@ def test_cl_02_a_clone_shares_nothing_mutable() -> None:
     assert twin.tools[0] is not bound.tools[0]
 
 
-def test_cl_02_a_clone_renders_the_same() -> None:
+def test_a_clone_renders_the_same() -> None:
     section = MarkdownSection[Params](
         title="T", key="t", template="${words}", default_params=Params(["a"])
     )
@@ -116,7 +116,7 @@ def test_cl_02_a_clone_renders_the_same() -> None:
     assert type(section.clone()) is type(section)
 
 
-def test_cl_04_children_are_cloned_with_the_same_keywords() -> None:
+def test_children_are_cloned_with_the_same_keywords() -> None:
     old, new = Counter(), Counter()
     parent = MarkdownSection[None](title="P", key="p", template="x", children=[Bound(session=old)])
     cloned = parent.clone(session=new)
@@ -124,7 +124,7 @@ def test_cl_04_children_are_cloned_with_the_same_keywords() -> None:
     assert (old.calls, new.calls) == (0, 1)
 
 
-def test_cl_05_cl_06_a_chapter_is_cloned_with_everything_in_it() -> None:
+def test_a_chapter_is_cloned_with_everything_in_it() -> None:
     old, new = Counter(), Counter()
     chapter = Chapter[Params](
         key="c",
@@ -144,7 +144,7 @@ def test_cl_05_cl_06_a_chapter_is_cloned_with_everything_in_it() -> None:
     assert old.sections == [chapter.sections[0]]
 
 
-def test_cl_07_a_clone_of_a_chapter_is_closed_again() -> None:
+def test_a_clone_of_a_chapter_is_closed_again() -> None:
     inner = MarkdownSection[None](title="I", key="i", template="x")
     chapter = Chapter[None](key="c", title="C", sections=[inner])
     PromptTemplate(ns="n", key="k", chapters=[chapter]).expand_chapters()
@@ -190,7 +190,7 @@ def text_of(section: Section[object]) -> str:
     return PromptTemplate(ns="n", key="k", sections=[section]).render(Params(["a"])).text
 
 
-def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
+def test_a_clone_takes_the_constructors_arguments() -> None:
     other = MarkdownSection[None](title="Other", key="other", template="Elsewhere.")
     tool = GREETING.tools[0].clone(name="nod", description=" Nods. ")
     assert (tool.name, tool.description) == ("nod", "Nods.")
@@ -227,7 +227,7 @@ def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
         ("accepts_overrides", False),
     ],
 )
-def test_cl_05_what_no_chapter_takes_is_refused_of_its_clone(name: str, value: object) -> None:
+def test_what_no_chapter_takes_is_refused_of_its_clone(name: str, value: object) -> None:
     chapter = Chapter[None](key="c", title="C", sections=[GREETING])
     instead = "it takes key, title, description, sections, enabled"
     with pytest.raises(PromptValidationError, match=f"no use for '{name}'; {instead}"):
@@ -237,7 +237,7 @@ def test_cl_05_what_no_chapter_takes_is_refused_of_its_clone(name: str, value: o
         outer.clone(**{name: value})
 
 
-def test_cl_01_an_attribute_of_the_class_gets_the_runtime_object() -> None:
+def test_an_attribute_of_the_class_gets_the_runtime_object() -> None:
     class Noting(MarkdownSection[None]):
         session: object = None
         notes: object = None
@@ -261,7 +261,7 @@ def test_cl_01_an_attribute_of_the_class_gets_the_runtime_object() -> None:
     assert (section.session, section.notes, store.store) == (None, None, None)
 
 
-def test_cl_01_a_container_is_replaced_by_the_runtime_object_of_its_name() -> None:
+def test_a_container_is_replaced_by_the_runtime_object_of_its_name() -> None:
     class Noting(MarkdownSection[None]):
         def __init__(self) -> None:
             self.notes = ["old"]
@@ -291,7 +291,7 @@ def test_cl_01_a_container_is_replaced_by_the_runtime_object_of_its_name() -> No
         ({"enabled": True}, "`enabled` must be a callable"),
     ],
 )
-def test_cl_01_a_clones_arguments_are_checked(keywords: dict[str, object], message: str) -> None:
+def test_a_clones_arguments_are_checked(keywords: dict[str, object], message: str) -> None:
     with pytest.raises(PromptValidationError, match=message):
         GREETING.clone(**keywords)
 

@@ -129,15 +129,15 @@ def read(rendered: RenderedPrompt[None], key: str) -> object:
 # Presence
 
 
-def test_vd_01_visibility_has_two_states() -> None:
+def test_visibility_has_two_states() -> None:
     assert [member.name for member in SectionVisibility] == ["FULL", "SUMMARY"]
 
 
-def test_vd_02_ts_01_a_summarized_section_brings_a_tool() -> None:
+def test_a_summarized_section_brings_a_tool() -> None:
     assert names(template(folded("a")).render()) == ["read_section"]
 
 
-def test_vd_03_ov_03_the_tools_accept_no_overrides() -> None:
+def test_the_tools_accept_no_overrides() -> None:
     rendered = template(folded("a"), folded("b", tool="t")).render()
     assert names(rendered) == ["open_sections", "read_section"]
     assert [tool.accepts_overrides for tool in rendered.tools] == [False, False]
@@ -145,23 +145,23 @@ def test_vd_03_ov_03_the_tools_accept_no_overrides() -> None:
     assert [tool.name for tool in rendered.descriptor.tools] == ["t"]
 
 
-def test_vd_04_the_tools_belong_to_no_section_and_come_last() -> None:
+def test_the_tools_belong_to_no_section_and_come_last() -> None:
     made = template(folded("a"), full("b", tool="user"))
     assert names(made.render()) == ["user", "read_section"]
     assert all(tool.name != "read_section" for section in made.sections for tool in section.tools)
 
 
-def test_vd_05_ts_02_without_summaries_there_are_no_disclosure_tools() -> None:
+def test_without_summaries_there_are_no_disclosure_tools() -> None:
     assert names(template(full("a"), full("b", tool="t")).render()) == ["t"]
 
 
-def test_vd_06_ts_02_overrides_that_open_everything_remove_the_tools() -> None:
+def test_overrides_that_open_everything_remove_the_tools() -> None:
     made = template(folded("a"), folded("b", tool="t"))
     assert names(made.render(visibility_overrides={("a",): FULL, ("b",): FULL})) == ["t"]
     assert names(made.render(visibility_overrides={("b",): FULL})) == ["t", "read_section"]
 
 
-def test_vd_06_a_disabled_summary_brings_no_tool() -> None:
+def test_a_disabled_summary_brings_no_tool() -> None:
     assert names(template(folded("a", on=False)).render()) == []
 
 
@@ -191,7 +191,7 @@ def test_presence_is_decided_at_render_by_callables_too() -> None:
         (folded("a", full("b", full("c", tool="t"))), "open_sections"),
     ],
 )
-def test_vd_07_tools_of_a_section_or_below_it_decide_which_tool_opens_it(
+def test_tools_of_a_section_or_below_it_decide_which_tool_opens_it(
     section: Section[object], expected: str
 ) -> None:
     rendered = template(section).render()
@@ -199,7 +199,7 @@ def test_vd_07_tools_of_a_section_or_below_it_decide_which_tool_opens_it(
     assert f"`{expected}`" in rendered.text
 
 
-def test_vd_07_disclosure_open_gives_open_sections_to_all() -> None:
+def test_disclosure_open_gives_open_sections_to_all() -> None:
     rendered = template(folded("a"), folded("b", tool="t"), disclosure="open").render()
     assert names(rendered) == ["open_sections"]
     assert rendered.text.count("`open_sections`") == 2
@@ -214,7 +214,7 @@ def test_user_tools_cannot_take_the_names(name: str) -> None:
 # open_sections
 
 
-def test_vd_10_the_parameters_are_frozen_slotted_and_described() -> None:
+def test_the_parameters_are_frozen_slotted_and_described() -> None:
     for kind in (OpenSectionsParams, ReadSectionParams):
         assert all(field.metadata["description"] for field in dataclasses.fields(kind))
         assert "__slots__" in kind.__dict__
@@ -223,7 +223,7 @@ def test_vd_10_the_parameters_are_frozen_slotted_and_described() -> None:
         params.reason = "other"  # type: ignore[misc]
 
 
-def test_vd_10_models_get_a_schema_and_their_arguments_are_decoded() -> None:
+def test_models_get_a_schema_and_their_arguments_are_decoded() -> None:
     found = tool(template(folded("a", tool="t")).render(), "open_sections")
     schema = json.loads(json.dumps(found.parameters))
     assert schema["required"] == ["section_keys", "reason"]
@@ -233,7 +233,7 @@ def test_vd_10_models_get_a_schema_and_their_arguments_are_decoded() -> None:
     )
 
 
-def test_vd_11_vd_14_nested_sections_are_named_with_dots() -> None:
+def test_nested_sections_are_named_with_dots() -> None:
     rendered = template(full("context", folded("examples", tool="t"))).render()
     request = open_sections(rendered, "context.examples")
     assert request.requested_overrides == {("context", "examples"): FULL}
@@ -248,13 +248,13 @@ def test_a_dotted_key_is_matched_whole_and_never_split() -> None:
     }
 
 
-def test_vd_12_a_long_reason_is_refused() -> None:
+def test_a_long_reason_is_refused() -> None:
     rendered = template(folded("a", tool="t")).render()
     assert open_sections(rendered, "a", reason="x" * 256).reason == "x" * 256
     assert "256" in str(refusal(rendered, "a", reason="x" * 257))
 
 
-def test_vd_13_ts_03_er_05_an_unknown_key_is_refused_with_near_names() -> None:
+def test_an_unknown_key_is_refused_with_near_names() -> None:
     error = refusal(template(folded("context", full("examples"), tool="t")).render(), "contxt")
     assert "no section 'contxt'" in str(error)
     assert error.near[0] == "context"
@@ -262,19 +262,19 @@ def test_vd_13_ts_03_er_05_an_unknown_key_is_refused_with_near_names() -> None:
     assert isinstance(error, ValueError)
 
 
-def test_vd_13_a_section_that_is_already_full_is_refused() -> None:
+def test_a_section_that_is_already_full_is_refused() -> None:
     made = template(folded("a", tool="t"), full("b"), folded("c"))
     assert "already shown in full" in str(refusal(made.render(), "b"))
     opened = made.render(visibility_overrides={("c",): FULL})
     assert "already shown in full" in str(refusal(opened, "c"))
 
 
-def test_vd_13_overrides_to_summary_make_a_section_openable() -> None:
+def test_overrides_to_summary_make_a_section_openable() -> None:
     rendered = template(full("a", tool="t")).render(visibility_overrides={("a",): SUMMARY})
     assert open_sections(rendered, "a").requested_overrides == {("a",): FULL}
 
 
-def test_vd_13_a_disabled_section_is_refused() -> None:
+def test_a_disabled_section_is_refused() -> None:
     made = template(
         folded("a", full("gone", full("below"), on=False), tool="t"), folded("b", on=False)
     )
@@ -286,7 +286,7 @@ def test_vd_13_a_disabled_section_is_refused() -> None:
     )
 
 
-def test_vd_13_every_bad_key_is_reported_at_once_and_what_can_be_opened() -> None:
+def test_every_bad_key_is_reported_at_once_and_what_can_be_opened() -> None:
     rendered = template(folded("a", tool="t"), full("b"), folded("c")).render()
     error = str(refusal(rendered, "a", "b", "zzz"))
     assert "'b' is already shown in full" in error
@@ -320,14 +320,14 @@ def test_a_hidden_section_that_lacks_its_parameters_can_still_be_named() -> None
     assert ("a", "c") in open_sections(rendered, "a.c").requested_overrides
 
 
-def test_vd_15_ts_04_the_request_carries_all_that_a_retry_needs() -> None:
+def test_the_request_carries_all_that_a_retry_needs() -> None:
     request = open_sections(template(folded("a", tool="t"), folded("b")).render(), "b", "a")
     assert dict(request.requested_overrides) == {("b",): FULL, ("a",): FULL}
     assert request.reason == "why"
     assert request.section_keys == ("b", "a")
 
 
-def test_vd_15_opening_changes_nothing_by_itself() -> None:
+def test_opening_changes_nothing_by_itself() -> None:
     made = template(folded("a", tool="t"))
     rendered = made.render()
     before = rendered.text
@@ -335,7 +335,7 @@ def test_vd_15_opening_changes_nothing_by_itself() -> None:
     assert made.render().text == before == rendered.text
 
 
-def test_vd_16_opening_never_returns() -> None:
+def test_opening_never_returns() -> None:
     rendered = template(folded("a", tool="t")).render()
     for keys in (("a",), ("nope",), ()):
         with pytest.raises(PromptError):
@@ -344,7 +344,7 @@ def test_vd_16_opening_never_returns() -> None:
             )
 
 
-def test_vd_17_vd_55_ts_08_the_request_is_rendered_again_directly() -> None:
+def test_the_request_is_rendered_again_directly() -> None:
     made = template(folded("a", tool="t"))
     request = open_sections(made.render(), "a")
     again = made.bind().render(visibility_overrides=request.requested_overrides)
@@ -362,7 +362,7 @@ def test_the_tools_need_no_context() -> None:
     assert "BODY-b" in tools["read_section"](ReadSectionParams("b"), context=None).value
 
 
-def test_vd_18_the_message_is_as_specified() -> None:
+def test_the_message_is_as_specified() -> None:
     rendered = template(full("a", folded("b", tool="t")), folded("c")).render()
     assert str(open_sections(rendered, "a.b", "c", reason="Need it")) == (
         "Visibility expansion required for sections: a.b, c. Reason: Need it"
@@ -375,12 +375,12 @@ def test_vd_18_the_message_is_as_specified() -> None:
     assert str(pickle.loads(pickle.dumps(noted))) == str(noted)
 
 
-def test_vd_19_the_keys_are_kept_as_given_repeats_included() -> None:
+def test_the_keys_are_kept_as_given_repeats_included() -> None:
     rendered = template(folded("a", tool="t")).render()
     assert open_sections(rendered, "a", "a").section_keys == ("a", "a")
 
 
-def test_vd_20_vd_21_ts_13_ts_19_the_handler_fills_the_instructions() -> None:
+def test_the_handler_fills_the_instructions() -> None:
     rendered = template(folded("a", tool="t"), folded("b")).render()
     expected = (
         "Sections expanded: `a`, `b`. Reason: Need it. "
@@ -390,7 +390,7 @@ def test_vd_20_vd_21_ts_13_ts_19_the_handler_fills_the_instructions() -> None:
     assert open_sections(rendered, "a", "b", reason="Need it").expansion_instructions == expected
 
 
-def test_vd_20_ts_18_the_instructions_are_optional_when_the_request_is_made_by_hand() -> None:
+def test_the_instructions_are_optional_when_the_request_is_made_by_hand() -> None:
     request = VisibilityExpansionRequired(
         requested_overrides={("a",): FULL}, reason="r", section_keys=("a",)
     )
@@ -410,7 +410,7 @@ def test_the_request_is_hashable_and_survives_pickling() -> None:
     assert vars_of(copied) == vars_of(request)
 
 
-def test_vd_22_all_requested_sections_open_at_once() -> None:
+def test_all_requested_sections_open_at_once() -> None:
     made = template(folded("a", tool="t"), folded("b"))
     request = open_sections(made.render(), "a", "b")
     text = made.render(visibility_overrides=request.requested_overrides).text
@@ -418,7 +418,7 @@ def test_vd_22_all_requested_sections_open_at_once() -> None:
     assert "BODY-b" in text
 
 
-def test_vd_23_a_tool_knows_only_its_own_prompt() -> None:
+def test_a_tool_knows_only_its_own_prompt() -> None:
     template(folded("elsewhere", tool="t"))
     assert "no section 'elsewhere'" in str(
         refusal(template(folded("a", tool="t")).render(), "elsewhere")
@@ -440,7 +440,7 @@ def test_telemetry_is_told_before_the_request_is_raised() -> None:
         event.metadata["reason"] = "other"  # type: ignore[index]
 
 
-def test_te_02_a_refused_call_reports_its_metadata_and_the_refusal() -> None:
+def test_a_refused_call_reports_its_metadata_and_the_refusal() -> None:
     reported: list[ToolTelemetry] = []
     with pytest.raises(ToolValidationError) as caught:
         tool(template(folded("a", tool="t")).render(), "open_sections").handler(
@@ -456,7 +456,7 @@ def test_te_02_a_refused_call_reports_its_metadata_and_the_refusal() -> None:
     }
 
 
-def test_te_02_the_state_names_what_is_below_summarized_sections() -> None:
+def test_the_state_names_what_is_below_summarized_sections() -> None:
     reported: list[ToolTelemetry] = []
     made = template(
         folded("a", folded("x", full("deep"), tool="u"), full("off", on=False), tool="t"),
@@ -484,7 +484,7 @@ def test_a_callable_of_a_hidden_section_that_fails_does_not_keep_sections_closed
 
 
 @pytest.mark.parametrize("key", ["a", "zzz"])
-def test_te_01_a_handler_that_is_called_with_a_bus_publishes_its_call(key: str) -> None:
+def test_a_handler_that_is_called_with_a_bus_publishes_its_call(key: str) -> None:
     bus = InProcessEventBus()
     events: list[ToolInvoked] = []
     bus.subscribe(ToolInvoked, events.append)
@@ -509,12 +509,12 @@ def test_te_01_a_handler_that_is_called_with_a_bus_publishes_its_call(key: str) 
 # read_section
 
 
-def test_vd_30_vd_31_vd_34_reading_gives_the_markdown() -> None:
+def test_reading_gives_the_markdown() -> None:
     rendered = template(full("a", folded("b", full("c")))).render()
     assert read(rendered, "a.b") == "### 1.1. b\n\nBODY-b\n\n#### 1.1.1. c\n\nBODY-c"
 
 
-def test_vd_32_reading_changes_nothing() -> None:
+def test_reading_changes_nothing() -> None:
     made = template(folded("a"))
     rendered = made.render()
     before = rendered.text
@@ -522,7 +522,7 @@ def test_vd_32_reading_changes_nothing() -> None:
     assert made.render().text == rendered.text == before
 
 
-def test_vd_33_children_keep_their_visibility_when_their_parent_is_read() -> None:
+def test_children_keep_their_visibility_when_their_parent_is_read() -> None:
     value = read(template(folded("a", folded("b"))).render(), "a")
     assert value == (
         "## 1. a\n\nBODY-a\n\n### 1.1. b\n\nshort-b\n\n---\n[This section is summarized. "
@@ -544,25 +544,25 @@ def test_reading_what_is_open_or_unknown_is_refused() -> None:
 # Suffixes
 
 
-def test_vd_40_vd_41_ts_06_a_summary_ends_with_how_to_open_it() -> None:
+def test_a_summary_ends_with_how_to_open_it() -> None:
     assert template(folded("a", tool="t")).render().text == (
         "## 1. a\n\nshort-a\n\n---\n[This section is summarized. "
         'To view full content, call `open_sections` with key "a".]'
     )
 
 
-def test_vd_42_and_with_read_section_for_sections_without_tools() -> None:
+def test_and_with_read_section_for_sections_without_tools() -> None:
     text = template(full("x", folded("a"))).render().text
     assert text.endswith('To view full content, call `read_section` with key "x.a".]')
 
 
-def test_vd_43_the_suffix_is_the_last_content_of_the_section() -> None:
+def test_the_suffix_is_the_last_content_of_the_section() -> None:
     (block,) = template(folded("a", full("b"))).render().blocks
     assert block.segments[-1].kind.value == "suffix"
 
 
 @pytest.mark.parametrize("name", [None, "t"])
-def test_vd_44_ts_07_children_are_listed_on_one_line(name: str | None) -> None:
+def test_children_are_listed_on_one_line(name: str | None) -> None:
     called = "open_sections" if name else "read_section"
     made = template(
         folded("context", full("examples"), full("constraints"), full("history"), tool=name)
@@ -573,7 +573,7 @@ def test_vd_44_ts_07_children_are_listed_on_one_line(name: str | None) -> None:
     )
 
 
-def test_vd_44_children_that_would_not_appear_are_not_listed() -> None:
+def test_children_that_would_not_appear_are_not_listed() -> None:
     assert "subsections: b.]" in template(folded("a", full("b"), full("c", on=False))).render().text
     only = template(folded("a", full("c", on=False))).render().text
     assert only.endswith('To view full content, call `read_section` with key "a".]')
@@ -582,7 +582,7 @@ def test_vd_44_children_that_would_not_appear_are_not_listed() -> None:
 # Overrides and precedence
 
 
-def test_vd_50_overrides_open_and_close_nested_sections() -> None:
+def test_overrides_open_and_close_nested_sections() -> None:
     made = template(full("a", full("b")), folded("c"))
     text = made.render(visibility_overrides={("a", "b"): SUMMARY, ("c",): FULL}).text
     assert "short-b" in text
@@ -604,7 +604,7 @@ class Remembering:
         self.remembered.update(overrides)
 
 
-def test_vd_53_explicit_overrides_win_over_the_sessions_and_those_over_the_declared() -> None:
+def test_explicit_overrides_win_over_the_sessions_and_those_over_the_declared() -> None:
     made = template(folded("a"), folded("b"), folded("c"))
     session = Remembering()
     session.remembered = {("a",): FULL, ("b",): FULL, ("another", "prompts"): FULL}
@@ -614,7 +614,7 @@ def test_vd_53_explicit_overrides_win_over_the_sessions_and_those_over_the_decla
     assert "short-c" in text
 
 
-def test_vd_53_a_caught_request_wins_over_what_the_caller_and_the_session_say() -> None:
+def test_a_caught_request_wins_over_what_the_caller_and_the_session_say() -> None:
     made = template(folded("a", tool="t"))
     session = Remembering()
     session.remembered = {("a",): SUMMARY}
@@ -625,7 +625,7 @@ def test_vd_53_a_caught_request_wins_over_what_the_caller_and_the_session_say() 
     assert "BODY-a" in made.render(session=session).text
 
 
-def test_vd_54_vd_55_ts_09_the_retry_loop_ends_with_the_answer() -> None:
+def test_the_retry_loop_ends_with_the_answer() -> None:
     made = template(folded("a", folded("b", tool="t")))
     wanted = ["a", "a.b"]
     seen: list[str] = []
@@ -643,7 +643,7 @@ def test_vd_54_vd_55_ts_09_the_retry_loop_ends_with_the_answer() -> None:
     assert seen == ["a", "a.b"]
 
 
-def test_vd_54_a_budget_ends_a_loop_that_would_not_end() -> None:
+def test_a_budget_ends_a_loop_that_would_not_end() -> None:
     def evaluate(overrides: Mapping[SectionPath, SectionVisibility]) -> str:
         keys = (f"a{len(overrides)}", f"b{len(overrides)}")
         raise VisibilityExpansionRequired(
@@ -659,7 +659,7 @@ def test_vd_54_a_budget_ends_a_loop_that_would_not_end() -> None:
         assert isinstance(caught.value.__cause__, VisibilityExpansionRequired)
 
 
-def test_vd_53_vd_55_a_loop_that_does_not_use_the_overrides_ends_with_an_error() -> None:
+def test_a_loop_that_does_not_use_the_overrides_ends_with_an_error() -> None:
     """A session's overrides alone would lose against the SUMMARY that the caller insists on."""
     made = template(folded("a", folded("b", tool="t")))
     session = Remembering()
@@ -682,14 +682,14 @@ def test_vd_53_vd_55_a_loop_that_does_not_use_the_overrides_ends_with_an_error()
     assert "BODY-b" in made.render(visibility_overrides=overrides).text, "only its parent was shut"
 
 
-def test_vd_54_a_budget_limits_how_long_a_prompt_becomes() -> None:
+def test_a_budget_limits_how_long_a_prompt_becomes() -> None:
     rendered = template(full("a")).render()
     ExpansionBudget(max_characters=len(rendered.text)).check(rendered)
     with pytest.raises(ExpansionLimitError, match="grown"):
         ExpansionBudget(max_characters=len(rendered.text) - 1).check(rendered)
 
 
-def test_tk_10_vd_54_ts_08_the_helper_tells_tasks_how_to_go_on() -> None:
+def test_the_helper_tells_tasks_how_to_go_on() -> None:
     made = template(folded("a", tool="t"), TaskSection[Task]())
     prompt = Prompt(made).bind(Task(request="Do it."))
     request = open_sections(prompt.render(), "a")

@@ -61,7 +61,7 @@ def examples(page: Path) -> list[Example]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_do_02_do_03_the_examples_of_a_page_run_and_print_what_it_shows(
+def test_the_examples_of_a_page_run_and_print_what_it_shows(
     page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -86,23 +86,23 @@ def test_do_02_do_03_the_examples_of_a_page_run_and_print_what_it_shows(
             del sys.modules[imported]
 
 
-def test_do_01_the_page_on_prompts_refers_to_the_one_on_disclosure() -> None:
+def test_the_page_on_prompts_refers_to_the_one_on_disclosure() -> None:
     assert "(progressive-disclosure.md)" in (DOCS / "prompts.md").read_text(encoding="utf-8")
 
 
-def test_do_02_the_page_for_models_shows_how_to_disclose() -> None:
+def test_the_page_for_models_shows_how_to_disclose() -> None:
     text = (ROOT / "llms.md").read_text(encoding="utf-8")
     assert text.count("## Progressive disclosure") >= 3
     assert "VisibilityExpansionRequired" in text
 
 
-def test_do_04_every_expansion_policy_is_documented() -> None:
+def test_every_expansion_policy_is_documented() -> None:
     text = (DOCS / "chapters.md").read_text(encoding="utf-8")
     for policy in ChaptersExpansionPolicy:
         assert f"| `{policy}` |" in text
 
 
-def test_do_05_the_code_reviewer_is_documented() -> None:
+def test_the_code_reviewer_is_documented() -> None:
     text = (DOCS / "tasks.md").read_text(encoding="utf-8")
     assert "examples/code_reviewer" in text
     assert "from review import Reviewer" in text

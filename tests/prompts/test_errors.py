@@ -18,7 +18,7 @@ from foldline.prompts.errors import (
 )
 
 
-def test_er_01_er_06_every_error_is_a_prompt_error() -> None:
+def test_every_error_is_a_prompt_error() -> None:
     for kind in (
         PromptValidationError,
         PromptConfigurationError,
@@ -34,7 +34,7 @@ def test_er_01_er_06_every_error_is_a_prompt_error() -> None:
     assert issubclass(PromptConfigurationError, PromptValidationError)
 
 
-def test_er_01_the_tree_in_the_docstring_is_the_tree() -> None:
+def test_the_tree_in_the_docstring_is_the_tree() -> None:
     assert errors.__doc__ is not None
     for name in errors.__all__:
         if name[0].isupper():

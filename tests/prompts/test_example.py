@@ -55,7 +55,7 @@ def script(*turns: ScriptedTurn) -> ScriptedAdapter:
     return ScriptedAdapter(Transcript.of(*([turn] for turn in turns)))
 
 
-def test_tk_10_tk_11_ts_15_the_reviewer_opens_what_the_model_asks_for(modules: Modules) -> None:
+def test_the_reviewer_opens_what_the_model_asks_for(modules: Modules) -> None:
     prompt, review = modules
     seen: list[str] = []
 
@@ -78,7 +78,7 @@ def test_tk_10_tk_11_ts_15_the_reviewer_opens_what_the_model_asks_for(modules: M
     assert adapter.remaining == 0
 
 
-def test_do_05_the_reviewers_chapters_open_by_intent_and_clearance(modules: Modules) -> None:
+def test_the_reviewers_chapters_open_by_intent_and_clearance(modules: Modules) -> None:
     prompt, _ = modules
     goal = prompt.CodeReviewTask(request="Why is signing in so slow? Was there a breach?")
     opened = {

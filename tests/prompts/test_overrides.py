@@ -86,7 +86,7 @@ def kinds(made: PromptTemplate[None], given: PromptOverride) -> list[tuple[str, 
     return [(issue.kind, issue.what) for issue in apply_overrides(made, given).issues]
 
 
-def test_ov_01_an_override_replaces_the_text_and_parameters_go_into_the_new_one() -> None:
+def test_an_override_replaces_the_text_and_parameters_go_into_the_new_one() -> None:
     made = template(text("a", "old ${word}", text("b", "old b")))
     given = override(
         change(("a",), "old ${word}", "new ${word}!"), change(("a", "b"), "old b", "new b")
@@ -96,26 +96,26 @@ def test_ov_01_an_override_replaces_the_text_and_parameters_go_into_the_new_one(
     assert made.render().text == "## 1. a\n\nold w\n\n### 1.1. b\n\nold b"
 
 
-def test_ov_01_an_override_of_another_prompt_is_refused() -> None:
+def test_an_override_of_another_prompt_is_refused() -> None:
     with pytest.raises(PromptValidationError, match="not for team/demo/k"):
         apply_overrides(template(), PromptOverride("team/demo", "other"))
 
 
-def test_ov_01_summaries_are_replaced_on_their_own() -> None:
+def test_summaries_are_replaced_on_their_own() -> None:
     made = template(text("a", "body", summary="short"))
     given = override(SectionOverride(("a",), summary="shorter", summary_hash=text_hash("short")))
     section = apply_overrides(made, given).template.sections[0]
     assert (section.source_text, section.summary_text) == ("body", "shorter")
 
 
-def test_ov_02_sections_that_accept_none_are_left_alone_and_reported() -> None:
+def test_sections_that_accept_none_are_left_alone_and_reported() -> None:
     made = template(text("a", "old", accepts=False))
     given = override(change(("a",), "old", "new"))
     assert "old" in rendered(made, given).text
     assert kinds(made, given) == [("refused", "a")]
 
 
-def test_ov_04_the_descriptor_is_that_of_the_declaration() -> None:
+def test_the_descriptor_is_that_of_the_declaration() -> None:
     made = template(text("a", "old", tool=make_tool()))
     result = rendered(made, override(change(("a",), "old", "new")))
     assert result.descriptor == made.descriptor
@@ -124,7 +124,7 @@ def test_ov_04_the_descriptor_is_that_of_the_declaration() -> None:
     assert [tool.name for tool in made.descriptor.tools] == ["find"]
 
 
-def test_ov_04_descriptions_of_tools_and_their_parameters_are_replaced() -> None:
+def test_descriptions_of_tools_and_their_parameters_are_replaced() -> None:
     made = template(text("a", "x", tool=make_tool()))
     (seeded,) = seed_override(made).tools
     given = override(
@@ -137,7 +137,7 @@ def test_ov_04_descriptions_of_tools_and_their_parameters_are_replaced() -> None
     assert made.sections[0].tools[0].description == "Finds."
 
 
-def test_ov_04_tool_overrides_can_be_refused_stale_or_unknown() -> None:
+def test_tool_overrides_can_be_refused_stale_or_unknown() -> None:
     (seeded,) = seed_override(template(text("a", "x", tool=make_tool()))).tools
     given = override(tools=(replace(seeded, description="New."),))
     assert kinds(template(text("a", "x")), given) == [("unknown", "find")]
@@ -149,7 +149,7 @@ def test_ov_04_tool_overrides_can_be_refused_stale_or_unknown() -> None:
     assert kinds(template(text("a", "x", tool=make_tool())), strange) == [("unknown", "find.wrod")]
 
 
-def test_ov_05_sections_in_closed_chapters_show_it_when_they_open() -> None:
+def test_sections_in_closed_chapters_show_it_when_they_open() -> None:
     made = template(text("a", "x"), Chapter[None](key="c", title="C", sections=[text("in", "old")]))
     applied = apply_overrides(made, override(change(("in",), "old", "new")))
     assert applied.applied == ("in",)
@@ -157,7 +157,7 @@ def test_ov_05_sections_in_closed_chapters_show_it_when_they_open() -> None:
     assert "new" in applied.template.expand_chapters().render().text
 
 
-def test_ov_05_an_expanded_template_with_overrides_still_knows_its_closed_chapters() -> None:
+def test_an_expanded_template_with_overrides_still_knows_its_closed_chapters() -> None:
     closed = Chapter[Params](
         key="c", title="C", sections=[text("in", "x")], enabled=lambda params: False
     )
@@ -168,21 +168,21 @@ def test_ov_05_an_expanded_template_with_overrides_still_knows_its_closed_chapte
     assert rendered.text == "## 1. a\n\nnew"
 
 
-def test_ov_07_a_stale_override_is_reported_and_not_applied() -> None:
+def test_a_stale_override_is_reported_and_not_applied() -> None:
     made = template(text("a", "changed since"))
     given = override(change(("a",), "old", "new"))
     assert rendered(made, given).text == "## 1. a\n\nchanged since"
     assert kinds(made, given) == [("stale", "a")]
 
 
-def test_ov_07_an_override_with_a_bad_placeholder_is_refused_with_the_reason() -> None:
+def test_an_override_with_a_bad_placeholder_is_refused_with_the_reason() -> None:
     made = template(text("a", "old"))
     (issue,) = apply_overrides(made, override(change(("a",), "old", "${wrod}"))).issues
     assert issue.kind == "refused"
     assert "`${word}`" in issue.reason
 
 
-def test_ov_07_a_renamed_section_keeps_its_override() -> None:
+def test_a_renamed_section_keeps_its_override() -> None:
     given = override(change(("a", "old-key"), "same text", "new"))
     made = template(text("a", "x", text("new-key", "same text")))
     applied = apply_overrides(made, given)
@@ -191,19 +191,19 @@ def test_ov_07_a_renamed_section_keeps_its_override() -> None:
     assert "'a.new-key'" in applied.issues[0].reason
 
 
-def test_ov_07_a_renamed_section_is_not_guessed_if_two_could_be_meant() -> None:
+def test_a_renamed_section_is_not_guessed_if_two_could_be_meant() -> None:
     given = override(change(("gone",), "same", "new"))
     made = template(text("a", "same"), text("b", "same"))
     assert "new" not in rendered(made, given).text
     assert kinds(made, given) == [("unknown", "gone")]
 
 
-def test_ov_07_a_renamed_section_takes_no_override_from_another() -> None:
+def test_a_renamed_section_takes_no_override_from_another() -> None:
     given = override(change(("gone",), "same", "lost"), change(("a",), "same", "kept"))
     assert rendered(template(text("a", "same")), given).text == "## 1. a\n\nkept"
 
 
-def test_ov_07_a_task_section_can_be_overridden_with_its_computed_blocks() -> None:
+def test_a_task_section_can_be_overridden_with_its_computed_blocks() -> None:
     section = TaskSection[Task]()
     made = template(section)
     given = override(change(("task",), section.source_text, "${_expansion_block}Do: ${request}"))

@@ -59,7 +59,7 @@ def by_path(rendered: RenderedPrompt[None]) -> dict[tuple[str, ...], Block]:
     return {block.path: block for block in rendered.blocks}
 
 
-def test_rn_01_the_tree_is_walked_depth_first_in_declaration_order() -> None:
+def test_the_tree_is_walked_depth_first_in_declaration_order() -> None:
     made = template(section("a", "1", section("b", "2", section("c", "3"))), section("d", "4"))
     assert [block.path for block in made.render().blocks] == [
         ("a",),
@@ -69,13 +69,13 @@ def test_rn_01_the_tree_is_walked_depth_first_in_declaration_order() -> None:
     ]
 
 
-def test_rn_01_a_prompt_renders_what_is_bound_now() -> None:
+def test_a_prompt_renders_what_is_bound_now() -> None:
     prompt = Prompt(template(section("a", "${value}")))
     assert prompt.bind(Value("one")).render().text.endswith("one")
     assert prompt.bind(Value("two")).render().text.endswith("two")
 
 
-def test_rn_02_rn_03_headings_are_numbered_and_deepen_by_one_mark() -> None:
+def test_headings_are_numbered_and_deepen_by_one_mark() -> None:
     deep = section("e", "x")
     for key in "dcba":
         deep = section(key, "", deep)
@@ -86,7 +86,7 @@ def test_rn_02_rn_03_headings_are_numbered_and_deepen_by_one_mark() -> None:
     )
 
 
-def test_rn_03_the_undotted_form_and_forms_of_ones_own_are_a_hook_away() -> None:
+def test_the_undotted_form_and_forms_of_ones_own_are_a_hook_away() -> None:
     parts = [section("a", "x", section("b", "y"))]
     undotted = PromptTemplate(ns="n", key="k", sections=parts, heading=undotted_heading)
     assert undotted.render().text == "## 1 A\n\nx\n\n### 1.1 B\n\ny"
@@ -134,7 +134,7 @@ def test_a_template_without_sections_renders_to_nothing() -> None:
     assert (rendered.text, rendered.blocks, rendered.tools) == ("", (), ())
 
 
-def test_rn_04_the_same_parameters_and_visibility_give_the_same_text() -> None:
+def test_the_same_parameters_and_visibility_give_the_same_text() -> None:
     made = template(section("a", "${value}", section("b", summary="s")))
     first = made.render(Value("x"), visibility_overrides={("a", "b"): SUMMARY})
     second = made.render(Value("x"), visibility_overrides={("a", "b"): SUMMARY})
@@ -144,7 +144,7 @@ def test_rn_04_the_same_parameters_and_visibility_give_the_same_text() -> None:
     assert first != made.render(Value("x"))
 
 
-def test_rn_04_many_threads_can_render_one_template() -> None:
+def test_many_threads_can_render_one_template() -> None:
     made = template(*(section(f"s{i}", "${value} " * 5, summary="s") for i in range(20)))
 
     def work(number: int) -> bool:
@@ -157,14 +157,14 @@ def test_rn_04_many_threads_can_render_one_template() -> None:
         assert all(pool.map(work, range(200)))
 
 
-def test_rn_05_a_rendered_prompt_is_frozen_and_needs_only_its_text() -> None:
+def test_a_rendered_prompt_is_frozen_and_needs_only_its_text() -> None:
     rendered: RenderedPrompt[None] = RenderedPrompt(text="hello")
     assert (rendered.structured_output, rendered.deadline, rendered.descriptor) == (None,) * 3
     with pytest.raises(dataclasses.FrozenInstanceError):
         rendered.text = "other"  # type: ignore[misc]
 
 
-def test_rn_05_a_deadline_travels_with_the_rendered_prompt() -> None:
+def test_a_deadline_travels_with_the_rendered_prompt() -> None:
     deadline = Deadline.after(60)
     assert template(section("a")).render(deadline=deadline).deadline is deadline
     assert 0 < deadline.remaining <= 60
@@ -172,7 +172,7 @@ def test_rn_05_a_deadline_travels_with_the_rendered_prompt() -> None:
     assert Deadline(at=0.0).expired
 
 
-def test_rn_06_the_properties_follow_the_declared_output() -> None:
+def test_the_properties_follow_the_declared_output() -> None:
     plain = template(section("a")).render()
     assert (plain.output_type, plain.container, plain.allow_extra_keys) == (None, None, None)
     assert plain.tools == ()
@@ -181,7 +181,7 @@ def test_rn_06_the_properties_follow_the_declared_output() -> None:
     assert (listed.output_type, listed.container, listed.allow_extra_keys) == (Value, "array", True)
 
 
-def test_rn_07_rn_11_er_03_a_value_that_is_no_text_is_a_render_error_with_its_place() -> None:
+def test_a_value_that_is_no_text_is_a_render_error_with_its_place() -> None:
     class Broken:
         def __str__(self) -> str:
             raise RuntimeError("no words")
@@ -197,7 +197,7 @@ def test_rn_07_rn_11_er_03_a_value_that_is_no_text_is_a_render_error_with_its_pl
     )
 
 
-def test_rn_09_user_tools_come_first_and_the_librarys_last() -> None:
+def test_user_tools_come_first_and_the_librarys_last() -> None:
     def handler(params: None, *, context: ToolContext) -> ToolResult[None]:
         return ToolResult()
 
@@ -229,7 +229,7 @@ def test_rn_09_user_tools_come_first_and_the_librarys_last() -> None:
     ]
 
 
-def test_rn_10_children_of_a_summarized_section_are_no_blocks() -> None:
+def test_children_of_a_summarized_section_are_no_blocks() -> None:
     made = template(section("a", "x", section("b"), summary="s"))
     rendered = made.render(visibility_overrides={("a",): SUMMARY})
     assert [block.path for block in rendered.blocks] == [("a",)]
@@ -332,7 +332,7 @@ def test_a_summarized_block_tells_what_it_would_render_to_if_opened() -> None:
     assert caught.value.near == ("a.b",)
 
 
-def test_pc_11_the_pipeline_asks_enabled_then_visibility_then_substitutes() -> None:
+def test_the_pipeline_asks_enabled_then_visibility_then_substitutes() -> None:
     asked: list[str] = []
 
     class Loud:

@@ -45,7 +45,7 @@ def nothing(params: Flag, *, context: ToolContext) -> ToolResult[None]:
     return ToolResult()
 
 
-def test_sm_01_a_section_has_the_specified_attributes_with_their_defaults() -> None:
+def test_a_section_has_the_specified_attributes_with_their_defaults() -> None:
     section = MarkdownSection[Flag](title="T", key="t", template="x")
     assert (section.title, section.key) == ("T", "t")
     assert (section.children, section.tools) == ((), ())
@@ -56,12 +56,12 @@ def test_sm_01_a_section_has_the_specified_attributes_with_their_defaults() -> N
     assert section.params_type is Flag
 
 
-def test_sm_01_a_section_is_abstract() -> None:
+def test_a_section_is_abstract() -> None:
     with pytest.raises(TypeError, match="abstract"):
         Section[None](title="T", key="t")  # type: ignore[abstract]
 
 
-def test_sm_02_a_section_of_ones_own_says_what_its_text_is() -> None:
+def test_a_section_of_ones_own_says_what_its_text_is() -> None:
     class Shout(Section[Flag]):
         def render_body(self, params: Flag) -> str:
             return params.word.upper()
@@ -81,7 +81,7 @@ def test_sm_02_a_section_of_ones_own_says_what_its_text_is() -> None:
     assert section.clone() is not section
 
 
-def test_sm_02_what_a_section_of_ones_own_raises_is_a_render_error_that_names_it() -> None:
+def test_what_a_section_of_ones_own_raises_is_a_render_error_that_names_it() -> None:
     class Broken(Section[None]):
         def render_body(self, params: None) -> str:
             raise KeyError("lost")
@@ -94,7 +94,7 @@ def test_sm_02_what_a_section_of_ones_own_raises_is_a_render_error_that_names_it
     assert caught.value.section_path == ("o", "b")
 
 
-def test_sm_03_enabled_decides_from_the_parameters() -> None:
+def test_enabled_decides_from_the_parameters() -> None:
     section = MarkdownSection[Flag](title="T", key="t", template="x", enabled=lambda p: p.on)
     assert render(section, params=(Flag(on=True),)) == "## 1. T\n\nx"
     assert render(section, params=(Flag(on=False),)) == ""
@@ -114,7 +114,7 @@ def test_sm_03_enabled_decides_from_the_parameters() -> None:
         lambda params=None: SUMMARY if params is not None else FULL,
     ],
 )
-def test_sm_04_visibility_takes_every_specified_form(
+def test_visibility_takes_every_specified_form(
     visibility: Callable[[Flag], SectionVisibility],
 ) -> None:
     section = MarkdownSection[Flag](
@@ -123,7 +123,7 @@ def test_sm_04_visibility_takes_every_specified_form(
     assert "short" in render(section)
 
 
-def test_sm_04_a_visibility_callable_sees_the_session_of_the_render() -> None:
+def test_a_visibility_callable_sees_the_session_of_the_render() -> None:
     seen: list[object] = []
 
     def look(params: Flag, *, session: object | None) -> SectionVisibility:
@@ -136,7 +136,7 @@ def test_sm_04_a_visibility_callable_sees_the_session_of_the_render() -> None:
     assert seen == [(Flag(), marker)]
 
 
-def test_sm_04_a_visibility_callable_that_answers_something_else_is_a_render_error() -> None:
+def test_a_visibility_callable_that_answers_something_else_is_a_render_error() -> None:
     section = MarkdownSection[None](
         title="T",
         key="t",
@@ -181,7 +181,7 @@ def test_a_selector_that_asks_for_too_much_is_refused_at_construction() -> None:
         lambda: Chapter(title="T", key="t"),
     ],
 )
-def test_sm_05_er_02_an_unspecialised_section_is_refused_by_the_template(
+def test_an_unspecialised_section_is_refused_by_the_template(
     make: Callable[[], Section[object]],
 ) -> None:
     section = make()
@@ -190,7 +190,7 @@ def test_sm_05_er_02_an_unspecialised_section_is_refused_by_the_template(
     assert caught.value.section_path == (section.key,)
 
 
-def test_sm_05_the_error_for_a_nested_unspecialised_section_has_its_path() -> None:
+def test_the_error_for_a_nested_unspecialised_section_has_its_path() -> None:
     inner: Section[object] = MarkdownSection(title="T", key="t", template="x")
     outer = MarkdownSection[None](title="O", key="o", template="", children=[inner])
     with pytest.raises(PromptValidationError) as caught:
@@ -199,12 +199,12 @@ def test_sm_05_the_error_for_a_nested_unspecialised_section_has_its_path() -> No
 
 
 @pytest.mark.parametrize("argument", [int, str, dict, "Flag"])
-def test_sm_05_only_dataclasses_and_none_specialise(argument: object) -> None:
+def test_only_dataclasses_and_none_specialise(argument: object) -> None:
     with pytest.raises(PromptValidationError):
         MarkdownSection[argument](title="T", key="t", template="x")  # type: ignore[valid-type]
 
 
-def test_sm_05_a_subclass_of_a_specialised_section_is_specialised() -> None:
+def test_a_subclass_of_a_specialised_section_is_specialised() -> None:
     class Fixed(MarkdownSection[Flag]):
         def __init__(self) -> None:
             super().__init__(title="Fixed", key="fixed", template="${word}")
@@ -216,7 +216,7 @@ def test_sm_05_a_subclass_of_a_specialised_section_is_specialised() -> None:
     assert More().params_type is Flag
 
 
-def test_sm_05_a_generic_subclass_is_specialised_in_its_turn() -> None:
+def test_a_generic_subclass_is_specialised_in_its_turn() -> None:
     other = TypeVar("other")
     params_co = TypeVar("params_co", covariant=True)
 
@@ -228,27 +228,27 @@ def test_sm_05_a_generic_subclass_is_specialised_in_its_turn() -> None:
     assert render(section) == "## 1. T\n\nw"
 
 
-def test_sm_05_a_generic_dataclass_can_be_given_with_or_without_its_argument() -> None:
+def test_a_generic_dataclass_can_be_given_with_or_without_its_argument() -> None:
     for kind in (Page[int], Page):
         section = MarkdownSection[kind](title="T", key="t", template="${item}")  # type: ignore[valid-type]
         assert section.params_type is Page
         assert render(section, params=(Page(5),)) == "## 1. T\n\n5"
 
 
-def test_sm_05_specialised_classes_are_cached_and_named_for_people() -> None:
+def test_specialised_classes_are_cached_and_named_for_people() -> None:
     assert MarkdownSection[Flag] is MarkdownSection[Flag]
     assert MarkdownSection[Flag].__name__ == "MarkdownSection[Flag]"
     assert MarkdownSection[None].__name__ == "MarkdownSection[None]"
     assert len({MarkdownSection[Page[int]], MarkdownSection[Page[str]], MarkdownSection}) == 3
 
 
-def test_sm_06_accepts_overrides_is_kept_for_the_override_system() -> None:
+def test_accepts_overrides_is_kept_for_the_override_system() -> None:
     section = MarkdownSection[None](title="T", key="t", template="x", accepts_overrides=False)
     (described,) = PromptTemplate(ns="n", key="k", sections=[section]).descriptor.sections
     assert described.accepts_overrides is False
 
 
-def test_sm_07_a_template_is_dedented_stripped_and_substituted() -> None:
+def test_a_template_is_dedented_stripped_and_substituted() -> None:
     section = MarkdownSection[Flag](
         title="T",
         key="t",
@@ -262,7 +262,7 @@ def test_sm_07_a_template_is_dedented_stripped_and_substituted() -> None:
     assert section.render(Flag()) == "First w\n  indented w\n\nlast $word"
 
 
-def test_sm_08_a_summary_is_a_template_and_checked_like_one() -> None:
+def test_a_summary_is_a_template_and_checked_like_one() -> None:
     section = MarkdownSection[Flag](
         title="T", key="t", template="x", summary="  About ${word}. ", visibility=SUMMARY
     )
@@ -286,7 +286,7 @@ def test_an_override_to_summary_without_a_summary_text_is_refused_at_render() ->
     assert caught.value.section_path == ("t",)
 
 
-def test_sm_09_a_disabled_section_hides_its_children_and_tools() -> None:
+def test_a_disabled_section_hides_its_children_and_tools() -> None:
     tool = Tool[Flag, None](name="go", description="Go.", handler=nothing)
     child = MarkdownSection[None](title="C", key="c", template="child", tools=[tool])
     section = MarkdownSection[Flag](
@@ -299,7 +299,7 @@ def test_sm_09_a_disabled_section_hides_its_children_and_tools() -> None:
     assert made.render(Flag(on=True)).tools == (tool,)
 
 
-def test_sm_09_a_disabled_parent_spares_its_children_their_parameters() -> None:
+def test_a_disabled_parent_spares_its_children_their_parameters() -> None:
     @FrozenDataclass()
     class Needed:
         x: str
@@ -316,7 +316,7 @@ def test_sm_09_a_disabled_parent_spares_its_children_their_parameters() -> None:
         render(section)
 
 
-def test_sm_10_a_summarized_section_shows_its_summary_and_not_its_tools() -> None:
+def test_a_summarized_section_shows_its_summary_and_not_its_tools() -> None:
     tool = Tool[Flag, None](name="go", description="Go.", handler=nothing)
     section = MarkdownSection[None](
         title="T", key="t", template="BODY", summary="short", visibility=SUMMARY, tools=[tool]
@@ -326,7 +326,7 @@ def test_sm_10_a_summarized_section_shows_its_summary_and_not_its_tools() -> Non
     assert tool not in rendered.tools
 
 
-def test_sm_11_sections_are_the_same_inside_and_outside_of_a_chapter() -> None:
+def test_sections_are_the_same_inside_and_outside_of_a_chapter() -> None:
     section = MarkdownSection[Flag](title="T", key="t", template="${word}", enabled=lambda p: p.on)
     inside = PromptTemplate(
         ns="n", key="k", chapters=[Chapter[None](key="c", title="C", sections=[section])]

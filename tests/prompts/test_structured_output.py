@@ -146,19 +146,19 @@ def one_field(hint: object) -> type[Any]:
 # Declaration
 
 
-def test_so_01_rn_06_an_object_or_an_array_of_a_dataclass_is_declared() -> None:
+def test_an_object_or_an_array_of_a_dataclass_is_declared() -> None:
     one, many = declared(Plan), declared(list[Plan])
     assert (one.output_type, one.container) == (Plan, "object")
     assert (many.output_type, many.container) == (Plan, "array")
 
 
 @pytest.mark.parametrize("kind", [int, str, dict, list, list[int], tuple[Plan, ...], Plan | None])
-def test_so_02_other_types_are_refused(kind: object) -> None:
+def test_other_types_are_refused(kind: object) -> None:
     with pytest.raises(PromptValidationError, match="must be a dataclass"):
         PromptTemplate[kind](ns="n", key="k")  # type: ignore[valid-type]
 
 
-def test_so_02_a_field_that_json_cannot_express_is_refused_with_its_place() -> None:
+def test_a_field_that_json_cannot_express_is_refused_with_its_place() -> None:
     @dataclass
     class Bad:
         it: list[complex]
@@ -174,7 +174,7 @@ def test_so_02_a_field_that_json_cannot_express_is_refused_with_its_place() -> N
         declared(Keyed)
 
 
-def test_so_03_unknown_keys_are_refused_unless_allowed() -> None:
+def test_unknown_keys_are_refused_unless_allowed() -> None:
     value = {"title": "x", "minuts": 3}
     error = failure(Step, value)
     assert error.json_path == "$.minuts"
@@ -182,7 +182,7 @@ def test_so_03_unknown_keys_are_refused_unless_allowed() -> None:
     assert parse(Step, value, allow_extra_keys=True) == Step("x", 5)
 
 
-def test_so_03_the_rule_holds_for_nested_objects() -> None:
+def test_the_rule_holds_for_nested_objects() -> None:
     value = {"summary": "s", "steps": [{"title": "x", "zzz": 1}]}
     assert failure(Plan, value).json_path == "$.steps[0].zzz"
     assert parse(Plan, value, allow_extra_keys=True).steps == [Step("x")]
@@ -191,7 +191,7 @@ def test_so_03_the_rule_holds_for_nested_objects() -> None:
 # Schemas
 
 
-def test_so_08_the_schema_is_part_of_the_rendered_prompt_and_not_of_its_text() -> None:
+def test_the_schema_is_part_of_the_rendered_prompt_and_not_of_its_text() -> None:
     rendered = declared(Plan)
     assert rendered.structured_output is not None
     assert rendered.structured_output.schema == {
@@ -217,7 +217,7 @@ def test_so_08_the_schema_is_part_of_the_rendered_prompt_and_not_of_its_text() -
     assert rendered.text == ""
 
 
-def test_so_08_an_array_has_an_array_schema_and_extra_keys_show() -> None:
+def test_an_array_has_an_array_schema_and_extra_keys_show() -> None:
     config = declared(list[Step], allow_extra_keys=True).structured_output
     assert config is not None
     schema = config.schema
@@ -314,38 +314,38 @@ STEP = '{"title": "x"}'
         f"```json\nnot json\n```\n{STEP}",
     ],
 )
-def test_so_04_json_is_found_in_fences_in_the_whole_or_by_scanning(text: str) -> None:
+def test_json_is_found_in_fences_in_the_whole_or_by_scanning(text: str) -> None:
     assert parse(Step, text) == Step("x")
 
 
-def test_so_04_a_fenced_block_is_preferred_to_anything_else() -> None:
+def test_a_fenced_block_is_preferred_to_anything_else() -> None:
     text = '{"title": "outside"}\n```json\n{"title": "inside"}\n```'
     assert parse(Step, text) == Step("inside")
 
 
-def test_so_04_a_fenced_block_that_does_not_fit_is_not_made_up_for_by_other_json() -> None:
+def test_a_fenced_block_that_does_not_fit_is_not_made_up_for_by_other_json() -> None:
     error = failure(Step, f'```json\n{{"wrong": 1}}\n```\nor {STEP}')
     assert error.json_path == "$.wrong"
 
 
-def test_so_04_backticks_inside_of_a_string_do_not_end_the_block() -> None:
+def test_backticks_inside_of_a_string_do_not_end_the_block() -> None:
     title = "use ```json\n{}\n``` here"
     assert parse(Step, f"```json\n{json.dumps({'title': title})}\n```") == Step(title)
 
 
-def test_so_04_of_several_candidates_the_first_that_fits_counts() -> None:
+def test_of_several_candidates_the_first_that_fits_counts() -> None:
     text = f'First {{"wrong": 1}} then {STEP} then {{"title": "late"}}'
     assert parse(Step, text) == Step("x")
 
 
-def test_so_04_objects_inside_of_a_found_value_are_not_candidates() -> None:
+def test_objects_inside_of_a_found_value_are_not_candidates() -> None:
     error = failure(list[Step], 'The plan: {"steps": [{"title": "x"}]}')
     assert "expected an array of Step" not in str(error)
     assert "expected an array for Step, got an object" in str(error)
 
 
 @pytest.mark.parametrize("text", ["", "no json here", "{", "Use {name}.", "NaN", '{"title": NaN}'])
-def test_so_04_so_07_without_json_the_answer_is_refused(text: str) -> None:
+def test_without_json_the_answer_is_refused(text: str) -> None:
     error = failure(Step, text)
     assert error.raw_response == text
     assert "holds no JSON" in str(error) or "got a bare value" in str(error)
@@ -362,7 +362,7 @@ def test_so_04_so_07_without_json_the_answer_is_refused(text: str) -> None:
         ('{"title": x}', "is broken at line 1, column 11: expecting value."),
     ],
 )
-def test_so_07_broken_json_says_where_and_whether_it_was_cut(text: str, message: str) -> None:
+def test_broken_json_says_where_and_whether_it_was_cut(text: str, message: str) -> None:
     assert message in str(failure(Step, text))
 
 
@@ -403,12 +403,12 @@ def test_repairs_change_nothing_of_json_that_is_whole(value: object) -> None:
     assert parse(Step, commas) == answer.value
 
 
-def test_so_04_absurd_input_is_refused_and_does_no_harm() -> None:
+def test_absurd_input_is_refused_and_does_no_harm() -> None:
     for text in ("[" * 50_000, "{" * 50_000, '{"title":' * 20_000):
         assert failure(Step, text).raw_response == text
 
 
-def test_so_05_er_04_the_container_must_match() -> None:
+def test_the_container_must_match() -> None:
     assert "expected an object for Step, got an array" in str(failure(Step, [{"title": "x"}]))
     assert "expected an array for Step, got an object" in str(failure(list[Step], {"title": "x"}))
     assert "got a bare value" in str(failure(Step, "3"))
@@ -435,7 +435,7 @@ def test_every_supported_type_is_read() -> None:
 
 
 @pytest.mark.parametrize("missing", ["summary", "steps"])
-def test_so_06_er_04_required_fields_must_be_there(missing: str) -> None:
+def test_required_fields_must_be_there(missing: str) -> None:
     value = {"summary": "s", "steps": []}
     del value[missing]
     error = failure(Plan, value)
@@ -443,7 +443,7 @@ def test_so_06_er_04_required_fields_must_be_there(missing: str) -> None:
     assert error.dataclass_type is Plan
 
 
-def test_so_06_fields_with_defaults_may_be_left_out_or_null() -> None:
+def test_fields_with_defaults_may_be_left_out_or_null() -> None:
     assert parse(Step, {"title": "x"}) == Step("x", 5)
     assert parse(Step, {"title": "x", "minutes": None}) == Step("x", 5)
     assert failure(Step, {"title": None}).json_path == "$.title"
@@ -468,7 +468,7 @@ def test_so_06_fields_with_defaults_may_be_left_out_or_null() -> None:
         (set[int], [1, 2], {1, 2}),
     ],
 )
-def test_so_06_conversions_that_lose_nothing_are_made(
+def test_conversions_that_lose_nothing_are_made(
     hint: object, value: object, expected: object
 ) -> None:
     result = parse(one_field(hint), {"it": value}).it
@@ -519,15 +519,15 @@ def test_so_06_conversions_that_lose_nothing_are_made(
         (int | None, "x"),
     ],
 )
-def test_so_06_nothing_else_is_converted(hint: object, value: object) -> None:
+def test_nothing_else_is_converted(hint: object, value: object) -> None:
     assert failure(one_field(hint), {"it": value}).json_path.startswith("$.it")
 
 
-def test_so_06_a_number_too_large_for_a_float_is_refused() -> None:
+def test_a_number_too_large_for_a_float_is_refused() -> None:
     assert failure(one_field(float), '{"it": 1e999}').json_path == "$.it"
 
 
-def test_so_07_errors_carry_the_raw_answer_the_place_and_the_type() -> None:
+def test_errors_carry_the_raw_answer_the_place_and_the_type() -> None:
     raw = 'Sure:\n```json\n{"summary": "s", "steps": [{"title": "a"}, {"title": 7}]}\n```'
     error = failure(Plan, raw)
     assert error.raw_response == raw
@@ -537,7 +537,7 @@ def test_so_07_errors_carry_the_raw_answer_the_place_and_the_type() -> None:
     assert isinstance(error, ValueError)
 
 
-def test_so_07_a_union_blames_what_got_furthest() -> None:
+def test_a_union_blames_what_got_furthest() -> None:
     @dataclass
     class Holder:
         it: Step | int
@@ -546,7 +546,7 @@ def test_so_07_a_union_blames_what_got_furthest() -> None:
     assert "expected Step or int" in str(failure(Holder, {"it": "x"}))
 
 
-def test_so_07_a_dataclass_that_refuses_its_values_is_an_error_of_the_answer() -> None:
+def test_a_dataclass_that_refuses_its_values_is_an_error_of_the_answer() -> None:
     @dataclass
     class Positive:
         number: int

@@ -45,7 +45,7 @@ def rendered(task: CodeReviewTask) -> str:
     return text[text.index("## 5. ") :]
 
 
-def test_tk_01_ts_11_ts_16_a_task_has_described_fields_and_defaults() -> None:
+def test_a_task_has_described_fields_and_defaults() -> None:
     task = Task(request="r")
     assert (task.background, task.expansion_instructions) == (None, None)
     assert [f.name for f in dataclasses.fields(Task)] == [
@@ -58,12 +58,12 @@ def test_tk_01_ts_11_ts_16_a_task_has_described_fields_and_defaults() -> None:
         task.request = "other"  # type: ignore[misc]
 
 
-def test_tk_02_tasks_are_subclassed_with_more_fields() -> None:
+def test_tasks_are_subclassed_with_more_fields() -> None:
     task = CodeReviewTask(request="r", files=("a.py",))
     assert (task.files, task.focus, task.background) == (("a.py",), None, None)
 
 
-def test_tk_03_ts_17_the_section_has_the_specified_defaults() -> None:
+def test_the_section_has_the_specified_defaults() -> None:
     section = TaskSection[CodeReviewTask]()
     assert (section.key, section.title) == ("task", "Task")
     assert isinstance(section, MarkdownSection)
@@ -72,7 +72,7 @@ def test_tk_03_ts_17_the_section_has_the_specified_defaults() -> None:
     assert (named.key, named.title) == ("review-task", "Review Task")
 
 
-def test_tk_03_the_section_takes_tasks_only() -> None:
+def test_the_section_takes_tasks_only() -> None:
     @FrozenDataclass()
     class Who:
         request: str
@@ -84,7 +84,7 @@ def test_tk_03_the_section_takes_tasks_only() -> None:
         PromptTemplate(ns="n", key="k", sections=[TaskSection()])
 
 
-def test_tk_04_the_template_is_as_specified_and_its_blocks_are_computed() -> None:
+def test_the_template_is_as_specified_and_its_blocks_are_computed() -> None:
     section = TaskSection[Task]()
     assert section.template == "${_expansion_block}${request}\n\n${_background_block}"
     segments = section.render_body(Task(request="r", background="b"))
@@ -96,7 +96,7 @@ def test_tk_04_the_template_is_as_specified_and_its_blocks_are_computed() -> Non
 
 
 @pytest.mark.parametrize("name", ["_expansion_block", "_background_block"])
-def test_tk_04_a_task_may_not_have_fields_of_those_names(name: str) -> None:
+def test_a_task_may_not_have_fields_of_those_names(name: str) -> None:
     kind = dataclasses.make_dataclass(
         "Bad", [(name, str, "x")], bases=(Task,), frozen=True, slots=True
     )
@@ -105,13 +105,13 @@ def test_tk_04_a_task_may_not_have_fields_of_those_names(name: str) -> None:
     assert caught.value.placeholder == name
 
 
-def test_tk_05_tk_08_ts_12_a_first_render_is_as_specified() -> None:
+def test_a_first_render_is_as_specified() -> None:
     assert rendered(CodeReviewTask(request=REQUEST, background=BACKGROUND)) == (
         f"## 5. Task\n\n{REQUEST}\n\n**Background:** {BACKGROUND}"
     )
 
 
-def test_tk_06_ts_12_a_render_after_expansion_is_as_specified() -> None:
+def test_a_render_after_expansion_is_as_specified() -> None:
     task = CodeReviewTask(
         request=REQUEST, background=BACKGROUND, expansion_instructions=INSTRUCTIONS
     )
@@ -122,7 +122,7 @@ def test_tk_06_ts_12_a_render_after_expansion_is_as_specified() -> None:
 
 
 @pytest.mark.parametrize("absent", [None, ""])
-def test_tk_07_what_is_absent_leaves_nothing_behind(absent: str | None) -> None:
+def test_what_is_absent_leaves_nothing_behind(absent: str | None) -> None:
     assert (
         rendered(CodeReviewTask(request=REQUEST, background=absent, expansion_instructions=absent))
         == f"## 5. Task\n\n{REQUEST}"
@@ -135,11 +135,11 @@ def test_tk_07_what_is_absent_leaves_nothing_behind(absent: str | None) -> None:
     )
 
 
-def test_tk_07_the_users_own_blank_lines_are_kept() -> None:
+def test_the_users_own_blank_lines_are_kept() -> None:
     assert TaskSection[Task]().render(Task(request="one\n\n\ntwo\n")) == "one\n\n\ntwo\n"
 
 
-def test_tk_09_ts_14_instructions_are_replaced_on_each_rebind_and_gone_afterwards() -> None:
+def test_instructions_are_replaced_on_each_rebind_and_gone_afterwards() -> None:
     prompt = Prompt(TEMPLATE)
     task = CodeReviewTask(request=REQUEST)
     for instructions in ("First.", "Second."):
@@ -158,7 +158,7 @@ def test_instructions_and_requests_are_literal_text() -> None:
     )
 
 
-def test_tk_12_a_task_section_can_be_summarized_like_any_other() -> None:
+def test_a_task_section_can_be_summarized_like_any_other() -> None:
     section = TaskSection[Task](summary="About ${request}", visibility=SectionVisibility.SUMMARY)
     text = PromptTemplate(ns="n", key="k", sections=[section]).render(Task(request="it")).text
     assert text.startswith("## 1. Task\n\nAbout it\n\n---\n")

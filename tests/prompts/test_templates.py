@@ -49,7 +49,7 @@ def template(*sections: Section[object]) -> PromptTemplate[None]:
     return PromptTemplate(ns="demo", key="greet", sections=sections)
 
 
-def test_pc_01_pc_02_a_template_owns_its_names_and_its_ordered_sections() -> None:
+def test_a_template_owns_its_names_and_its_ordered_sections() -> None:
     sections = [text("a"), text("b")]
     chapter = Chapter[None](key="c", title="C", sections=[text("d")])
     made = PromptTemplate(
@@ -68,12 +68,12 @@ def test_pc_01_pc_02_a_template_owns_its_names_and_its_ordered_sections() -> Non
 
 
 @pytest.mark.parametrize(("ns", "key"), [("", "k"), ("n", ""), ("  ", "k"), ("n", "\n")])
-def test_pc_03_er_02_an_empty_ns_or_key_is_refused(ns: str, key: str) -> None:
+def test_an_empty_ns_or_key_is_refused(ns: str, key: str) -> None:
     with pytest.raises(PromptValidationError, match="non-empty"):
         PromptTemplate(ns=ns, key=key)
 
 
-def test_pc_04_ns_and_key_identify_a_prompt() -> None:
+def test_ns_and_key_identify_a_prompt() -> None:
     descriptor = template(text("a")).descriptor
     assert (descriptor.ns, descriptor.key) == ("demo", "greet")
     other = PromptTemplate(ns="demo", key="other", sections=[text("a")]).descriptor
@@ -81,38 +81,38 @@ def test_pc_04_ns_and_key_identify_a_prompt() -> None:
 
 
 @pytest.mark.parametrize("key", ["a", "0", "a.b", "a_b-c", "x" * 64])
-def test_pc_05_good_section_keys_are_accepted(key: str) -> None:
+def test_good_section_keys_are_accepted(key: str) -> None:
     assert text(key).key == key
 
 
 @pytest.mark.parametrize("key", ["", "A", ".a", "-a", "_a", "a b", "a\n", "é", "x" * 65])
-def test_pc_05_other_section_keys_are_refused(key: str) -> None:
+def test_other_section_keys_are_refused(key: str) -> None:
     with pytest.raises(PromptValidationError, match="Section key"):
         text(key)
 
 
-def test_pc_06_specialisation_declares_the_output() -> None:
+def test_specialisation_declares_the_output() -> None:
     assert PromptTemplate[Name](ns="n", key="k").render().output_type is Name
     assert PromptTemplate(ns="n", key="k").render().output_type is None
     assert isinstance(PromptTemplate[Name](ns="n", key="k"), PromptTemplate)
     assert PromptTemplate[Name] is PromptTemplate[Name]
 
 
-def test_pc_07_a_prompt_binds_parameters_and_renders() -> None:
+def test_a_prompt_binds_parameters_and_renders() -> None:
     assert Prompt(template(named())).bind(Name("Ada")).render().text == "## 1. Hi\n\nHi Ada"
 
 
-def test_pc_07_a_prompt_wraps_nothing_but_templates() -> None:
+def test_a_prompt_wraps_nothing_but_templates() -> None:
     with pytest.raises(PromptValidationError, match="PromptTemplate"):
         Prompt("hello")  # type: ignore[arg-type]  # This is the error.
 
 
-def test_pc_08_the_only_syntax_is_that_of_string_template() -> None:
+def test_the_only_syntax_is_that_of_string_template() -> None:
     section = text("a", "{{ x }} {% if y %} {name} %s #{z} <%= w %>")
     assert section.render() == "{{ x }} {% if y %} {name} %s #{z} <%= w %>"
 
 
-def test_pc_09_sm_12_every_placeholder_must_be_a_field() -> None:
+def test_every_placeholder_must_be_a_field() -> None:
     with pytest.raises(PromptValidationError) as caught:
         MarkdownSection[Name](title="T", key="t", template="${nmae}")
     assert caught.value.placeholder == "nmae"
@@ -121,7 +121,7 @@ def test_pc_09_sm_12_every_placeholder_must_be_a_field() -> None:
         text("a", "${name}")
 
 
-def test_pc_09_inherited_fields_are_fields_but_properties_and_class_variables_are_not() -> None:
+def test_inherited_fields_are_fields_but_properties_and_class_variables_are_not() -> None:
     @FrozenDataclass()
     class Full(Name):
         surname: str = ""
@@ -139,16 +139,14 @@ def test_pc_09_inherited_fields_are_fields_but_properties_and_class_variables_ar
 @pytest.mark.parametrize(
     ("source", "line", "column"), [("$", 1, 1), ("a\nb $5", 2, 3), ("${a b}", 1, 1), ("${", 1, 1)]
 )
-def test_pc_09_a_stray_dollar_is_refused_with_its_place(
-    source: str, line: int, column: int
-) -> None:
+def test_a_stray_dollar_is_refused_with_its_place(source: str, line: int, column: int) -> None:
     with pytest.raises(PromptValidationError, match=f"line {line}, column {column}") as caught:
         text("a", source)
     assert "$$" in str(caught.value)
 
 
 @pytest.mark.parametrize("expression", ["who.name", "steps[0]", "age:03d", "name|upper", "f(x)"])
-def test_pc_09_an_expression_in_a_placeholder_is_refused(expression: str) -> None:
+def test_an_expression_in_a_placeholder_is_refused(expression: str) -> None:
     with pytest.raises(PromptValidationError) as caught:
         text("a", f"Hi\n${{{expression}}}")
     message = f"`${{{expression}}}` in line 2, column 1 of `template` isn't the name of a field"
@@ -156,18 +154,18 @@ def test_pc_09_an_expression_in_a_placeholder_is_refused(expression: str) -> Non
     assert "compute the text in a field" in str(caught.value)
 
 
-def test_pc_10_nothing_but_sections_and_headings_is_in_the_text() -> None:
+def test_nothing_but_sections_and_headings_is_in_the_text() -> None:
     rendered = PromptTemplate[Name](ns="n", key="k", sections=[text("a", "body")]).render()
     assert rendered.text == "## 1. a\n\nbody"
 
 
 @pytest.mark.parametrize("bad", [3, "text", {"name": "x"}, ("x",), None, Name, object()])
-def test_pc_12_pb_05_only_instances_of_dataclasses_can_be_bound(bad: object) -> None:
+def test_only_instances_of_dataclasses_can_be_bound(bad: object) -> None:
     with pytest.raises(PromptValidationError, match="dataclass"):
         Prompt(template(named())).bind(bad)
 
 
-def test_pc_13_a_prompt_cannot_be_nested() -> None:
+def test_a_prompt_cannot_be_nested() -> None:
     inner = template(text("a"))
     with pytest.raises(PromptValidationError, match="not nested"):
         template(inner)  # type: ignore[arg-type]  # This is the error.
@@ -180,7 +178,7 @@ def test_pc_13_a_prompt_cannot_be_nested() -> None:
         )
 
 
-def test_pc_14_a_template_renders_with_parameters_and_overrides() -> None:
+def test_a_template_renders_with_parameters_and_overrides() -> None:
     section = MarkdownSection[Name](title="T", key="t", template="Hi ${name}", summary="S")
     rendered = template(section).render(
         Name("Ada"), visibility_overrides={("t",): SectionVisibility.SUMMARY}
@@ -188,7 +186,7 @@ def test_pc_14_a_template_renders_with_parameters_and_overrides() -> None:
     assert rendered.text.startswith("## 1. T\n\nS\n\n---\n")
 
 
-def test_pc_15_a_template_binds_to_a_new_prompt_and_a_prompt_to_itself() -> None:
+def test_a_template_binds_to_a_new_prompt_and_a_prompt_to_itself() -> None:
     made = template(named())
     first = made.bind(Name("Ada"))
     assert made.bind(Name("Bob")) is not first
@@ -196,7 +194,7 @@ def test_pc_15_a_template_binds_to_a_new_prompt_and_a_prompt_to_itself() -> None
     assert first.render().text.endswith("Hi Eve")
 
 
-def test_pc_16_the_public_names_are_where_the_specs_import_them_from() -> None:
+def test_the_public_names_are_where_the_specs_import_them_from() -> None:
     for name in (
         "Prompt",
         "PromptTemplate",
@@ -211,14 +209,14 @@ def test_pc_16_the_public_names_are_where_the_specs_import_them_from() -> None:
     assert hasattr(foldline.prompts.dataclasses, "FrozenDataclass")
 
 
-def test_pc_16_every_public_name_exists() -> None:
+def test_every_public_name_exists() -> None:
     for name in foldline.prompts.__all__:
         assert getattr(foldline.prompts, name) is not None
     with pytest.raises(AttributeError):
         _ = foldline.prompts.no_such_name  # type: ignore[attr-defined]
 
 
-def test_pb_01_pb_02_one_instance_per_type_is_bound_and_rebinding_replaces_it() -> None:
+def test_one_instance_per_type_is_bound_and_rebinding_replaces_it() -> None:
     tone = MarkdownSection[Tone](title="T", key="t", template="${tone}")
     prompt = Prompt(template(named(), tone))
     prompt.bind(Name("Ada"), Tone("brisk")).bind(Name("Bob"))
@@ -227,7 +225,7 @@ def test_pb_01_pb_02_one_instance_per_type_is_bound_and_rebinding_replaces_it() 
     assert "brisk" in prompt.render().text
 
 
-def test_pb_03_one_type_twice_in_one_call_is_refused_at_render_even_if_equal() -> None:
+def test_one_type_twice_in_one_call_is_refused_at_render_even_if_equal() -> None:
     prompt = Prompt(template(named())).bind(Name("Ada"), Name("Ada"))
     with pytest.raises(PromptValidationError, match="bound twice") as caught:
         prompt.render()
@@ -235,30 +233,30 @@ def test_pb_03_one_type_twice_in_one_call_is_refused_at_render_even_if_equal() -
     assert prompt.bind(Name("Bob")).render().text.endswith("Hi Bob")
 
 
-def test_pb_03_a_later_call_for_another_type_does_not_hide_the_mistake() -> None:
+def test_a_later_call_for_another_type_does_not_hide_the_mistake() -> None:
     prompt = Prompt(template(named())).bind(Name("Ada"), Name("Bob")).bind()
     with pytest.raises(PromptValidationError, match="bound twice"):
         prompt.render()
 
 
-def test_pb_04_a_bound_instance_comes_first() -> None:
+def test_a_bound_instance_comes_first() -> None:
     made = template(named("a", Name("Own")), named("b", Name("Other")))
     assert "Own" not in made.render(Name("Bound")).text
 
 
-def test_pb_04_then_the_sections_own_default_then_the_first_of_the_type() -> None:
+def test_then_the_sections_own_default_then_the_first_of_the_type() -> None:
     made = template(named("a"), named("b", Name("First")), named("c", Name("Second")))
     assert made.render().text == (
         "## 1. Hi\n\nHi First\n\n## 2. Hi\n\nHi First\n\n## 3. Hi\n\nHi Second"
     )
 
 
-def test_pb_04_then_an_instance_without_arguments() -> None:
+def test_then_an_instance_without_arguments() -> None:
     made = template(MarkdownSection[Tone](title="T", key="t", template="${tone}"))
     assert made.render().text.endswith("calm")
 
 
-def test_pb_04_rn_08_er_03_else_the_render_fails_and_names_what_is_missing() -> None:
+def test_else_the_render_fails_and_names_what_is_missing() -> None:
     outer = MarkdownSection[None](title="O", key="outer", template="", children=[named()])
     with pytest.raises(PromptRenderError, match=r"bind an instance of Name .*name") as caught:
         template(outer).render()
@@ -266,7 +264,7 @@ def test_pb_04_rn_08_er_03_else_the_render_fails_and_names_what_is_missing() -> 
     assert caught.value.dataclass_type is Name
 
 
-def test_pb_04_defaults_that_refuse_themselves_are_a_render_error_with_the_cause() -> None:
+def test_defaults_that_refuse_themselves_are_a_render_error_with_the_cause() -> None:
     @dataclass
     class Picky:
         value: int = 0
@@ -279,7 +277,7 @@ def test_pb_04_defaults_that_refuse_themselves_are_a_render_error_with_the_cause
     assert isinstance(caught.value.__cause__, ValueError)
 
 
-def test_pb_04_default_factories_are_called_once_per_render() -> None:
+def test_default_factories_are_called_once_per_render() -> None:
     numbers = itertools.count(1)
 
     @dataclass
@@ -293,7 +291,7 @@ def test_pb_04_default_factories_are_called_once_per_render() -> None:
     assert both.render().text == "## 1. T\n\n2\n\n## 2. U\n\n2"
 
 
-def test_pb_06_tasks_are_replaced_and_bound_again() -> None:
+def test_tasks_are_replaced_and_bound_again() -> None:
     @FrozenDataclass()
     class ReviewTask(Task):
         focus: str | None = None
@@ -306,7 +304,7 @@ def test_pb_06_tasks_are_replaced_and_bound_again() -> None:
     assert "Go on." not in prompt.bind(task).render().text
 
 
-def test_pb_07_a_type_that_only_a_closed_chapter_uses_may_be_bound() -> None:
+def test_a_type_that_only_a_closed_chapter_uses_may_be_bound() -> None:
     made = PromptTemplate(
         ns="n",
         key="k",

@@ -83,7 +83,7 @@ async def test_read_lines_and_file(editor: Editor) -> None:
     assert file["text"] == source
 
 
-async def test_cm_01_a_read_file_carries_its_outline_and_priority(editor: Editor) -> None:
+async def test_a_read_file_carries_its_outline_and_priority(editor: Editor) -> None:
     file = await editor.command("code.readFile", path="auth/errors.py")
     outline = await editor.command("code.outline", path="auth/errors.py")
     assert file["_summary"] == outline["text"]
@@ -202,7 +202,7 @@ async def test_an_open_document_outside_the_workspace_is_read_and_its_neighbours
     assert data["kind"] == "path"
 
 
-async def test_pm_03_a_context_for_a_question_needs_no_focus(editor: Editor) -> None:
+async def test_a_context_for_a_question_needs_no_focus(editor: Editor) -> None:
     question = {"query": "How is a token signed?", "uri": editor.root.as_uri()}
     context = await editor.command("code.scopedContext", **question)
     assert "TokenSigner.sign" in context["text"]

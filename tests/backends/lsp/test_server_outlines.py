@@ -57,7 +57,7 @@ def check_trees_answer(faulty: Faulty) -> None:
     assert sorted((use.path, use.line) for use in found) == MATCHES
 
 
-def test_sf_04_a_server_that_is_up_answers_first(tmp_path: Path) -> None:
+def test_a_server_that_is_up_answers_first(tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols", [symbol("pay", 12, 1, 2)], LIMITS)
     assert faulty.access.get_outline("shop.py").backend == "faulty+ast"
     assert faulty.access.read_symbol("shop.py", "pay").backend == "faulty+ast"
@@ -66,7 +66,7 @@ def test_sf_04_a_server_that_is_up_answers_first(tmp_path: Path) -> None:
     faulty.access.close()
 
 
-def test_sf_04_a_changed_text_is_asked_about_anew(tmp_path: Path) -> None:
+def test_a_changed_text_is_asked_about_anew(tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols", [symbol("pay", 12, 1, 2)], LIMITS)
     assert faulty.access.get_outline("shop.py").backend == "faulty+ast"
     (faulty.root / "shop.py").write_text(f"\n{SHOP}")
@@ -77,7 +77,7 @@ def test_sf_04_a_changed_text_is_asked_about_anew(tmp_path: Path) -> None:
     faulty.access.close()
 
 
-def test_sf_04_what_the_tree_lost_is_added_and_can_be_read(tmp_path: Path) -> None:
+def test_what_the_tree_lost_is_added_and_can_be_read(tmp_path: Path) -> None:
     answer = [symbol("pay", 12, 1, 2), symbol("Cart", 5, 4, 6)]
     faulty = started(tmp_path, "symbols", answer, LIMITS)
     code = f"{SHOP}\nmacro Cart(:\n    one\n    two\n"
@@ -91,7 +91,7 @@ def test_sf_04_what_the_tree_lost_is_added_and_can_be_read(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("way", ["symbols: dies", "symbols: garbage", "symbols: refuses"])
-def test_sf_04_a_server_that_fails_costs_nothing(way: str, tmp_path: Path) -> None:
+def test_a_server_that_fails_costs_nothing(way: str, tmp_path: Path) -> None:
     faulty = started(tmp_path, way, limits=LIMITS)
     check_trees_answer(faulty)
     check_trees_answer(faulty)
@@ -99,7 +99,7 @@ def test_sf_04_a_server_that_fails_costs_nothing(way: str, tmp_path: Path) -> No
     assert not faulty.living()
 
 
-def test_sf_04_a_hung_server_is_waited_for_once_and_left_alone(
+def test_a_hung_server_is_waited_for_once_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.backends.lsp.lifecycle._FIRST_PAUSE", PATIENCE)
@@ -112,7 +112,7 @@ def test_sf_04_a_hung_server_is_waited_for_once_and_left_alone(
     assert not faulty.living()
 
 
-def test_sf_04_a_late_answer_is_there_the_next_time(tmp_path: Path) -> None:
+def test_a_late_answer_is_there_the_next_time(tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols: late", [symbol("pay", 12, 1, 2)])
     assert faulty.access.get_outline("shop.py").backend == "ast"
     (faulty.state / "go").touch()
@@ -123,7 +123,7 @@ def test_sf_04_a_late_answer_is_there_the_next_time(tmp_path: Path) -> None:
     faulty.access.close()
 
 
-def test_sf_04_waiting_holds_no_thread(tmp_path: Path) -> None:
+def test_waiting_holds_no_thread(tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols: hangs")
     for question in (
         question_of(faulty.access.get_outline)("shop.py"),
@@ -155,14 +155,14 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_sf_04_a_lying_server_is_not_believed(lie: str, tmp_path: Path) -> None:
+def test_a_lying_server_is_not_believed(lie: str, tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols", LIES[lie], LIMITS)
     check_trees_answer(faulty)
     assert SYMBOLS in faulty.notes("requests")
     faulty.access.close()
 
 
-def test_sf_04_noise_of_a_server_makes_no_outline_longer(tmp_path: Path) -> None:
+def test_noise_of_a_server_makes_no_outline_longer(tmp_path: Path) -> None:
     locals_ = [symbol(name, 13, 2, 2) for name in ("return", "a", "b")]
     inner = [symbol("inner", 12, 1, 2), *locals_]
     answer = [symbol("pay", 12, 1, 2, children=inner), symbol("1", 13, 2, 2)]
@@ -173,7 +173,7 @@ def test_sf_04_noise_of_a_server_makes_no_outline_longer(tmp_path: Path) -> None
     faulty.access.close()
 
 
-def test_sf_04_no_server_is_started_for_an_outline_or_a_definition(tmp_path: Path) -> None:
+def test_no_server_is_started_for_an_outline_or_a_definition(tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, "symbols")
     assert faulty.access.get_outline("shop.py").backend == "ast"
     assert faulty.access.read_symbol("shop.py", "pay").backend == "ast"
@@ -182,7 +182,7 @@ def test_sf_04_no_server_is_started_for_an_outline_or_a_definition(tmp_path: Pat
     faulty.access.close()
 
 
-def test_sf_04_a_server_that_reads_the_project_is_not_asked(tmp_path: Path) -> None:
+def test_a_server_that_reads_the_project_is_not_asked(tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, "symbols: works", replace(LIMITS, quiet=PATIENCE))
     faulty.access.find_references("pay", seconds=0.2)
     assert faulty.access.get_outline("shop.py").backend == "ast"
@@ -191,7 +191,7 @@ def test_sf_04_a_server_that_reads_the_project_is_not_asked(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("value", "backend"), [("server", "faulty+ast"), ("syntax", "ast")])
-def test_sf_04_a_project_chooses_who_is_asked(value: str, backend: str, tmp_path: Path) -> None:
+def test_a_project_chooses_who_is_asked(value: str, backend: str, tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     setting = f'[tool.foldline.lsp]\noutlines = "{value}"\n'
     (tmp_path / "workspace/pyproject.toml").write_text(setting)
@@ -203,7 +203,7 @@ def test_sf_04_a_project_chooses_who_is_asked(value: str, backend: str, tmp_path
 
 
 @pytest.mark.parametrize("value", ['"tree"', "7", "['server']", "{a = 1}"])
-def test_sf_04_any_other_choice_is_a_mistake(value: str, tmp_path: Path) -> None:
+def test_any_other_choice_is_a_mistake(value: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(f"[tool.foldline.lsp]\noutlines = {value}\n")
     backend = LSPBackend(LocalFileBackend(tmp_path))
     [problem] = backend.configuration_problems
@@ -211,7 +211,7 @@ def test_sf_04_any_other_choice_is_a_mistake(value: str, tmp_path: Path) -> None
     backend.close()
 
 
-def test_sf_04_each_late_answer_doubles_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_late_answer_doubles_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("foldline.backends.lsp.lifecycle.time.monotonic", lambda: now)
     pause = Pause()
@@ -277,7 +277,7 @@ def ty(tmp_path: Path) -> Iterator[SmartFileAccess]:
     access.close()
 
 
-def test_sf_04_ty_and_the_tree_answer_together(ty: SmartFileAccess) -> None:
+def test_ty_and_the_tree_answer_together(ty: SmartFileAccess) -> None:
     alone = ty.get_outline("shop.py")
     assert alone.backend == "ast"
     assert ty.find_references("Cart", seconds=PATIENCE).backend == "ty+ast"

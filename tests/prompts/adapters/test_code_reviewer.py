@@ -59,7 +59,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_ts_15_ts_20_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
+def test_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
     events = tmp_path / "events.db"
     done = run("--events", str(events))
     assert done.returncode == 0, done.stderr
@@ -88,7 +88,7 @@ def test_a_recording_of_the_transcript_is_the_transcript(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("example")
-def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
+def test_the_prompt_has_the_sections_of_the_specification() -> None:
     from code_reviewer.planning import Plan
     from code_reviewer.reviewer import CodeReviewer
     from reviewer_prompt import CodeReviewTask
@@ -145,7 +145,7 @@ def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
     ],
 )
 @pytest.mark.usefixtures("example")
-def test_tk_11_the_prompt_shows_the_focus_and_the_files(
+def test_the_prompt_shows_the_focus_and_the_files(
     options: tuple[str, ...], shown: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from code_reviewer import cli

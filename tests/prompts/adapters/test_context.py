@@ -113,7 +113,7 @@ def test_without_a_policy_every_request_holds_everything(line: Line) -> None:
     assert sent[-1][:3] == ["hits s " + "x" * 17, "lines 7 " + "x" * 16, "a " + "x" * 22]
 
 
-def test_cm_02_old_results_are_sent_as_their_summaries(line: Line) -> None:
+def test_old_results_are_sent_as_their_summaries(line: Line) -> None:
     policy = ContextPolicy(keep_turns=2)
     sent = run(
         line,
@@ -123,7 +123,7 @@ def test_cm_02_old_results_are_sent_as_their_summaries(line: Line) -> None:
     assert sent[-1][4:] == ["b " + "x" * 22, "c " + "x" * 22]
 
 
-def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line) -> None:
+def test_a_budget_removes_the_least_useful_and_says_what(line: Line) -> None:
     policy = ContextPolicy(keep_turns=1, budget=500)
     line.will_say(*SCRIPT)
     line.adapter(context_policy=policy).evaluate(prompt(), on_text=line.on_text)

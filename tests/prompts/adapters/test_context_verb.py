@@ -22,7 +22,7 @@ CHOICE = json.dumps(
 )
 
 
-def test_sf_16_without_a_model_the_context_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_model_the_context_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["context", "How", "are", "passwords", "hashed?", *ROOT]) == 0
     shown = capsys.readouterr().out
     assert "passwords.py:43-47 hash_password\ndef hash_password(" in shown
@@ -30,22 +30,20 @@ def test_sf_16_without_a_model_the_context_is_printed(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("budget", [100, 700, 1_500])
-def test_pm_02_the_budget_bounds_what_is_printed(
-    budget: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_budget_bounds_what_is_printed(budget: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["context", QUESTION, *ROOT, "--budget", str(budget)]) == 0
     shown = capsys.readouterr().out.removesuffix("\n")
     assert 0 < len(shown.encode()) <= budget
     assert "no room for " in shown
 
 
-def test_pm_01_nothing_found_is_status_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_found_is_status_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["context", "zebra", *ROOT]) == 1
     assert "no path and no symbol has any of: zebra" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.api)
-def test_pm_02_a_provider_chooses_and_answers(
+def test_a_provider_chooses_and_answers(
     wire: Wire,
     provider: Provider,
     monkeypatch: pytest.MonkeyPatch,
@@ -68,7 +66,7 @@ def test_pm_02_a_provider_chooses_and_answers(
     assert "def check_password" in second
 
 
-def test_pm_02_a_transcript_is_played_and_recorded(
+def test_a_transcript_is_played_and_recorded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     played, recorded = tmp_path / "played.json", tmp_path / "recorded.json"
@@ -92,7 +90,7 @@ def test_pm_02_a_transcript_is_played_and_recorded(
         (["--root", "/nowhere/at/all"], "no such file or folder"),
     ],
 )
-def test_pm_02_what_is_missing_is_named(
+def test_what_is_missing_is_named(
     arguments: list[str],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -104,7 +102,7 @@ def test_pm_02_what_is_missing_is_named(
     assert message in capsys.readouterr().err
 
 
-def test_pm_02_a_missing_sdk_is_named(
+def test_a_missing_sdk_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)

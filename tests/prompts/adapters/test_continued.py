@@ -160,7 +160,7 @@ def helper(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
 
 
 @pytest.mark.parametrize("loop", [loop_with_overrides, loop_with_session, loop_with_both, helper])
-def test_vd_55_vd_56_tk_10_a_retry_loop_reaches_the_model_in_a_conversation(
+def test_a_retry_loop_reaches_the_model_in_a_conversation(
     talk: Talk, loop: Callable[[Talk, Conversation], PromptResponse[None]]
 ) -> None:
     talk.says(Said("Hello."), OPENS, Said(calls=(("t_look_up", {}),)), Said("Done."), Said("Bye."))
@@ -537,7 +537,7 @@ def shown(talk: Talk) -> list[str]:
     return found
 
 
-def test_ch_18_ch_23_text_and_tools_of_chapters_follow_each_decision(talk: Talk) -> None:
+def test_text_and_tools_of_chapters_follow_each_decision(talk: Talk) -> None:
     talk.says(Said("A."), Said("B."), Said(calls=(("t_security", {}),)), Said("C."), Said("D."))
     said = support(talk, "Fix billing.", Conversation()).conversation
     assert shown(talk) == ["billing"]
@@ -549,7 +549,7 @@ def test_ch_18_ch_23_text_and_tools_of_chapters_follow_each_decision(talk: Talk)
     assert shown(talk) == []
 
 
-def test_ch_14_the_classifier_sees_what_the_user_says_in_the_conversation(talk: Talk) -> None:
+def test_the_classifier_sees_what_the_user_says_in_the_conversation(talk: Talk) -> None:
     talk.says(Said("A."), Said("B."), Said("C."))
     said = support(talk, "Help.", Conversation()).conversation
     assert shown(talk) == []
@@ -630,7 +630,7 @@ def _results(talk: Talk) -> list[str]:
     return found
 
 
-def test_cm_02_cm_05_a_policy_holds_over_all_evaluations_of_a_conversation(talk: Talk) -> None:
+def test_a_policy_holds_over_all_evaluations_of_a_conversation(talk: Talk) -> None:
     policy = ContextPolicy(keep_turns=2, budget=10_000)
     said = Conversation()
     for number in range(6):

@@ -207,13 +207,13 @@ def test_the_deadline_of_a_rendered_prompt_counts() -> None:
         'Here:\n```json\n[{"title": "a"}, {"title": "b"}]\n```',
     ],
 )
-def test_ad_07_an_array_is_parsed_with_and_without_the_wrapper_of_strict_modes(text: str) -> None:
+def test_an_array_is_parsed_with_and_without_the_wrapper_of_strict_modes(text: str) -> None:
     template = PromptTemplate[list[Finding]](ns="t", key="list", sections=TEMPLATE.sections)
     response = ScriptedAdapter(lambda *_: text).evaluate(template)
     assert response.output == [Finding("a"), Finding("b")]
 
 
-def test_so_09_parsing_can_be_left_to_the_caller() -> None:
+def test_parsing_can_be_left_to_the_caller() -> None:
     template = PromptTemplate[Finding](ns="t", key="one", sections=TEMPLATE.sections)
     adapter = ScriptedAdapter(lambda *_: "no JSON")
     assert adapter.evaluate(template, parse_output=False).output is None

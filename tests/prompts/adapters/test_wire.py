@@ -240,7 +240,7 @@ def test_the_tools_are_offered_with_their_schemas(line: Line) -> None:
 
 
 @pytest.mark.parametrize("array", [False, True])
-def test_ad_07_a_declared_output_is_asked_for_natively(line: Line, array: bool) -> None:
+def test_a_declared_output_is_asked_for_natively(line: Line, array: bool) -> None:
     prompt: Any
     expected: object
     if array:
@@ -294,7 +294,7 @@ def test_extra_keys_are_no_obstacle(wire: Wire, provider: Provider) -> None:
     check_request(wire, provider.requests[0])
 
 
-def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
+def test_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
     asked.clear()
     opening = {"section_keys": ["docs"], "reason": "need the API"}
     line.will_say(
@@ -342,7 +342,7 @@ def _tools(line: Line, request: int) -> list[Json]:
     return line.wire.tools(line.provider.requests[request])
 
 
-def test_ad_02_ts_05_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
+def test_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
     line.will_say(Said("", (("open_sections", {"section_keys": ["docs"], "reason": "r"}),)))
     with pytest.raises(VisibilityExpansionRequired) as caught:
         line.adapter().evaluate(PROMPT, on_text=line.on_text, deadline=Deadline.after(60))
@@ -710,7 +710,7 @@ def test_the_three_adapters_say_the_same_of_the_same(line: Line) -> None:
     ]
 
 
-def test_ad_06_ad_08_the_adapter_of_the_specification_answers_with_a_response(
+def test_the_adapter_of_the_specification_answers_with_a_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test")

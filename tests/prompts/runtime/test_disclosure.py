@@ -125,7 +125,7 @@ def seen(bus: InProcessEventBus) -> list[PromptRendered]:
     return renders
 
 
-def test_ts_08_the_full_flow_shows_the_content_after_the_request() -> None:
+def test_the_full_flow_shows_the_content_after_the_request() -> None:
     bus = InProcessEventBus()
     renders = seen(bus)
     calls: list[ToolInvoked] = []
@@ -166,7 +166,7 @@ def test_ts_08_the_full_flow_shows_the_content_after_the_request() -> None:
     assert dict(session.visibility_overrides()) == {("docs",): FULL}
 
 
-def test_ts_10_the_event_is_published_before_the_exception_reaches_the_caller() -> None:
+def test_the_event_is_published_before_the_exception_reaches_the_caller() -> None:
     bus = InProcessEventBus()
     order: list[str] = []
     bus.subscribe(ToolInvoked, lambda event: order.append(f"event {event.name}"))
@@ -178,7 +178,7 @@ def test_ts_10_the_event_is_published_before_the_exception_reaches_the_caller() 
     assert order == ["event open_sections", "exception"]
 
 
-def test_tk_09_the_prompt_stays_as_it_was_and_the_instructions_are_gone_afterwards() -> None:
+def test_the_prompt_stays_as_it_was_and_the_instructions_are_gone_afterwards() -> None:
     task = PROMPT.params
     script = Transcript.of([opening("docs")], [ScriptedTurn("a")], [ScriptedTurn("b")])
     adapter = ScriptedAdapter(script)
@@ -189,7 +189,7 @@ def test_tk_09_the_prompt_stays_as_it_was_and_the_instructions_are_gone_afterwar
     assert "All of the docs." not in again.rendered.text, "without a session nothing is kept"
 
 
-def test_ts_09_the_loop_written_by_hand_with_overrides() -> None:
+def test_the_loop_written_by_hand_with_overrides() -> None:
     """VD-55, TK-10: the pattern of the task specification."""
     adapter = ScriptedAdapter(Transcript.of([opening("docs")], [ScriptedTurn("Fine.")]))
     task = ReviewTask(request="Review it.")
@@ -207,7 +207,7 @@ def test_ts_09_the_loop_written_by_hand_with_overrides() -> None:
     assert "Expansion Context" in response.rendered.text
 
 
-def test_vd_56_the_loop_written_by_hand_with_a_session() -> None:
+def test_the_loop_written_by_hand_with_a_session() -> None:
     adapter = ScriptedAdapter(Transcript.of([opening("docs")], [ScriptedTurn("Fine.")]))
     session = Session()
     while True:
@@ -222,7 +222,7 @@ def test_vd_56_the_loop_written_by_hand_with_a_session() -> None:
     assert "All of the docs." in response.rendered.text
 
 
-def test_vd_55_the_loop_written_by_hand_with_rendered_prompts() -> None:
+def test_the_loop_written_by_hand_with_rendered_prompts() -> None:
     adapter = ScriptedAdapter(Transcript.of([opening("docs")], [ScriptedTurn("Fine.")]))
     overrides: dict[tuple[str, ...], SectionVisibility] = {}
     while True:
@@ -235,7 +235,7 @@ def test_vd_55_the_loop_written_by_hand_with_rendered_prompts() -> None:
     assert "All of the docs." in response.rendered.text
 
 
-def test_vd_53_the_models_request_wins_over_the_callers_and_the_sessions_overrides() -> None:
+def test_the_models_request_wins_over_the_callers_and_the_sessions_overrides() -> None:
     session = Session()
     session.apply_visibility_overrides({("docs",): SUMMARY})
     overrides: dict[SectionPath, SectionVisibility] = {("docs",): SUMMARY}
@@ -258,7 +258,7 @@ def test_a_session_keeps_open_what_was_opened() -> None:
 
 
 @pytest.mark.parametrize("rollback", [False, True])
-def test_te_05_the_session_is_rolled_back_only_on_request(rollback: bool) -> None:
+def test_the_session_is_rolled_back_only_on_request(rollback: bool) -> None:
     session = Session()
     session.register(Notes, Note, take)
     session.apply_visibility_overrides({("docs",): FULL})
@@ -283,7 +283,7 @@ def replace_disclosure(template: PromptTemplate[None]) -> PromptTemplate[None]:
     )
 
 
-def test_vd_54_the_retry_limit_names_itself_and_is_caused_by_the_request() -> None:
+def test_the_retry_limit_names_itself_and_is_caused_by_the_request() -> None:
     script = Transcript.of([opening("docs")], [ScriptedTurn("never asked")])
     with pytest.raises(ExpansionLimitError, match="0 are allowed") as caught:
         evaluate_with_disclosure(ScriptedAdapter(script), PROMPT, max_expansions=0)
@@ -292,7 +292,7 @@ def test_vd_54_the_retry_limit_names_itself_and_is_caused_by_the_request() -> No
 
 
 @pytest.mark.parametrize(("budget", "fits"), [(10_000, True), (5, False)])
-def test_vd_54_the_expansion_budget_counts_what_is_added(budget: int, fits: bool) -> None:
+def test_the_expansion_budget_counts_what_is_added(budget: int, fits: bool) -> None:
     session = Session()
     granted: list[VisibilityExpansionRequired] = []
 
@@ -454,7 +454,7 @@ def test_the_loop_ends_for_every_model_and_never_shows_a_closed_chapter(
             assert not any(path[0] == f"{key}-section" for path in session.visibility_overrides())
 
 
-def test_ch_18_chapters_are_decided_on_anew_for_every_evaluation() -> None:
+def test_chapters_are_decided_on_anew_for_every_evaluation() -> None:
     session = Session()
     adapter = ScriptedAdapter(lambda *_: "Fine.")
 
@@ -472,7 +472,7 @@ def test_ch_18_chapters_are_decided_on_anew_for_every_evaluation() -> None:
     assert "Hidden" not in CHAPTERED.render(Task("billing")).text, "the template stays closed"
 
 
-def test_ch_13_the_goal_section_is_checked() -> None:
+def test_the_goal_section_is_checked() -> None:
     adapter = ScriptedAdapter(lambda *_: "Fine.")
     for prompt in (CHAPTERED.bind(Task("x")), CHAPTERED.render(Task("x"))):
         with pytest.raises(PromptConfigurationError) as caught:
@@ -487,7 +487,7 @@ def test_ch_13_the_goal_section_is_checked() -> None:
         )
 
 
-def test_ad_01_parameters_of_an_evaluation_are_bound_for_it_alone() -> None:
+def test_parameters_of_an_evaluation_are_bound_for_it_alone() -> None:
     adapter = ScriptedAdapter(lambda rendered, _: rendered.text)
     prompt = CHAPTERED.bind(Task("mine"))
     assert "yours" in adapter.evaluate(prompt, Task("yours")).text
@@ -528,7 +528,7 @@ def test_a_rendered_prompt_takes_no_parameters_and_no_overrides() -> None:
         adapter.evaluate("text")  # type: ignore[arg-type]  # What a caller may try.
 
 
-def test_ch_05_chapter_params_reach_the_gate() -> None:
+def test_chapter_params_reach_the_gate() -> None:
     @FrozenDataclass()
     class Flag:
         on: bool = False

@@ -119,7 +119,7 @@ def run(
     )
 
 
-def test_ad_04_calls_run_in_order_and_arguments_become_the_dataclass() -> None:
+def test_calls_run_in_order_and_arguments_become_the_dataclass() -> None:
     recorder = Recorder()
     outcomes = run(
         recorder,
@@ -150,7 +150,7 @@ def test_ad_04_calls_run_in_order_and_arguments_become_the_dataclass() -> None:
         (ToolCall("1", "broken", {"query": "silent"}), "KeyError"),
     ],
 )
-def test_ad_03_what_is_wrong_becomes_a_failed_result_that_says_what_to_mend(
+def test_what_is_wrong_becomes_a_failed_result_that_says_what_to_mend(
     call: ToolCall, told: str
 ) -> None:
     recorder = Recorder()
@@ -177,7 +177,7 @@ def test_a_handler_that_returns_no_result_is_told_to_the_model_and_to_its_author
     assert outcome.result.message == f"The tool 'wrong' is broken: {told}."
 
 
-def test_ad_02_ad_05_an_expansion_request_propagates_and_ends_the_turn() -> None:
+def test_an_expansion_request_propagates_and_ends_the_turn() -> None:
     rendered = PromptTemplate(
         ns="t",
         key="t",
@@ -222,7 +222,7 @@ def _keys(told: ToolTelemetry) -> str:
     return ", ".join(told.metadata["requested_sections"])  # type: ignore[arg-type]  # A list.
 
 
-def test_te_01_dispatch_publishes_each_call_on_the_bus_of_its_context() -> None:
+def test_dispatch_publishes_each_call_on_the_bus_of_its_context() -> None:
     recorder = Recorder()
     bus = InProcessEventBus()
     events: list[ToolInvoked] = []

@@ -62,7 +62,7 @@ def planning(bus: InProcessEventBus | None = None) -> Session:
     return session
 
 
-def test_te_03_a_slice_follows_events_on_the_bus() -> None:
+def test_a_slice_follows_events_on_the_bus() -> None:
     bus = InProcessEventBus()
     session = planning(bus)
     bus.publish(StepAdded("read"))
@@ -106,7 +106,7 @@ def test_a_state_without_defaults_asks_for_one() -> None:
     assert session[NeedsName].state.name == "given"
 
 
-def test_te_04_visibility_overrides_are_set_replaced_and_cleared() -> None:
+def test_visibility_overrides_are_set_replaced_and_cleared() -> None:
     session = Session()
     overrides = session[VisibilityOverrides]
     overrides.apply(SetVisibilityOverride(path=("a",), visibility=FULL))
@@ -119,7 +119,7 @@ def test_te_04_visibility_overrides_are_set_replaced_and_cleared() -> None:
     assert dict(session.visibility_overrides()) == {}
 
 
-def test_vd_51_a_render_with_the_session_shows_what_the_session_opened() -> None:
+def test_a_render_with_the_session_shows_what_the_session_opened() -> None:
     template = PromptTemplate(
         ns="t",
         key="t",
@@ -137,7 +137,7 @@ def test_vd_51_a_render_with_the_session_shows_what_the_session_opened() -> None
     assert "All." not in closed.text, "an explicit override wins over the session's"
 
 
-def test_te_05_a_snapshot_undoes_everything_since() -> None:
+def test_a_snapshot_undoes_everything_since() -> None:
     session = planning()
     session[Plan].apply(StepAdded("before"))
     snapshot = session.snapshot()
