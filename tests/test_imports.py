@@ -94,6 +94,7 @@ def imports() -> Imports:
     return Imports(found)
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("seed", range(3))
 def test_threads_import_at_once(seed: int) -> None:
     shuffled = random.Random(seed)

@@ -13,6 +13,8 @@ from packaging.requirements import Requirement
 import try_wheels
 from foldline.server.page.app import SHOWN_FILES
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parent.parent
 NEEDED = "needs 'cattrs': install foldline[server]"
 SOURCE_ROOTS = ("server", "backends", "prompts")

@@ -9,6 +9,8 @@ import pytest
 
 from .editors.node import find, install, run
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
 STYLUA = ROOT / "tests" / "editors" / "lua"

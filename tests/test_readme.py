@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.real
 def test_the_gains_are_those_of_the_tour() -> None:
     done = subprocess.run(
         (sys.executable, "-m", "foldline.agent", "tour", "--json"),

@@ -14,6 +14,8 @@ from foldline.agent.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.real
+
 SUPPORT = """# Agent
 You help {{ name }}.
 

@@ -8,6 +8,8 @@ import pytest
 
 from foldline.agent.cli import main
 
+pytestmark = pytest.mark.real
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TRANSCRIPT = EXAMPLES / "ask_code" / "transcript.json"
 

@@ -118,6 +118,7 @@ def test_an_error_is_json_where_that_is_the_format(
     assert (out, err.count("\n")) == ("", 1)
 
 
+@pytest.mark.real
 def test_a_module_that_is_not_python_fails(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_module_that_is_not_python_fails(
     assert run(capsys, "check", project)[0] == 0
 
 
+@pytest.mark.real
 def test_where_python_does_not_tell_the_broken_statement_is_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,6 +381,7 @@ def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(
     }
 
 
+@pytest.mark.real
 def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -401,6 +404,7 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
     assert executed["good.py:JOINED"]["sections"]["one"]["tokens"] > 400
 
 
+@pytest.mark.real
 def test_a_baseline_of_run_prompts_sees_the_growth_of_a_computed_text(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -416,6 +420,7 @@ def test_a_baseline_of_run_prompts_sees_the_growth_of_a_computed_text(
     assert (status, "write it again" in err) == (2, True)
 
 
+@pytest.mark.real
 def test_chapters_are_counted_as_an_evaluation_sends_them(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

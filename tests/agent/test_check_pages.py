@@ -12,6 +12,8 @@ from foldline.agent.cli import main
 from foldline.ide import checks
 from foldline.ide.checks import Code
 
+pytestmark = pytest.mark.real
+
 PAGES = Path(checks.__file__).parent / "pages"
 # Their findings need more than a module: a setting, or a text of many megabytes.
 ELSEWHERE = {

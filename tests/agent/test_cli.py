@@ -37,6 +37,7 @@ def test_an_address_that_is_none_is_refused(
     assert "[HOST:]PORT" in capsys.readouterr().err
 
 
+@pytest.mark.real
 def test_a_missing_extra_says_how_to_install_it() -> None:
     code = (
         "import sys; sys.modules['lsprotocol'] = None\n"
@@ -73,6 +74,7 @@ def own(modules: set[str]) -> set[str]:
     return {name for name in modules if name.startswith("foldline.")}
 
 
+@pytest.mark.real
 def test_the_version_is_shown_without_the_parser_or_a_verb() -> None:
     loaded = loaded_by("--version")
     assert own(loaded) == {
@@ -100,6 +102,7 @@ LATER = {
 }  # fmt: skip
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("verb", [*filter(None, cli.VERBS), *OPERATION_VERBS])
 def test_a_verb_loads_the_module_of_no_other(verb: str) -> None:
     loaded = loaded_by(verb, "--help")
@@ -108,6 +111,7 @@ def test_a_verb_loads_the_module_of_no_other(verb: str) -> None:
     assert not loaded & LATER
 
 
+@pytest.mark.real
 def test_an_operation_is_loaded_without_those_behind_it() -> None:
     loaded = loaded_by("grep", "--help")
     names = [name for name in MODULES if f"foldline.ide.operations.{name}" in loaded]
@@ -140,6 +144,7 @@ UNUSED = {
 }
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("words", UNUSED, ids=lambda words: words[0])
 def test_a_command_loads_what_its_answer_needs(words: tuple[str, ...]) -> None:
     never = {
@@ -222,6 +227,7 @@ def test_every_example_of_the_help_is_a_command_line() -> None:
         assert callable(parser.parse_args([first, *words]).run)
 
 
+@pytest.mark.real
 def test_the_package_is_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "foldline", "--version"],
@@ -257,6 +263,7 @@ def completed(line: str, folder: Path) -> list[str]:
     return sorted(found.strip() for found in done.stdout.splitlines() if found.strip())
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
@@ -271,6 +278,7 @@ def test_bash_completes(line: str, offered: list[str], tmp_path: Path) -> None:
     assert completed(line, tmp_path) == offered
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("shell", ["zsh", "fish", "powershell"])
 def test_other_shells_have_a_script(shell: str) -> None:
     assert main(["completion", shell]) == 0

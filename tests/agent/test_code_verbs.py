@@ -75,12 +75,14 @@ def test_refs_name_kind_and_place(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+@pytest.mark.real
 def test_refs_are_confirmed_by_a_language_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["refs", "Cart.total", "--seconds", "60", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["backend"], found["confirmed"], found["possible"]) == ("ty+ast", 2, 0)
 
 
+@pytest.mark.real
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +96,7 @@ def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
     assert "has no symbol 'Basket'" in capsys.readouterr().err
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
@@ -129,6 +132,7 @@ def test_without_a_server_a_symbol_is_known_by_its_name(
     assert "no implementation of 'checkout' in code" in capsys.readouterr().out
 
 
+@pytest.mark.real
 def test_diagnostics_are_clean_or_not_or_not_known(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +216,7 @@ def test_finding_nothing_is_status_one_and_says_why(
     assert "(no " in capsys.readouterr().out
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

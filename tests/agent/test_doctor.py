@@ -8,6 +8,8 @@ import pytest
 
 from foldline.agent.cli import main
 
+pytestmark = pytest.mark.real
+
 
 def servers(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, object]]:
     main(["doctor", "--json", *arguments])

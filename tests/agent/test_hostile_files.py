@@ -14,6 +14,8 @@ from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import call, connect_here
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 hello = PromptTemplate(ns="demo", key="hello", sections=[

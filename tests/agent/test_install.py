@@ -58,6 +58,7 @@ def values(file: Path) -> Any:
     return tomllib.loads(text) if file.suffix == ".toml" else jsonc.read(text)
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_client_gets_a_server_that_starts(client: str, home: Path) -> None:
     assert install(client) == 0
@@ -73,6 +74,7 @@ def test_every_client_gets_a_server_that_starts(client: str, home: Path) -> None
     assert (started.returncode, started.stderr) == (0, b"")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_projects_file_names_the_program_and_comes_and_goes(
     client: str, project: Path, home: Path, capsys: pytest.CaptureFixture[str]
@@ -163,6 +165,7 @@ def test_what_a_user_set_of_the_entry_stays(home: Path) -> None:
     assert entry["command"][1:] == ["mcp"]
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("client", ["vscode", "codex"])
 def test_line_ends_and_a_byte_order_mark_stay(client: str, home: Path) -> None:
     file = home / USER_FILES[client]

@@ -52,6 +52,7 @@ def test_every_argument_says_what_it_means() -> None:
         assert not silent, f"`foldline {name}` says nothing about {silent}"
 
 
+@pytest.mark.real
 def test_the_manual_is_roff(making: ModuleType) -> None:
     page = making.page()
     for line in page.splitlines():

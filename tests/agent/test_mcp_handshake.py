@@ -203,6 +203,7 @@ def test_whatever_is_odd_is_left_to_the_sdk(case: str) -> None:
     ]
 
 
+@pytest.mark.real
 def test_the_first_answers_wait_for_none_of_the_libraries(tmp_path: Path) -> None:
     program = (
         "import sys\n"
@@ -232,6 +233,7 @@ def test_the_first_answers_wait_for_none_of_the_libraries(tmp_path: Path) -> Non
     assert not modules & {"mcp", "pydantic", "anyio", "foldline.ide.analysis.values", "pygls"}
 
 
+@pytest.mark.real
 def test_every_request_of_a_session_is_answered_once_and_in_one_voice(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("def f(): ...\n")
     call = {"name": "get_file_outline", "arguments": {"path": "a.py"}}

@@ -11,6 +11,8 @@ import pytest
 
 from .mcp_process import EXAMPLE, command
 
+pytestmark = pytest.mark.real
+
 HERE = Path(__file__).parent / "inspector"
 INSTALLED = HERE / "node_modules" / "@modelcontextprotocol" / "inspector"
 INSTALL_SECONDS = 240

@@ -12,6 +12,8 @@ import pytest
 
 from .mcp_process import EXAMPLE, SECONDS, command
 
+pytestmark = pytest.mark.real
+
 # Starts the server, which inherits both pipes, and waits to be killed.
 PARENT = """
 import signal, subprocess, sys

@@ -19,6 +19,8 @@ from foldline.agent.mcp.stdio import Options
 from .mcp_process import EXAMPLE, SECONDS, call, connect, connect_here
 from .test_mcp_prompts import REVIEW, text_of
 
+pytestmark = pytest.mark.real
+
 MANUAL = """
 import asyncio, pathlib, socket, time
 from dataclasses import dataclass, field

@@ -12,6 +12,8 @@ from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import EXAMPLE, connect, connect_here
 
+pytestmark = pytest.mark.real
+
 REVIEW = "examples/code-reviewer/review"
 
 PROMPT = """

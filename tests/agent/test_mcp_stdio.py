@@ -20,6 +20,8 @@ from foldline.agent.mcp import handshake, wire
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
 
+pytestmark = pytest.mark.real
+
 NAMES = [
     "get_tree",
     "search_for_files",

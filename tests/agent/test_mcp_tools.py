@@ -96,6 +96,7 @@ def test_answers_name_paths_relative_to_the_only_folder(
     assert without_receipt(whole) == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
 
 
+@pytest.mark.real
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
     (workspace / "main.py").write_text("from pkg.sums import Adder as Sum\n", encoding="utf-8")
     opened = Workspace(access=AccessOptions(language_servers=True))

@@ -4,9 +4,12 @@ import asyncio
 from pathlib import Path
 
 import psutil
+import pytest
 from tests.backends.lsp.faulty import write_workspace
 
 from .mcp_process import call, connect
+
+pytestmark = pytest.mark.real
 
 
 async def test_calls_that_wait_for_a_frozen_server_delay_no_other(tmp_path: Path) -> None:

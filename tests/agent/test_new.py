@@ -25,6 +25,7 @@ def foldline(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.real
 def test_a_stranger_comes_from_an_empty_folder_to_a_checked_prompt(tmp_path: Path) -> None:
     made = foldline(tmp_path, "new", "prompts/support.py")
     assert (made.returncode, made.stderr) == (0, "")

@@ -255,6 +255,7 @@ def test_the_symbols_of_a_question_are_those_that_answer_it() -> None:
     assert "hashlib.pbkdf2_hmac" in result.context
 
 
+@pytest.mark.real
 def test_the_pipelines_prompts_can_be_previewed(capsys: pytest.CaptureFixture[str]) -> None:
     module = pipeline_prompts.__file__
     assert main(["preview", f"{module}:CHOOSE_SYMBOLS"]) == 0

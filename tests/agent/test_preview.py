@@ -20,6 +20,8 @@ from foldline.prompts.adapters.openai import OpenAIAdapter
 from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
 from foldline.prompts.adapters.sdk import SdkAdapter
 
+pytestmark = pytest.mark.real
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer" / "reviewer_prompt.py"
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+pytestmark = pytest.mark.real
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 SECONDS = 60
 COMMAND = (sys.executable, "-m", "foldline.agent", "preview", "--serve")

@@ -11,6 +11,8 @@ import pytest
 from foldline.agent import cli, exit_statuses
 from foldline.agent.cli import main
 
+pytestmark = pytest.mark.real
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 PROMPT = str(EXAMPLE / "reviewer_prompt.py")
 

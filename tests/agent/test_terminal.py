@@ -16,6 +16,8 @@ import pytest
 from foldline.agent.cli import main
 from foldline.agent.terminal import json_text
 
+pytestmark = pytest.mark.real
+
 CONTROL = {chr(code) for code in (*range(32), *range(127, 160))} - {"\n", "\t"}
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate

@@ -10,6 +10,8 @@ import pytest
 from foldline.agent import tour
 from foldline.agent.cli import main
 
+pytestmark = pytest.mark.real
+
 FOLDLINE = (sys.executable, "-m", "foldline.agent")
 
 

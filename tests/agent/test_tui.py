@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.real
+
 PROMPT = '''\
 from dataclasses import dataclass
 from typing import Literal

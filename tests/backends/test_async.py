@@ -91,6 +91,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.real
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="processes are looked at by signals")
 def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
@@ -125,6 +126,7 @@ def in_worker(name: str) -> None:
     parsing_workers._MOST_SECONDS = 0.5
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("ask", ["outline", "references"])
 def test_a_task_that_takes_too_long_ends_with_its_worker(
     monkeypatch: pytest.MonkeyPatch, ask: str

@@ -47,6 +47,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(("language", "text"), REFUSED.values(), ids=REFUSED)
 def test_a_source_that_would_explode_gets_an_outline_by_indentation(
     language: str, text: str

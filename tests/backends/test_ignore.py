@@ -138,6 +138,7 @@ PATTERNS = st.sampled_from(
 )
 
 
+@pytest.mark.real
 @given(
     paths=st.sets(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=1, max_size=8),
     top=st.lists(PATTERNS, max_size=4),

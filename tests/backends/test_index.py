@@ -197,6 +197,7 @@ def test_an_ignore_file_counts_at_once(root: Path) -> None:
     index.close()
 
 
+@pytest.mark.real
 def test_a_git_checkout_is_never_answered_stale(root: Path) -> None:
     def git(*arguments: str) -> None:
         command = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t"]
@@ -371,6 +372,7 @@ LIVE_DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("damage", LIVE_DAMAGE)
 def test_a_live_process_survives_whatever_happens_to_its_files(root: Path, damage: str) -> None:
     with subprocess.Popen(
@@ -421,6 +423,7 @@ os._exit(7)
 """
 
 
+@pytest.mark.real
 def test_a_process_ends_while_a_thread_reads_the_index(tmp_path: Path) -> None:
     """The connection isn't closed at exit, which waits for the statement or crashes."""
     command = [sys.executable, "-c", ENDING, str(tmp_path / "index")]
@@ -490,6 +493,7 @@ def _restoring(give_up: object, update: object, monkeypatch: pytest.MonkeyPatch)
     return wrapped
 
 
+@pytest.mark.real
 def test_several_processes_share_one_index(root: Path) -> None:
     for n in range(60):
         (root / "src" / f"m{n}.py").write_text(f"first(word_{n})\n" * 20)

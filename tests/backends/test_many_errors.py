@@ -162,6 +162,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory")
 @pytest.mark.parametrize("count", [1_600, 19_000])
 def test_neither_the_process_nor_its_worker_takes_much_memory(count: int) -> None:

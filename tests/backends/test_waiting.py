@@ -142,6 +142,7 @@ async def test_an_overridden_method_is_one_step() -> None:
     assert await run_async(question_of(Plain(Future()).double)(more=5)) == 5
 
 
+@pytest.mark.real
 def test_the_process_ends_while_a_thread_works() -> None:
     program = (
         "import threading\n"

@@ -11,6 +11,8 @@ import pytest
 from .counts import comparable
 from .reading import Page
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -3,7 +3,11 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 from .counts import comparable
+
+pytestmark = pytest.mark.real
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -13,7 +13,7 @@ EXTENSION = ROOT / "editors" / "vscode"
 PAGE = ROOT / "server" / "foldline" / "server" / "page" / "files"
 TESTS = Path(__file__).parent / "vscode"
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
 def test_the_page_works_in_a_browser(chromium: str) -> None:

@@ -16,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "editors" / "README.md"
 EXAMPLE = ROOT / "examples" / "code_reviewer"

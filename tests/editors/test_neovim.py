@@ -13,6 +13,8 @@ from .neovim_process import PLUGIN, Neovim
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.real
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 # Neovim asks for the lenses first, and then for the title of each.
 LENSES_HAVE_TITLES = (

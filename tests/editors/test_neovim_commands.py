@@ -14,6 +14,8 @@ from .neovim_process import Neovim, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.real
+
 WORKSPACE = Path(__file__).parent / "vscode" / "fixtures" / "acme.txt"
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org")
 # Answers what is asked by choosing the item that begins as `choice` says, and typing `typed`.

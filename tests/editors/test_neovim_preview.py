@@ -15,6 +15,8 @@ from .neovim_process import Neovim, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+pytestmark = pytest.mark.real
+
 SCRIPTED = f"dofile({quoted(str(Path(__file__).parent / 'neovim_scripted_server.lua'))})\n"
 SELECT = """
 questions = {}

@@ -46,6 +46,7 @@ def environment(chromium: str) -> dict[str, str]:
     return environment
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     "part", ["launch", "page", "workbench", "untrusted", "controls", "shell", "grammar"]
 )

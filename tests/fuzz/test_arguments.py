@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.real
+
 SERVE = (sys.executable, "-m", "foldline.agent", "serve", "--stdio")
 MCP = (sys.executable, "-m", "foldline.agent", "mcp", "--root")
 INTERNAL_ERROR = -32603

@@ -17,6 +17,8 @@ from .session import Session
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.real
+
 SERVE = (sys.executable, "-m", "foldline.agent", "serve", "--stdio")
 METHODS = (
     "textDocument/hover", "textDocument/codeLens", "workspace/executeCommand", "workspace/symbol",

@@ -1,6 +1,10 @@
 """A short soak: whatever is killed, frozen or spoiled, every request is answered once."""
 
+import pytest
+
 from .soak import run
+
+pytestmark = pytest.mark.real
 
 MINUTES = 0.5
 SEED = 7

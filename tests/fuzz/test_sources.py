@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from foldline.backends.models import SymbolInfo
 
+pytestmark = pytest.mark.real
+
 FIXED_SEEDS = 8
 EXAMPLES = 100
 LONGEST = 8000

@@ -149,6 +149,7 @@ def test_a_server_looks_for_garbage_less_often() -> None:
         gc.set_threshold(*threshold)
 
 
+@pytest.mark.real
 def test_threads_share_two_heaps(tmp_path: Path) -> None:
     """Each of glibc's keeps what a thread once needed: a server grew by megabytes a minute."""
     file = tmp_path / "heaps.xml"

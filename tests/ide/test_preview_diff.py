@@ -14,6 +14,8 @@ from foldline.ide.render.revisions import texts_at
 
 from .viewer import View, Viewer
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from words.body import BODY

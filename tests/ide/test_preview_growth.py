@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from .viewer import View
 
+pytestmark = pytest.mark.real
+
 # Each body that is made leaves a byte in the file `made`.
 MODULE = """
 from pathlib import Path

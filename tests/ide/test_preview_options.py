@@ -7,6 +7,8 @@ import pytest
 
 from .viewer import View, Viewer
 
+pytestmark = pytest.mark.real
+
 CHAPTERS = """
 from dataclasses import dataclass
 from foldline.prompts import Chapter, MarkdownSection, PromptTemplate

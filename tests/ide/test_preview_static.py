@@ -14,6 +14,8 @@ from foldline.ide.render.renderer import Job, Renderer
 
 from .viewer import View, Viewer
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from dataclasses import dataclass
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility

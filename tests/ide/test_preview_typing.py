@@ -6,18 +6,20 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from foldline.ide.render.renderer import Renderer
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from foldline.ide.render.interpreter import Interpreter
     from foldline.ide.render.render import AnswerT
     from foldline.ide.render.renderer import Job
 
     from .viewer import View, Viewer
+
+pytestmark = pytest.mark.real
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate

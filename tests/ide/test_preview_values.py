@@ -7,6 +7,8 @@ import pytest
 
 from .viewer import View, Viewer
 
+pytestmark = pytest.mark.real
+
 PROMPT = '''
 from dataclasses import dataclass, field
 from enum import StrEnum

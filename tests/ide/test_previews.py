@@ -11,6 +11,8 @@ from foldline.ide.render.render import Render
 
 from .viewer import View, Viewer
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 

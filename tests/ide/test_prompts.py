@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from .viewer import View, Viewer
+
+pytestmark = pytest.mark.real
 
 PROMPT = """
 from dataclasses import dataclass

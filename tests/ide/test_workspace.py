@@ -65,6 +65,7 @@ def test_a_folder_that_is_closed_is_let_go(tmp_path: Path, monkeypatch: pytest.M
         workspace.folder(other / "prompt.py")
 
 
+@pytest.mark.real
 async def test_a_preview_of_a_folder_that_is_closed_says_so(view: View, tmp_path: Path) -> None:
     one, other = (tmp_path / name for name in ("one", "other"))
     one.mkdir()

@@ -333,6 +333,7 @@ def test_a_tool_takes_and_gives_models() -> None:
     assert (done.message, done.value) == ("2 pen", Item(name="pen", howMany=2))
 
 
+@pytest.mark.real
 def test_the_library_never_imports_pydantic() -> None:
     imports = "import sys, foldline.prompts, foldline.prompts.forms.values"
     code = f"{imports}; print('pydantic' in sys.modules)"

@@ -138,6 +138,7 @@ def test_it(prompt_snapshot):
 """
 
 
+@pytest.mark.real
 def test_the_fixture_keeps_snapshots_beside_the_tests(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).with_name("typing_cases.py")
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped] # No stubs for three lines.
 
+pytestmark = pytest.mark.real
+
 ACTION = Path(__file__).parents[2] / "action.yml"
 # A distribution that needs nothing to be built: its command writes down how it was called.
 BACKEND = """

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
 import try_wheels
 from foldline.version import VERSION
 from make_release import ROOT, server_entry
@@ -17,6 +19,8 @@ from .test_release import ADDRESSES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.real
 
 ENTRY = ROOT / "release" / "nvim-lspconfig"
 

@@ -28,6 +28,8 @@ from make_release import (
 )
 from release_metadata import FILE, Addresses, read_addresses
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parents[2]
 SCHEMA = Path(__file__).with_name("server.schema.json")
 VERSION = "3.2.1"

@@ -122,6 +122,7 @@ def planted(name: str, tmp_path: Path) -> tuple[Path, Path, Environment]:
     return root, mark, environment
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("name", [name for name, canary in CANARIES.items() if canary.questions])
 async def test_a_workspace_that_is_not_trusted_runs_nothing(
@@ -136,6 +137,7 @@ async def test_a_workspace_that_is_not_trusted_runs_nothing(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", [name for name, canary in CANARIES.items() if canary.fires])
 async def test_trust_makes_the_same_workspace_run_it(
     name: str, planted: tuple[Path, Path, Environment]
@@ -145,6 +147,7 @@ async def test_trust_makes_the_same_workspace_run_it(
     assert mark.exists()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", CANARIES)
 async def test_whatever_is_planted_fires_when_it_is_run(
     name: str, planted: tuple[Path, Path, Environment]
@@ -162,6 +165,7 @@ async def test_whatever_is_planted_fires_when_it_is_run(
         mark.unlink()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["settings", "environment", "interpreter", "basedpyright"])
 async def test_the_doctor_asks_no_program_of_the_workspace(
     name: str, planted: tuple[Path, Path, Environment]
@@ -172,6 +176,7 @@ async def test_the_doctor_asks_no_program_of_the_workspace(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["interpreter", "basedpyright"])
 async def test_the_doctor_asks_no_interpreter_of_a_file_elsewhere(
     name: str, planted: tuple[Path, Path, Environment], tmp_path: Path
@@ -187,6 +192,7 @@ async def test_the_doctor_asks_no_interpreter_of_a_file_elsewhere(
     assert mark.exists()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["git"])
 async def test_comparing_revisions_waits_for_trust(
     name: str, planted: tuple[Path, Path, Environment]
@@ -218,6 +224,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.real
 async def test_workers_that_parse_import_nothing_from_the_working_directory(
     tmp_path: Path,
 ) -> None:

@@ -14,6 +14,8 @@ from pytest_lsp import make_test_lsp_client
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.real
+
 SOURCE = """\
 import os
 

@@ -189,6 +189,7 @@ def test_generated_prompts_are_shown_as_they_render(  # noqa: PLR0917 - One for 
             assert text_of(inside) == executed.if_opened(block.path)
 
 
+@pytest.mark.real
 async def test_the_example_is_shown_as_it_renders(editor: Editor) -> None:
     editor.open("reviewer_prompt.py")
     for overrides in ({}, {"reference-docs": "FULL"}):

@@ -4,6 +4,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from lsprotocol import types
 
 from foldline.ide.operations import OPERATIONS
@@ -58,6 +59,7 @@ CAPABILITIES = {
 }
 
 
+@pytest.mark.real
 async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> None:
     capabilities = editor.initialized.capabilities
     offered = {method for method, name in CAPABILITIES.items() if getattr(capabilities, name)}
@@ -71,6 +73,7 @@ async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> N
     assert sync.change is types.TextDocumentSyncKind.Incremental
 
 
+@pytest.mark.real
 async def test_every_command_without_arguments_is_answered(editor: Editor) -> None:
     editor.open("reviewer_prompt.py")
     for command in sorted(COMMAND_NAMES):

@@ -7,6 +7,8 @@ from lsprotocol import types
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 
 async def test_tree_lists_the_workspace(editor: Editor) -> None:
     tree = await editor.command("code.tree")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_lsp import LanguageClient
 
+pytestmark = pytest.mark.real
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 MODULE = EXAMPLE / "reviewer_prompt.py"
 SOURCE = MODULE.read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ import pytest
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 PATIENCE = 60.0
 ABOUT_SYMBOLS = ("definition", "hover", "implementations", "callHierarchy")
 

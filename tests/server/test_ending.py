@@ -18,6 +18,8 @@ from tests.backends.lsp.faulty import FILES, PATIENCE, SERVER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.real
+
 # Three seconds are what is meant; where it hung, it was for a minute or for good.
 END_SECONDS = 5.0
 LOOPING = (

@@ -12,6 +12,8 @@ from tests.hostile import HOSTILE, SECRET, names_for
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 hello = PromptTemplate(ns="demo", key="hello", sections=[

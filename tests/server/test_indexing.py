@@ -94,6 +94,7 @@ async def test_a_client_that_refuses_sees_none(monkeypatch: pytest.MonkeyPatch) 
     assert client.said == [types.WINDOW_WORK_DONE_PROGRESS_CREATE]
 
 
+@pytest.mark.real
 async def test_a_real_building_tells_the_client(
     connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

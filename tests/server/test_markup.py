@@ -12,6 +12,8 @@ from foldline.server.markup import _markup
 if TYPE_CHECKING:
     from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 PROMPT = "reviewer_prompt.py"
 
 

@@ -139,6 +139,7 @@ def stranger(visitor: Visitor) -> Iterator[Visitor]:
     stranger.close()
 
 
+@pytest.mark.real
 async def test_nothing_listens_before_a_page_is_asked_for_and_then_on_the_loopback_alone(
     editor: Editor,
 ) -> None:
@@ -303,6 +304,7 @@ async def test_every_answer_forbids_what_the_page_does_not_need(
         assert "server" not in answer.headers
 
 
+@pytest.mark.real
 async def test_a_browser_is_told_all_and_then_what_changes(editor: Editor, shown: Visitor) -> None:
     async with shown.events() as events:
         _, first = await events.next()
@@ -317,6 +319,7 @@ async def test_a_browser_is_told_all_and_then_what_changes(editor: Editor, shown
         assert (await events.next())[0] == "over"
 
 
+@pytest.mark.real
 async def test_a_page_says_what_is_shown_without_trust(editor: Editor, shown: Visitor) -> None:
     async with shown.events() as events:
         assert (await events.next())[1]["fidelity"] == "executed"
@@ -324,6 +327,7 @@ async def test_a_page_says_what_is_shown_without_trust(editor: Editor, shown: Vi
         assert (await events.next())[1]["fidelity"] == "static"
 
 
+@pytest.mark.real
 async def test_an_edit_of_the_unsaved_buffer_reaches_the_browser(
     editor: Editor, shown: Visitor
 ) -> None:
@@ -341,6 +345,7 @@ async def test_an_edit_of_the_unsaved_buffer_reaches_the_browser(
         assert update["blocks"] == []
 
 
+@pytest.mark.real
 async def test_the_markdown_of_a_prompt_makes_no_markup(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted=True)
     template = "<script>x</script> <b>y</b>\\n\\n[z](javascript:alert(1))\\n\\n<img src=x>"

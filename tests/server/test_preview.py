@@ -8,6 +8,8 @@ from lsprotocol import types
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 

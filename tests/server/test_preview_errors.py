@@ -8,6 +8,8 @@ from tests.ide.test_preview_errors import BROKEN, HELPER, PROMPT
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 
 async def opened(connect: Connect, root: Path, like: str = "visual-studio-code") -> Editor:
     (root / "helper.py").write_text(HELPER, encoding="utf-8")

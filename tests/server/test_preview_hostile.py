@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .conftest import Editor
 
 pytestmark = [
+    pytest.mark.real,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform != "linux", reason="Its processes are found in /proc"),
 ]

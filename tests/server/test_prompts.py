@@ -8,6 +8,8 @@ from tests.ide.test_prompts import PROMPT
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 
 async def test_render_uses_the_unsaved_text(editor: Editor) -> None:
     uri = editor.open("reviewer_prompt.py")

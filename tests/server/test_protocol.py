@@ -19,6 +19,8 @@ from foldline.server.transport import LONGEST_MESSAGE, read_message
 
 from .conftest import EXAMPLE, SERVE
 
+pytestmark = pytest.mark.real
+
 LONGEST = 60
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from foldline.server.server import FoldlineServer
 
+pytestmark = pytest.mark.real
+
 RIGHT = """\
 from foldline.prompts import MarkdownSection, PromptTemplate
 from shared import Shared

@@ -14,6 +14,8 @@ from foldline.server.commands import show
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 ODD = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 odd = PromptTemplate(ns="demo", key="odd", sections=[

@@ -45,6 +45,7 @@ def test_options_that_are_no_object_are_named(options: object) -> None:
     assert problems
 
 
+@pytest.mark.real
 async def test_wrong_settings_are_told_once(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted="yes")
     await editor.command("status")

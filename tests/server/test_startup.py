@@ -10,6 +10,8 @@ import pytest
 
 from foldline.ide import analysis
 
+pytestmark = pytest.mark.real
+
 # Each costs milliseconds, or memory that many workspaces never need.
 LATER = (
     "foldline.backends.file_access",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.server.conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 TEXT = """\
 from dataclasses import dataclass
 from foldline.prompts import MarkdownSection, PromptTemplate

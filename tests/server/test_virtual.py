@@ -12,6 +12,8 @@ from foldline.server.virtual_documents import Address
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 

@@ -14,6 +14,8 @@ from foldline.ide.workspace import Workspace
 
 from .conftest import Connect, Editor
 
+pytestmark = pytest.mark.real
+
 # The questions wait for longer than the test takes, and are given up with it.
 FROZEN_SECONDS = 600.0
 ABOUT = ("hover", "findReferences", "definition")

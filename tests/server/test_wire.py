@@ -19,6 +19,8 @@ from foldline.server.server import FoldlineServer
 from .conftest import SERVE
 from .test_protocol import LONGEST, initialize, notification, parse, request
 
+pytestmark = pytest.mark.real
+
 MODULE = """
 from dataclasses import dataclass
 from foldline.prompts import MarkdownSection, PromptTemplate

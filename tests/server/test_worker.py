@@ -15,6 +15,8 @@ from foldline.ide.render.interpreter import Interpreter
 from foldline.ide.render.render import Render
 from foldline.ide.render.renderer import Job, Renderer
 
+pytestmark = pytest.mark.real
+
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 p = PromptTemplate(ns="n", key="k", sections=[

@@ -13,6 +13,8 @@ from .ladder import STEPS, TOOLS, check_ladder
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.real
+
 REVIEW = "examples/code-reviewer/review"
 DONE = {"text": "The script is played."}
 

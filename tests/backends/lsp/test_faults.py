@@ -17,6 +17,8 @@ from tests.backends.lsp.faulty import LIMITS, MATCHES, PATIENCE, Faulty
 
 from foldline.backends.models import COMPLETE, References
 
+pytestmark = pytest.mark.real
+
 FAULTS = {
     "never initializes": "initialize was not answered within",
     "odd initialize": "its answer to initialize is not an object",

@@ -4,6 +4,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -13,6 +14,8 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.lsp import LSPBackend
 from foldline.backends.lsp.servers import SERVERS
 from foldline.backends.models import COMPLETE, References
+
+pytestmark = pytest.mark.real
 
 PATIENCE = 60.0
 NAMES = ("one.py", "two.py", "pkg/three.py", "pkg/four.py")

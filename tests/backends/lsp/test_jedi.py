@@ -14,6 +14,8 @@ from foldline.backends.jedi import engine, worker
 from foldline.backends.lsp import LSPBackend
 from foldline.backends.models import COMPLETE
 
+pytestmark = pytest.mark.real
+
 PATIENCE = 60.0
 # More than the 30 files at which jedi stops by itself.
 USERS = 45

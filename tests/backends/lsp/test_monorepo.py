@@ -12,6 +12,8 @@ from foldline.backends.models import COMPLETE, References
 
 from .programs import spec_from_npm, spec_of
 
+pytestmark = pytest.mark.real
+
 PATIENCE = 60.0
 SETTINGS = """\
 [tool.ty.environment]

@@ -50,6 +50,7 @@ def fail(_: object) -> None:
     raise RuntimeError("a bug")
 
 
+@pytest.mark.real
 def test_loading_the_client_changes_no_logger_and_needs_no_library_for_servers() -> None:
     program = """
 import logging, sys

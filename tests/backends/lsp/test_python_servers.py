@@ -13,6 +13,8 @@ from foldline.backends.lsp.servers import SERVERS
 from foldline.backends.models import COMPLETE, References
 from foldline.backends.text import format_references, format_symbol
 
+pytestmark = pytest.mark.real
+
 PATIENCE = 60.0
 
 FILES = {

@@ -19,6 +19,8 @@ from foldline.backends.text import format_outline
 
 from .programs import spec_of
 
+pytestmark = pytest.mark.real
+
 SHOP = "def pay():\n    return 1\n"
 SYMBOLS = "textDocument/documentSymbol"
 SHORT = replace(LIMITS, symbols=0.05)

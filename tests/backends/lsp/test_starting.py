@@ -12,6 +12,8 @@ from foldline.backends.lsp.pool import ServerPool
 from foldline.backends.lsp.process import ServerProcess
 from foldline.backends.models import COMPLETE
 
+pytestmark = pytest.mark.real
+
 PATIENCE = 60.0
 
 

@@ -46,6 +46,7 @@ def adopted(text: str, name: str | None = None, file: str = "p.py", **more: Any)
     return adopt(read(Path(file), text, name=name, **more))
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)
 def test_a_prompt_is_adopted_and_shows_the_same_text(case: Case) -> None:
     adoption = adopted(case.text, case.name, case.file)
@@ -68,6 +69,7 @@ def test_most_prompts_are_adopted_whole() -> None:
     assert counts == {"whole": 45, "remainder": 7}
 
 
+@pytest.mark.real
 def test_the_modules_are_python_that_check_finds_nothing_in(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +92,7 @@ def test_the_modules_are_python_that_check_finds_nothing_in(
     )
 
 
+@pytest.mark.real
 def test_a_module_that_shows_another_text_is_told_with_the_difference() -> None:
     adoption = adopted("You are {{ name }}.\n\n# Rules\nBe brief.\n", file="p.j2")
     for wrong in ("Be long.", "", "Be brief. Be kind."):
@@ -98,6 +101,7 @@ def test_a_module_that_shows_another_text_is_told_with_the_difference() -> None:
         assert "-Be brief." in changed.difference
 
 
+@pytest.mark.real
 def test_a_condition_that_is_turned_round_is_told() -> None:
     adoption = adopted("Hello.\n{% if vip %}\nGold.\n{% endif %}\n", file="p.j2")
     changed = prove_here(adoption.plan, adoption.text.replace("params.vip", "not params.vip"))
@@ -150,6 +154,7 @@ async def test_the_source_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [*tmp_path.iterdir()] == [source]
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     "hostile",
     [

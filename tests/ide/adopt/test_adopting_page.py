@@ -11,6 +11,8 @@ from foldline.ide.adopt.adoption import adopt, read
 
 from .here import prove_here
 
+pytestmark = pytest.mark.real
+
 PAGE = Path(__file__).parents[3] / "docs" / "adopting.md"
 FENCES = re.findall(r"^```(python|jinja)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
 PAIRS = list(zip(FENCES[::2], FENCES[1::2], strict=True))

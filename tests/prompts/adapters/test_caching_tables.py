@@ -1,6 +1,10 @@
 """What the docs say of tokens billed is what the simulators count."""
 
+import pytest
+
 from ...benchmarks import measure_caching
+
+pytestmark = pytest.mark.real
 
 
 def test_the_tables_of_tokens_billed_are_up_to_date() -> None:

@@ -73,6 +73,7 @@ def test_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.real
 def test_another_task_departs_from_the_transcript_and_is_told_so() -> None:
     done = run("Review something else.")
     assert done.returncode == 1
@@ -80,6 +81,7 @@ def test_another_task_departs_from_the_transcript_and_is_told_so() -> None:
     assert "+Review something else." in done.stderr
 
 
+@pytest.mark.real
 def test_a_recording_of_the_transcript_is_the_transcript(tmp_path: Path) -> None:
     recorded = tmp_path / "again.json"
     assert run("--record", str(recorded)).returncode == 0
@@ -163,12 +165,14 @@ def test_the_prompt_shows_the_focus_and_the_files(
     assert prompts[0].count("### 6.") == (1 if shown else 0)
 
 
+@pytest.mark.real
 def test_a_file_that_is_not_there_is_refused() -> None:
     done = run("--file", "auth/missing.py")
     assert done.returncode == 2
     assert "auth/missing.py is not a file below" in done.stderr
 
 
+@pytest.mark.real
 def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
     wire = OpenAIWire()
     opening = {"section_keys": ["reference-docs"], "reason": "need the rules"}

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.real
+
 PROGRAM = """
 import sys
 before = set(sys.modules)

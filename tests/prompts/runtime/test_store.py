@@ -183,6 +183,7 @@ for number in range(25):
 """
 
 
+@pytest.mark.real
 def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in "abc"]
