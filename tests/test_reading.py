@@ -42,9 +42,8 @@ ALLOWED = {
     ("agent/preview_session.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_text"): "the one function",
     ("ide/workspace.py", "project.open"): "takes a buffer",
-    ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
-    ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",
-    ("agent/preview_session.py", "previews.open"): "begins a preview",
+    ("server/commands/prompt_serve.py", "previews.open"): "begins a preview",
+    ("ide/prompts/actions.py", "workspace.previews.open"): "begins a preview",
 }
 
 

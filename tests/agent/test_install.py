@@ -331,6 +331,14 @@ def comments(text: str) -> int:
     return text.count("/* c */") + text.count("// d")
 
 
+def test_an_object_goes_with_its_last_member_unless_it_has_a_comment() -> None:
+    for text in ('{"a": {}}', '{"a": /* c */ {}}', '{"a": {/* c */}}'):
+        added = jsonc.with_value(text, ("a", "b", "c"), 1)
+        removed = jsonc.without(added, ("a", "b", "c"))
+        assert comments(removed) == comments(text)
+        assert jsonc.read(removed) in ({}, {"a": {}})
+
+
 @given(st.data())
 def test_one_member_of_any_json_is_set_and_removed(data: st.DataObject) -> None:
     value = data.draw(OBJECTS)

@@ -98,7 +98,7 @@ class _Text:
 
     def has_nothing_else(self, outer: _Member) -> bool:
         """Return whether an object has one member only, and no comment."""
-        inside = slice(outer.value, outer.end)
+        inside = slice(outer.start, outer.end)
         return len(self.members(outer.value)) == 1 and self.text[inside] == self.commented[inside]
 
 
