@@ -16,7 +16,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.waiting import (
     Shared,
     Threads,
-    question_of,
+    coroutine_of,
     result_of,
     run,
     run_async,
@@ -83,7 +83,7 @@ async def test_waiting_questions_hold_no_thread() -> None:
     services = [Service(future) for _ in range(MANY)]
     before = threading.active_count()
     waiting = [
-        asyncio.create_task(run_async(question_of(service.double)(), threads))
+        asyncio.create_task(run_async(coroutine_of(service.double)(), threads))
         for service in services
     ]
     # Both threads are free, in the middle of all that.
@@ -96,13 +96,13 @@ async def test_waiting_questions_hold_no_thread() -> None:
 
 async def test_a_deadline_holds_in_an_event_loop_too() -> None:
     with pytest.raises(TimeoutError):
-        await run_async(question_of(Service(Future(), 0.01).double)())
+        await run_async(coroutine_of(Service(Future(), 0.01).double)())
 
 
 async def test_a_question_that_is_given_up_is_closed_and_its_future_cancelled() -> None:
     future: Future[int] = Future()
     service = Service(future)
-    task = asyncio.create_task(run_async(question_of(service.double)()))
+    task = asyncio.create_task(run_async(coroutine_of(service.double)()))
     while not future._done_callbacks:  # type: ignore[attr-defined]
         await asyncio.sleep(0)
     task.cancel()
@@ -139,7 +139,7 @@ async def test_an_overridden_method_is_one_step() -> None:
         def double(self, more: int = 0) -> int:
             return more
 
-    assert await run_async(question_of(Plain(Future()).double)(more=5)) == 5
+    assert await run_async(coroutine_of(Plain(Future()).double)(more=5)) == 5
 
 
 @pytest.mark.real

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
-from foldline.backends.base.waiting import question_of, waits
+from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
 from foldline.backends.models import (
@@ -147,7 +147,7 @@ class ASTFileAnalysisBackend:
         if self._index is None:
             paths = [stamp.path for stamp in within.walk()]
             return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
-        found = await question_of(self._index.files_with)(name, since=since)
+        found = await coroutine_of(self._index.files_with)(name, since=since)
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 

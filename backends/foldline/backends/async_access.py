@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from foldline.backends.base.waiting import LONG, QUICK, STATUS, in_thread, question_of, run_async
+from foldline.backends.base.waiting import LONG, QUICK, STATUS, coroutine_of, in_thread, run_async
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
 from foldline.backends.outlines.parsing_pool import PoolParsing
@@ -34,7 +34,7 @@ def _as_coroutine(
     ) -> Answer:
         # By name, since the access may be of a subclass.
         bound: Callable[P, Answer] = getattr(self.sync, method.__name__)
-        return await run_async(question_of(bound)(*args, **kwargs), threads)
+        return await run_async(coroutine_of(bound)(*args, **kwargs), threads)
 
     return run_in_threads
 

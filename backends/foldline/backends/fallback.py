@@ -19,15 +19,15 @@ DEFAULT_SECONDS = 5.0
 
 
 async def attempt(
-    question: Awaitable[Answer], otherwise: Callable[[Exception], Other]
+    query: Awaitable[Answer], otherwise: Callable[[Exception], Other]
 ) -> Answer | Other:
-    """The engine's answer to `question`, or `otherwise` of what it raised.
+    """The engine's answer to `query`, or `otherwise` of what it raised.
 
     Raises:
         PathError, SymbolError: These are answers: another backend would say the same.
     """
     try:
-        return await question
+        return await query
     except (PathError, SymbolError):
         raise
     except LSPError as error:
@@ -44,10 +44,10 @@ def nothing(_: Exception) -> None:
 
 
 async def by_engine(
-    question: Awaitable[Answer], by_name: Callable[[str], Awaitable[Answer]]
+    query: Awaitable[Answer], by_name: Callable[[str], Awaitable[Answer]]
 ) -> Answer:
-    """The engine's answer to `question`, or `by_name` of the reason why there is none."""
-    found = await attempt(question, lambda error: error)
+    """The engine's answer to `query`, or `by_name` of the reason why there is none."""
+    found = await attempt(query, lambda error: error)
     if not isinstance(found, Exception):
         return found
     is_known = isinstance(found, LSPError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.waiting import question_of, waits
+from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import engine_of
 from foldline.backends.errors import SymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
@@ -179,7 +179,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
         """The status of the language servers that were used so far."""
-        return await question_of(self._engine.status)()
+        return await coroutine_of(self._engine.status)()
 
     @waits
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
@@ -189,7 +189,7 @@ class SmartFileAccess(CodeNavigation):
         from syntax trees, and their earlier answers are forgotten.
         """
         self._answers = ReferencesCache()
-        return await question_of(self._engine.restart)(name)
+        return await coroutine_of(self._engine.restart)(name)
 
     @waits
     async def get_tree(

@@ -34,7 +34,7 @@ NO_DESCRIPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 class RenderedPrompt(Generic[OutputT_co]):
     """A prompt as sent to a model: text, tools and the expected output.
 
-    `blocks` maps each stretch of the text to its section and source.
+    `blocks` maps each span of the text to its section and source.
     """
 
     text: str
@@ -113,12 +113,12 @@ class RenderedPrompt(Generic[OutputT_co]):
             goes_on: Whether more requests will follow with the same beginning, as they do where a
                 model calls tools; by default whether there are tools.
         """
-        from foldline.prompts.cache.cache_plan import CacheRules, planned, stretches_to_send
+        from foldline.prompts.cache.cache_plan import CacheRules, planned, spans_to_send
         from foldline.prompts.cache.tokens import estimated_tokens
 
         sections = {} if self._source is None else self._source.plan.by_path
         return planned(
-            list(stretches_to_send(self, sections, tools)),
+            list(spans_to_send(self, sections, tools)),
             rules=rules or CacheRules(),
             count_tokens=count_tokens or estimated_tokens,
             goes_on=bool(self.tools) if goes_on is None else goes_on,

@@ -11,7 +11,7 @@ from tests.backends.lsp.faulty import LIMITS, MATCHES, PATIENCE, Faulty
 
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.base.waiting import Waiting, question_of
+from foldline.backends.base.waiting import Waiting, coroutine_of
 from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.lsp import LSPBackend
 from foldline.backends.lsp.lifecycle import Pause
@@ -128,8 +128,8 @@ def test_a_late_answer_is_there_the_next_time(tmp_path: Path) -> None:
 def test_waiting_holds_no_thread(tmp_path: Path) -> None:
     faulty = started(tmp_path, "symbols: hangs")
     for question in (
-        question_of(faulty.access.get_outline)("shop.py"),
-        question_of(faulty.access.read_symbol)("main.py", "shop"),
+        coroutine_of(faulty.access.get_outline)("shop.py"),
+        coroutine_of(faulty.access.read_symbol)("main.py", "shop"),
     ):
         waiting = question.send(None)
         assert isinstance(waiting, Waiting)

@@ -19,7 +19,7 @@ class Header:
         self._longest = longest
         self._strict = strict
         self.length: int | None = None
-        """Of the message, in bytes, once it is known."""
+        """The message's length in bytes; None until its header has been read."""
         self._stray = 0
         self._first = b""
 

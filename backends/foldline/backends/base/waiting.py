@@ -112,21 +112,21 @@ def result_of(future: Future[Value], seconds: float | None = None) -> Waiting[Va
     return Waiting(future, seconds)
 
 
-def run(question: Coroutine[Any, Any, Value]) -> Value:
-    """The answer to `question`; the calling thread waits."""
+def run(query: Coroutine[Any, Any, Value]) -> Value:
+    """The answer to `query`; the calling thread waits."""
     try:
         while True:
-            waiting: Waiting[Any] = question.send(None)
+            waiting: Waiting[Any] = query.send(None)
             with contextlib.suppress(TimeoutError, CancelledError):
                 waiting.future.exception(waiting.seconds)
     except StopIteration as end:
         return cast("Value", end.value)
     finally:
-        question.close()
+        query.close()
 
 
-async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QUICK) -> Value:
-    """The answer to `question`, worked out by `threads`; while it waits it holds none of them.
+async def run_async(query: Coroutine[Any, Any, Value], threads: Executor = QUICK) -> Value:
+    """The answer to `query`, worked out by `threads`; while it waits it holds none of them.
 
     When the awaiting task is cancelled, the query is closed as soon as its step has ended.
     """
@@ -136,16 +136,16 @@ async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QU
     step: Future[_Ended[Value] | Waiting[Any]] | None = None
     try:
         while True:
-            step = threads.submit(context.run, _step, question)
+            step = threads.submit(context.run, _step, query)
             outcome = await asyncio.wrap_future(step)
             if isinstance(outcome, _Ended):
                 return outcome.value
             await _settled(outcome.future, outcome.seconds)
     finally:
         if step is None:
-            question.close()
+            query.close()
         else:
-            step.add_done_callback(lambda _: question.close())
+            step.add_done_callback(lambda _: query.close())
 
 
 async def in_thread(work: Callable[[], Value], threads: Executor = QUICK) -> Value:
@@ -158,7 +158,7 @@ async def in_thread(work: Callable[[], Value], threads: Executor = QUICK) -> Val
 def waits(
     method: Callable[Concatenate[Owner, P], Coroutine[Any, Any, Value]],
 ) -> Callable[Concatenate[Owner, P], Value]:
-    """A coroutine method as a blocking one; `question_of` gives the coroutine itself."""
+    """A coroutine method as a blocking one; `coroutine_of` gives the coroutine itself."""
 
     @functools.wraps(method)
     def ask(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Value:
@@ -167,7 +167,7 @@ def waits(
     return ask
 
 
-def question_of(method: Callable[P, Value]) -> Callable[P, Coroutine[Any, Any, Value]]:
+def coroutine_of(method: Callable[P, Value]) -> Callable[P, Coroutine[Any, Any, Value]]:
     """The coroutine behind a bound method that `waits` made; any other method as one step."""
     coroutine = getattr(method, "__wrapped__", None)
     if inspect.iscoroutinefunction(coroutine):
@@ -236,10 +236,10 @@ class _Ended(Generic[Value]):
     value: Value
 
 
-def _step(question: Coroutine[Any, Any, Value]) -> _Ended[Value] | Waiting[Any]:
-    """Drive `question` up to the next future that it waits for, or to its end."""
+def _step(query: Coroutine[Any, Any, Value]) -> _Ended[Value] | Waiting[Any]:
+    """Drive `query` up to the next future that it waits for, or to its end."""
     try:
-        return cast("Waiting[Any]", question.send(None))
+        return cast("Waiting[Any]", query.send(None))
     except StopIteration as end:
         return _Ended(end.value)
 

@@ -182,9 +182,9 @@ class IgnoreRules:
         return None
 
     def hidden(self, folder: str, entries: Sequence[tuple[str, bool]]) -> set[str]:
-        """Of the entries of a folder, given with whether they are folders, those that are hidden.
+        """Names of the hidden entries of `folder`, which isn't hidden itself.
 
-        The folder itself is not hidden.
+        `entries` are pairs: a name, and True if it is a folder.
         """
         likely = {number for number, (name, _) in enumerate(entries) if name in ALWAYS_HIDDEN}
         for rules in self._rules(folder) if entries else ():

@@ -33,20 +33,20 @@ _SEVERITIES = {"error": "red", "warning": "yellow"}
 _ROOM = 160
 
 
-def location_lines(found: Locations, place: Position, what: str) -> list[Line]:
+def location_lines(found: Locations, position: Position, what: str) -> list[Line]:
     """The count of `what`, a singular noun, then the lines grouped by file."""
     count = _count(len(found), found.left_out, what)
-    lines: list[Line] = [[*_place(place), (f": {count}", "")]]
+    lines: list[Line] = [[*_heading(position), (f": {count}", "")]]
     for path, group in groupby(found, key=lambda location: location.path):
         lines.append([(visible(path), "bold")])
         lines.extend(map(location_line, group))
     return [*lines, *_rest(found)]
 
 
-def hover_lines(found: Hover, place: Position) -> list[Line]:
+def hover_lines(found: Hover, position: Position) -> list[Line]:
     """The position, then the text of the hover."""
     said: list[Line] = [[(found.text, "")]] if found.text else []
-    return [_place(place), *said, *_rest(found)]
+    return [_heading(position), *said, *_rest(found)]
 
 
 def diagnostic_lines(found: Diagnostics) -> list[Line]:
@@ -56,9 +56,9 @@ def diagnostic_lines(found: Diagnostics) -> list[Line]:
     return [title, *map(diagnostic_line, found), *_rest(found)]
 
 
-def call_lines(found: Calls, place: Position) -> list[Line]:
+def call_lines(found: Calls, position: Position) -> list[Line]:
     """The callers, then the callees, with the lines of the calls."""
-    lines: list[Line] = [_place(place)]
+    lines: list[Line] = [_heading(position)]
     for heading, calls in ((CALLS_IN, found.incoming), (CALLS_OUT, found.outgoing)):
         if calls:
             lines.append([(heading, "italic")])
@@ -91,9 +91,9 @@ def call_line(call: Call) -> Line:
     return [(visible(f"  {call.name}"), "bold"), (visible(f" {path}:{call.line}{calls}"), "dim")]
 
 
-def _place(place: Position) -> Line:
-    name = visible(f" {place.name}".rstrip())
-    return [(visible(place.path), "bold"), (f":{place.line}", "dim"), (name, "bold")]
+def _heading(position: Position) -> Line:
+    name = visible(f" {position.name}".rstrip())
+    return [(visible(position.path), "bold"), (f":{position.line}", "dim"), (name, "bold")]
 
 
 def _count(shown: int, left_out: int, noun: str) -> str:

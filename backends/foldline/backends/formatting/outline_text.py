@@ -190,7 +190,7 @@ def _least(symbols: Sequence[SymbolInfo]) -> int:
 def _open_smallest(
     symbols: Sequence[SymbolInfo], look: _Look, names: set[int], room: int
 ) -> set[int]:
-    """Of the `names`, those that stay so when small classes have rows for their members again."""
+    """The `names` that are left after small classes get rows for their members back, in `room`."""
     gains = []
     for symbol in symbols:
         members = {id(child) for child in symbol.children if not _is_private(child.name)}

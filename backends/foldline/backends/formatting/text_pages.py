@@ -23,10 +23,10 @@ _CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?\Z")
 
 
 class LinePage(NamedTuple):
-    """Some lines joined by newlines, and their place in the text.
+    """Some lines joined by newlines, and their position in the text.
 
     Attributes:
-        text: The first line from the column that was asked for, the last one as far as it fits.
+        text: The first line from its first wanted column, the last one as far as it fits.
         height: How many lines it has, or has a part of.
         column_end: The last column, from 1, of a line that is cut at its end; 0 where none is.
         following: Index of the line and column, from 1, at which the next page begins; None at the

@@ -41,13 +41,13 @@ _MAX_LINE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class JediPlaces:
+class JediLocations:
     """Places as (path, line from 1, column from 0, length); `cut` when jedi ran out of time.
 
     `missing` are the private names that this version of jedi lacks, so that it may leave files out.
     """
 
-    places: tuple[tuple[str, int, int, int], ...]
+    locations: tuple[tuple[str, int, int, int], ...]
     cut: bool
     missing: tuple[str, ...] = ()
 
@@ -62,14 +62,14 @@ class JediEngine:
         self._turn = asyncio.Lock()
         self._ids = itertools.count(1)
         self._snapshot: Snapshot | None = None
-        self._answers: dict[tuple[Position, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
+        self._answers: dict[tuple[Position, tuple[str, ...]], asyncio.Task[JediLocations]] = {}
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def references(
         self, target: Position, candidates: Sequence[str], snapshot: Snapshot
-    ) -> JediPlaces:
+    ) -> JediLocations:
         """The uses of the name at `target` in the candidates; concurrent callers share one search.
 
         Raises:
@@ -99,7 +99,7 @@ class JediEngine:
 
     async def _search(
         self, target: Position, candidates: Sequence[str], snapshot: Snapshot
-    ) -> JediPlaces:
+    ) -> JediLocations:
         overlays = {
             path: text
             for path in candidates
@@ -135,8 +135,8 @@ class JediEngine:
             await self._rest()
         if "error" in reply:
             raise LSPResponseError(str(reply["error"]), NAME)
-        return JediPlaces(
-            tuple(map(tuple, reply["places"])), bool(reply["cut"]), tuple(reply["missing"])
+        return JediLocations(
+            tuple(map(tuple, reply["locations"])), bool(reply["cut"]), tuple(reply["missing"])
         )
 
     async def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:

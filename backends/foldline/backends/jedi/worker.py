@@ -90,7 +90,7 @@ class Candidates:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The places of a name: path, line from 1, column from 0, length; `cut` when time was up.
+    """The locations of a name: path, line from 1, column from 0, length; `cut` when time was up.
 
     `missing` are the private names that this version of jedi lacks, so that it may leave files out.
     """
@@ -108,12 +108,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         names = script.get_references(request["line"], request["column"], include_builtins=False)
     finally:
         candidates.forget_overlays()
-    places = [
+    locations = [
         [os.path.relpath(name.module_path, root), name.line, name.column, len(name.name)]
         for name in names
         if name.module_path is not None and Path(name.module_path).is_relative_to(root)
     ]
-    return {"places": places, "cut": candidates.cut, "missing": MISSING}
+    return {"locations": locations, "cut": candidates.cut, "missing": MISSING}
 
 
 def main() -> None:

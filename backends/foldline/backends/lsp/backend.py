@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
-from foldline.backends.base.waiting import question_of, result_of, waits
+from foldline.backends.base.waiting import coroutine_of, result_of, waits
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.document_symbols import ServerSymbols, symbols_from
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
-from foldline.backends.lsp.pool import Question
+from foldline.backends.lsp.pool import Query
 from foldline.backends.lsp.references import ServerReferences
 from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
@@ -51,7 +51,7 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         """The file's symbols from the server, without imports and decorators."""
         path = self._own_text(file_path, source)
         answered = await self._ask(
-            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
+            Query(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
             self._seconds,
         )
         loaded = self._files.load(path)
@@ -73,7 +73,7 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         self, file_path: str, symbol_name: str, *, source: str | None = None
     ) -> SymbolDetail | None:
         """One symbol of the server's outline with its source."""
-        outline = await question_of(self.get_outline)(file_path, source=source)
+        outline = await coroutine_of(self.get_outline)(file_path, source=source)
         located = locate(outline.path, outline.symbols, symbol_name)
         loaded = self._files.load(outline.path)
         return detail_of(located, loaded, outline.backend, outline.coverage)
@@ -85,8 +85,8 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         """The uses of what the file `scope` defines as `symbol_name`, all of them confirmed."""
         del source
         if scope is None:
-            raise LSPUnavailableError("a server is asked about a place: name the defining file")
-        outline = await question_of(self.get_outline)(scope)
+            raise LSPUnavailableError("a server is asked about a position: name the defining file")
+        outline = await coroutine_of(self.get_outline)(scope)
         symbol = locate(outline.path, outline.symbols, symbol_name).symbol
         lines = split_lines(self._files.load(outline.path).text)
         column = lines[symbol.name_line - 1].find(symbol.name)

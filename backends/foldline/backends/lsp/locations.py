@@ -97,9 +97,9 @@ class LocationCollector:
                     Location(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
                 )
 
-    def add_all(self, places: Iterable[tuple[str, int, int, int]]) -> None:
-        """Add places as (path, line from 1, column from 0, length), in code points."""
-        for path, line, column, length in places:
+    def add_all(self, found: Iterable[tuple[str, int, int, int]]) -> None:
+        """Add locations as (path, line from 1, column from 0, length), in code points."""
+        for path, line, column, length in found:
             try:
                 known = self._files.resolve(path)
             except PathError:

@@ -1,4 +1,4 @@
-"""Servers' answers about one place or one file: definitions, hovers, diagnostics, calls."""
+"""Servers' answers about one position or one file: definitions, hovers, diagnostics, calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.locations import LocationCollector
-from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.pool import Answered, Query
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer
 from foldline.backends.outlines.locations import (
@@ -28,7 +28,7 @@ _SETTLE_SECONDS = 1.5
 
 
 class ServerNavigation(ServerRequests):
-    """Queries about one place or file; each takes a deadline and may raise `LSPError`."""
+    """Queries about one position or file; each takes a deadline and may raise `LSPError`."""
 
     async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
         """The definitions of the symbol at `target`, also outside the workspace."""
@@ -44,9 +44,9 @@ class ServerNavigation(ServerRequests):
 
     async def hover(self, target: Position, *, seconds: float | None = None) -> Hover:
         """The type and documentation of the symbol at `target`."""
-        answered = await self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
+        answered = await self._ask(Query(Answer.HOVER, "textDocument/hover", target), seconds)
         text = results.read_hover(answered.result)
-        reason = "" if text else "the language server says nothing of this place"
+        reason = "" if text else "the language server says nothing of this position"
         return Hover(text, answered.session.spec.name, coverage_of(answered), reason)
 
     async def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
@@ -72,30 +72,30 @@ class ServerNavigation(ServerRequests):
             tuple(filter(None, (self._call(item, end) for item in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
         ]
-        reason = "" if found[0] or found[1] else "no calls are known of this place"
+        reason = "" if found[0] or found[1] else "no calls are known of this position"
         engine = answered.session.spec.name
         return Calls(found[0], found[1], engine, coverage_of(answered), reason)
 
     async def _locations(
         self, answer: Answer, method: str, target: Position, seconds: float | None
     ) -> Locations:
-        answered = await self._ask(Question(answer, method, target), seconds)
-        places = LocationCollector(self._files, keep_outside=True)
-        places.add(answered)
-        reason = "" if places.found else "the language server knows none"
+        answered = await self._ask(Query(answer, method, target), seconds)
+        locations = LocationCollector(self._files, keep_outside=True)
+        locations.add(answered)
+        reason = "" if locations.found else "the language server knows none"
         engine = answered.session.spec.name
-        return Locations(tuple(places.found), engine, coverage_of(answered), reason)
+        return Locations(tuple(locations.found), engine, coverage_of(answered), reason)
 
     async def _diagnostics(self, path: str) -> tuple[Answered, object]:
         target = Position(path, 0, 0)
         # The request for symbols is there to open the document in a running server.
         answered = await self._pool.ask(
-            Question(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
+            Query(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
         )
         running = answered.running
         if running.capabilities.get("diagnosticProvider"):
             pulled = await self._pool.ask(
-                Question(Answer.DIAGNOSTICS, "textDocument/diagnostic", target)
+                Query(Answer.DIAGNOSTICS, "textDocument/diagnostic", target)
             )
             result = pulled.result
             return pulled, result.get("items") if isinstance(result, dict) else None
@@ -114,7 +114,7 @@ class ServerNavigation(ServerRequests):
 
     async def _calls(self, target: Position) -> tuple[Answered, list[object], list[object]]:
         answered = await self._pool.ask(
-            Question(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
+            Query(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
         )
         items = answered.result if isinstance(answered.result, list) else []
         found: dict[str, list[object]] = {"incoming": [], "outgoing": []}
@@ -130,7 +130,7 @@ class ServerNavigation(ServerRequests):
         read = results.read_call(item.get(end)) if isinstance(item, dict) else None
         if read is None or not isinstance(item, dict):
             return None
-        name, place = read
-        path, outside = LocationCollector(self._files).path_of(place.uri)
+        name, location = read
+        path, outside = LocationCollector(self._files).path_of(location.uri)
         lines = results.read_lines_of(item.get("fromRanges"))
-        return Call(name, path, place.line + 1, lines, outside) if path else None
+        return Call(name, path, location.line + 1, lines, outside) if path else None

@@ -40,7 +40,7 @@ _MAX_ANSWERS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Query:
     """One request about a position in a file; a `target` at line 0 is the whole file.
 
     The server of that file's project is asked, or that of `project`, a file of another one.
@@ -91,7 +91,7 @@ class ServerPool:
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def ask(self, question: Question, snapshot: Snapshot | None = None) -> Answered:
+    async def ask(self, query: Query, snapshot: Snapshot | None = None) -> Answered:
         """The answer of the best server that gives one, as of `snapshot` or of now.
 
         Raises:
@@ -99,8 +99,8 @@ class ServerPool:
         """
         if snapshot is None:
             snapshot = await self.snapshot(time.monotonic())
-        path = question.project_file
-        candidates = self._catalog.candidates(language_id(path), question.answer)
+        path = query.project_file
+        candidates = self._catalog.candidates(language_id(path), query.answer)
         problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
             session = self._session(spec, command, path)
@@ -110,7 +110,7 @@ class ServerPool:
                 )
                 continue
             try:
-                return await self._ask_twice(session, question, snapshot)
+                return await self._ask_twice(session, query, snapshot)
             except LSPError as error:
                 problem = error
         raise problem
@@ -144,31 +144,31 @@ class ServerPool:
                 # The next request reports a failure: starts are shared.
                 starting.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def prefetch(self, question: Question, begun: Future[Snapshot]) -> None:
+    async def prefetch(self, query: Query, begun: Future[Snapshot]) -> None:
         """Ask the first server now, so that its answer is there when `ask` is called.
 
         One that is up is asked before it is known whether files have changed: if they have, the
         answer belongs to an earlier generation and is dropped.
         """
-        path = question.target.path
-        for spec, command in self._catalog.candidates(language_id(path), question.answer)[:1]:
+        path = query.target.path
+        for spec, command in self._catalog.candidates(language_id(path), query.answer)[:1]:
             # With files to open first, it would be another query.
             if spec.opens_candidates or self._closed:
                 return
             with contextlib.suppress(LSPError):
                 session = self._session(spec, command, path)
                 if session.running is not None:
-                    await self._answer(session, session.running, question)
+                    await self._answer(session, session.running, query)
                 elif session.is_usable:
-                    await self._ask_session(session, question, await asyncio.wrap_future(begun))
+                    await self._ask_session(session, query, await asyncio.wrap_future(begun))
 
-    def in_other_projects(self, questions: Sequence[Question]) -> tuple[list[Question], int]:
+    def in_other_projects(self, queries: Sequence[Query]) -> tuple[list[Query], int]:
         """The queries again, for other projects with candidates, and how many are left out.
 
         A project is a folder with a server of its own, which alone knows how imports are resolved
         there. Those with most candidates are asked.
         """
-        more: list[Question] = []
+        more: list[Query] = []
         left_out = 0
         roots: dict[tuple[str, str], Path] = {}
 
@@ -178,17 +178,15 @@ class ServerPool:
                 roots[key] = root_for(spec, self._files.root, path)
             return roots[key]
 
-        for question in questions:
-            path = question.target.path
-            for spec, _ in self._catalog.candidates(language_id(path), question.answer)[:1]:
+        for query in queries:
+            path = query.target.path
+            for spec, _ in self._catalog.candidates(language_id(path), query.answer)[:1]:
                 projects: dict[Path, list[str]] = {}
-                for candidate in filter(spec.understands, question.candidates):
+                for candidate in filter(spec.understands, query.candidates):
                     projects.setdefault(root_of(spec, candidate), []).append(candidate)
                 projects.pop(root_of(spec, path), None)
                 by_size = sorted(projects.values(), key=len, reverse=True)
-                more += [
-                    replace(question, project=paths[0]) for paths in by_size[:MAX_OTHER_PROJECTS]
-                ]
+                more += [replace(query, project=paths[0]) for paths in by_size[:MAX_OTHER_PROJECTS]]
                 left_out = max(left_out, len(by_size) - MAX_OTHER_PROJECTS)
         return more, left_out
 
@@ -263,38 +261,38 @@ class ServerPool:
     # Asking
 
     async def _ask_twice(
-        self, session: ServerSession, question: Question, snapshot: Snapshot
+        self, session: ServerSession, query: Query, snapshot: Snapshot
     ) -> Answered:
         """The answer of the server, or of a fresh one if it died, maybe of another request."""
         try:
-            return await self._ask_session(session, question, snapshot)
+            return await self._ask_session(session, query, snapshot)
         except LSPDiedError:
             if not session.is_usable:
                 raise
-        return await self._ask_session(session, question, snapshot)
+        return await self._ask_session(session, query, snapshot)
 
     async def _ask_session(
-        self, session: ServerSession, question: Question, snapshot: Snapshot
+        self, session: ServerSession, query: Query, snapshot: Snapshot
     ) -> Answered:
         running = await session.up(snapshot, self._read)
-        result = await self._answer(session, running, question)
+        result = await self._answer(session, running, query)
         unopened = 0
         if session.spec.opens_candidates and not any(
             (session.root / name).is_file() for name in session.spec.project_files
         ):
-            unopened = max(len(question.candidates) - MAX_CANDIDATES, 0)
+            unopened = max(len(query.candidates) - MAX_CANDIDATES, 0)
         return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
 
     async def _answer(
-        self, session: ServerSession, running: InitializedServer, question: Question
+        self, session: ServerSession, running: InitializedServer, query: Query
     ) -> Any:
         """The result of the same request in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the query.
-        shown = question.candidates if session.spec.opens_candidates else ()
-        key = (session, session.generation, question.method, question.target, shown)
+        shown = query.candidates if session.spec.opens_candidates else ()
+        key = (session, session.generation, query.method, query.target, shown)
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            task = asyncio.create_task(Exchange(session, running, question, self._read).result())
+            task = asyncio.create_task(Exchange(session, running, query, self._read).result())
             self._answers[key] = task
             # Retrieve the exception, or asyncio logs it once all callers have left.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -366,12 +364,12 @@ class Exchange:
         self,
         session: ServerSession,
         running: InitializedServer,
-        question: Question,
+        query: Query,
         read: Callable[[str], str | None],
     ) -> None:
         self._session = session
         self._running = running
-        self._question = question
+        self._query = query
         self._read = read
 
     async def result(self) -> Any:
@@ -380,7 +378,7 @@ class Exchange:
         Raises:
             LSPError: The server failed, or the file can't be read any more.
         """
-        path = self._question.target.path
+        path = self._query.target.path
         text = self._read(path)
         if text is None:
             raise LSPUnavailableError(f"{path} cannot be read any more", self._session.spec.name)
@@ -399,7 +397,7 @@ class Exchange:
         if not spec.opens_candidates:
             return []
         uris = []
-        for path in filter(spec.understands, self._question.candidates[:MAX_CANDIDATES]):
+        for path in filter(spec.understands, self._query.candidates[:MAX_CANDIDATES]):
             text = self._read(path)
             if text is not None:
                 documents.show(path, text)
@@ -430,17 +428,17 @@ class Exchange:
         return result
 
     async def _request(self, params: dict[str, object]) -> Any:
-        return await self._session.request(self._running, self._question.method, params)
+        return await self._session.request(self._running, self._query.method, params)
 
     def _params(self, uri: str, text: str) -> dict[str, object]:
-        target = self._question.target
+        target = self._query.target
         params: dict[str, object] = {"textDocument": {"uri": uri}}
         if target.line:
             lines = split_lines(text)
             line = lines[target.line - 1] if target.line <= len(lines) else ""
             column = to_units(line, target.column - 1, self._running.encoding)
             params["position"] = {"line": target.line - 1, "character": column}
-        if self._question.method == "textDocument/references":
+        if self._query.method == "textDocument/references":
             # Servers disagree on what false leaves out.
             params["context"] = {"includeDeclaration": True}
         return params

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
-from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediPlaces
+from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediLocations
 from foldline.backends.lsp.configuration import hiding_settings
 from foldline.backends.lsp.locations import LocationCollector
-from foldline.backends.lsp.pool import Answered, Question, ServerPool
+from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, Reference
@@ -69,7 +69,7 @@ class ServerReferences(ServerRequests):
 class JediAnswered:
     """The answer of jedi, and why no server gave one."""
 
-    places: JediPlaces
+    locations: JediLocations
     why: str
 
 
@@ -88,8 +88,8 @@ class ServerQuery(EngineQuery):
     def prefetch(self, targets: Sequence[Position]) -> None:
         """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
         for target in targets[:MAX_TARGETS]:
-            question = Question(Answer.REFERENCES, _METHOD, target)
-            self.servers.start(self.pool.prefetch(question, self.snapshot))
+            query = Query(Answer.REFERENCES, _METHOD, target)
+            self.servers.start(self.pool.prefetch(query, self.snapshot))
 
     async def seen(self, seconds: float) -> object:
         """The versions of all files: one object until one of them changes."""
@@ -102,53 +102,49 @@ class ServerQuery(EngineQuery):
         self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         """The uses of all targets together; the failures of servers become the coverage."""
-        questions = [_question(target, candidates) for target in targets[:MAX_TARGETS]]
-        elsewhere, skipped = self.pool.in_other_projects(questions)
-        asked = [*questions, *elsewhere]
+        queries = [_query(target, candidates) for target in targets[:MAX_TARGETS]]
+        elsewhere, skipped = self.pool.in_other_projects(queries)
+        asked = [*queries, *elsewhere]
         outcomes = await self.servers.wait(self._ask_all(asked, seconds), seconds + _SPARE_SECONDS)
         remarks = []
-        if len(targets) > len(questions):
-            remarks.append(f"asked about {len(questions)} of {len(targets)} definitions")
+        if len(targets) > len(queries):
+            remarks.append(f"asked about {len(queries)} of {len(targets)} definitions")
         if skipped:
             remarks.append(f"{skipped} more projects with that name were not asked")
         return _Outcomes(outcomes).confirmation(self.files, remarks)
 
     async def _ask_all(
-        self, questions: Sequence[Question], seconds: float
+        self, queries: Sequence[Query], seconds: float
     ) -> list[Answered | JediAnswered | LSPError]:
         """The outcome of each request at the deadline; runs on the background loop."""
         snapshot = asyncio.ensure_future(asyncio.wrap_future(self.snapshot))
-        tasks = [asyncio.create_task(self._ask(question, snapshot)) for question in questions]
+        tasks = [asyncio.create_task(self._ask(query, snapshot)) for query in queries]
         for task in tasks:
             # The caller may have left: the next query asks again.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         if tasks:
             await asyncio.wait(tasks, timeout=max(seconds, 0))
-        return [self._outcome(task, questions[0].target.path, seconds) for task in tasks]
+        return [self._outcome(task, queries[0].target.path, seconds) for task in tasks]
 
-    async def _ask(
-        self, question: Question, begun: asyncio.Future[Snapshot]
-    ) -> Answered | JediAnswered:
+    async def _ask(self, query: Query, begun: asyncio.Future[Snapshot]) -> Answered | JediAnswered:
         """The answer of a server, or else of jedi."""
         snapshot = await asyncio.shield(begun)
         try:
-            return await self.pool.ask(question, snapshot)
+            return await self.pool.ask(query, snapshot)
         except LSPError as error:
-            if question.project or language_id(question.target.path) != "python":
+            if query.project or language_id(query.target.path) != "python":
                 raise
-            return await self._ask_jedi(question, snapshot, error)
+            return await self._ask_jedi(query, snapshot, error)
 
-    async def _ask_jedi(
-        self, question: Question, snapshot: Snapshot, failure: LSPError
-    ) -> JediAnswered:
+    async def _ask_jedi(self, query: Query, snapshot: Snapshot, failure: LSPError) -> JediAnswered:
         if self.jedi is None:
             raise failure
-        path = question.target.path
-        candidates = [name for name in question.candidates if name.endswith((".py", ".pyi"))]
+        path = query.target.path
+        candidates = [name for name in query.candidates if name.endswith((".py", ".pyi"))]
         if path not in candidates:
             candidates.append(path)
         try:
-            found = await self.jedi.references(question.target, candidates, snapshot)
+            found = await self.jedi.references(query.target, candidates, snapshot)
         except LSPError as error:
             raise LSPUnavailableError(f"{failure}; {error}") from error
         return JediAnswered(found, str(failure))
@@ -193,7 +189,7 @@ class _Outcomes:
         for answer in self._answers:
             found.add(answer)
         for answer_of_jedi in self._jedi:
-            found.add_all(answer_of_jedi.places.places)
+            found.add_all(answer_of_jedi.locations.locations)
         return Confirmation(
             tuple(map(reference_at, found.found)),
             self._engines(),
@@ -220,9 +216,9 @@ class _Outcomes:
 
     def _gaps_of_jedi(self) -> list[str]:
         gaps = []
-        if any(answer.places.cut for answer in self._jedi):
+        if any(answer.locations.cut for answer in self._jedi):
             gaps.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
-        for missing in dict.fromkeys(answer.places.missing for answer in self._jedi):
+        for missing in dict.fromkeys(answer.locations.missing for answer in self._jedi):
             if missing:
                 names = ", ".join(missing)
                 gaps.append(f"jedi may leave files out: the installed version has no {names}")
@@ -242,10 +238,10 @@ def reference_at(location: Location) -> Reference:
     )
 
 
-def _question(target: Position, candidates: Sequence[str]) -> Question:
+def _query(target: Position, candidates: Sequence[str]) -> Query:
     family = _family(target.path)
     related = tuple(path for path in candidates if _family(path) == family)
-    return Question(Answer.REFERENCES, _METHOD, target, related)
+    return Query(Answer.REFERENCES, _METHOD, target, related)
 
 
 def _family(path: str) -> str:

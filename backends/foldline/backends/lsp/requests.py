@@ -16,7 +16,7 @@ from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableEr
 from foldline.backends.jedi.engine import JediEngine
 from foldline.backends.lsp.discovery import ServerCatalog
 from foldline.backends.lsp.lifecycle import Limits
-from foldline.backends.lsp.pool import Answered, Question, ServerPool
+from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class ServerRequests(Engine):
         else:
             self._loop.start(work)
 
-    async def _ask(self, question: Question, seconds: float | None) -> Answered:
-        return await self.wait(self._pool.ask(question), seconds)
+    async def _ask(self, query: Query, seconds: float | None) -> Answered:
+        return await self.wait(self._pool.ask(query), seconds)
 
     async def wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
         """The result of `work` on the background loop; after the deadline it goes on there."""

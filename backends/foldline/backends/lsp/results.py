@@ -104,11 +104,11 @@ def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
 
 
 def read_call(item: object) -> tuple[str, RawLocation] | None:
-    """The name and place of a call hierarchy's item."""
+    """The name and location of a call hierarchy's item."""
     if not isinstance(item, dict) or not isinstance(name := item.get("name"), str):
         return None
-    place = _location({"uri": item.get("uri"), "range": item.get("selectionRange")})
-    return None if place is None else (name, place)
+    location = _location({"uri": item.get("uri"), "range": item.get("selectionRange")})
+    return None if location is None else (name, location)
 
 
 def read_lines_of(ranges: object) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""How far an answer can be relied on."""
+"""The coverage of an answer: `complete`, or `partial: …` with the reason."""
 
 COMPLETE = "complete"
 # Begins the coverage of an answer that has more than its budget can show.

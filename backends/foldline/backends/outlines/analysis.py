@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.base.waiting import question_of
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.models import ReferenceKind
 from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import flatten
@@ -95,4 +95,4 @@ async def uses_of(
 
     With `most`, it may stop when it has as many.
     """
-    return await question_of(analysis.find_references)(name, scope, since=since, most=most)
+    return await coroutine_of(analysis.find_references)(name, scope, since=since, most=most)

@@ -1,4 +1,4 @@
-"""From a name or a place to the symbol of an outline that it means."""
+"""Find the symbol of an outline that a name or a position means."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class _Walk:
     def visit_enter_function(
         self, node: Node, scope: _Scope, marks: list[str], outer: Node
     ) -> None:
-        """Of a call: an immediately invoked function, a callback with definitions of its own."""
+        """Enter a function inside a call: invoked at once, or a callback that holds definitions."""
         del marks, outer
         body = node.child_by_field_name("body")
         if body is not None and self._defines(body):

@@ -40,38 +40,38 @@ _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
-async def definitions(analysis: Analysis, place: Position, reason: str) -> Locations:
+async def definitions(analysis: Analysis, position: Position, reason: str) -> Locations:
     """The definitions of the name in the workspace, those of the same file first."""
-    uses, coverage = await _uses(analysis, place)
-    found = _defining(uses, place)
+    uses, coverage = await _uses(analysis, position)
+    found = _defining(uses, position)
     return _locations(
-        analysis, map(_location, found), coverage, f"definition of {place.name!r}", reason
+        analysis, map(_location, found), coverage, f"definition of {position.name!r}", reason
     )
 
 
-async def implementations(analysis: Analysis, place: Position, reason: str) -> Locations:
+async def implementations(analysis: Analysis, position: Position, reason: str) -> Locations:
     """The classes derived from this one by name; for a method, its overrides in them."""
-    uses, coverage = await _uses(analysis, place)
-    here = [use for use in _defining(uses, place) if use.kind == ReferenceKind.DEFINITION]
-    owners = [owner for use in here if (owner := _class_of(analysis, use, place.name))]
+    uses, coverage = await _uses(analysis, position)
+    here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
+    owners = [owner for use in here if (owner := _class_of(analysis, use, position.name))]
     found: list[Location] = []
-    for path, derived in await _derived(analysis, owners or [place.name]):
+    for path, derived in await _derived(analysis, owners or [position.name]):
         symbols = derived.children if owners else (derived,)
         found.extend(
             _symbol_location(analysis, path, symbol)
             for symbol in symbols
-            if not owners or symbol.name == place.name
+            if not owners or symbol.name == position.name
         )
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
-    what = f"implementation of {place.name!r}"
+    what = f"implementation of {position.name!r}"
     return _locations(analysis, found, coverage, what, reason)
 
 
-async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
+async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
     """The signatures of the name's definitions, with the first lines of their documentation."""
-    found = await definitions(analysis, place, reason)
+    found = await definitions(analysis, position, reason)
     parts = []
     for location in found.locations[:_MOST_HOVERS]:
         symbol = _symbol_at(analysis, location.path, location.line)
@@ -86,9 +86,9 @@ async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
+async def callers(analysis: Analysis, position: Position, reason: str) -> Calls:
     """The functions that call something of that name; only a server knows the callees."""
-    uses, coverage = await _uses(analysis, place)
+    uses, coverage = await _uses(analysis, position)
     lines: dict[tuple[str, str], list[int]] = {}
     for use in uses:
         if use.kind == ReferenceKind.CALL:
@@ -98,7 +98,7 @@ async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
         for (path, inside), found in lines.items()
     )
     if not incoming:
-        reason = f"no call of {place.name!r} in code; {reason}"
+        reason = f"no call of {position.name!r} in code; {reason}"
     return Calls(incoming, (), analysis.name, coverage, f"{reason}; whom it calls is not known")
 
 
@@ -110,23 +110,23 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
     return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
 
 
-async def _uses(analysis: Analysis, place: Position) -> tuple[tuple[Reference, ...], str]:
-    if not place.name.isidentifier():
+async def _uses(analysis: Analysis, position: Position) -> tuple[tuple[Reference, ...], str]:
+    if not position.name.isidentifier():
         return (), COVERAGE
-    found = await uses_of(analysis, place.name)
+    found = await uses_of(analysis, position.name)
     if found.coverage != COMPLETE:
         return tuple(found), f"{COVERAGE}; {found.coverage}"
     return tuple(found), COVERAGE
 
 
-def _defining(uses: Iterable[Reference], place: Position) -> list[Reference]:
-    """The uses that define the name, or only the one at `place` where there is one."""
+def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:
+    """The uses that define the name, or only the one at `position` where there is one."""
     uses = list(uses)
     found = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     if not found:
         found = first_writes(uses)
-    at = [use for use in found if (use.path, use.line) == (place.path, place.line)]
-    return at or sorted(found, key=lambda use: (use.path != place.path, use.test))
+    at = [use for use in found if (use.path, use.line) == (position.path, position.line)]
+    return at or sorted(found, key=lambda use: (use.path != position.path, use.test))
 
 
 def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Definitions, hovers, problems and calls: from a language server, or else from syntax trees."""
+"""Definitions, hovers, diagnostics and calls: from a language server, or else from syntax trees."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class CodeNavigation:
         """The definitions of the symbol, also outside the workspace."""
         from foldline.backends.references import name_fallback
 
-        place = self._place(file, line, at)
+        position = self._position(file, line, at)
         found = await fallback.by_engine(
-            self._engine_for(seconds).goto_definition(place, seconds=seconds),
-            lambda reason: name_fallback.definitions(self._analysis, place, reason),
+            self._engine_for(seconds).goto_definition(position, seconds=seconds),
+            lambda reason: name_fallback.definitions(self._analysis, position, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -92,10 +92,10 @@ class CodeNavigation:
         """The implementations and overrides of the symbol."""
         from foldline.backends.references import name_fallback
 
-        place = self._place(file, line, at)
+        position = self._position(file, line, at)
         found = await fallback.by_engine(
-            self._engine_for(seconds).find_implementations(place, seconds=seconds),
-            lambda reason: name_fallback.implementations(self._analysis, place, reason),
+            self._engine_for(seconds).find_implementations(position, seconds=seconds),
+            lambda reason: name_fallback.implementations(self._analysis, position, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -113,10 +113,10 @@ class CodeNavigation:
         """The type and documentation of the symbol."""
         from foldline.backends.references import name_fallback
 
-        place = self._place(file, line, at)
+        position = self._position(file, line, at)
         found = await fallback.by_engine(
-            self._engine_for(seconds).hover(place, seconds=seconds),
-            lambda reason: name_fallback.hover(self._analysis, place, reason),
+            self._engine_for(seconds).hover(position, seconds=seconds),
+            lambda reason: name_fallback.hover(self._analysis, position, reason),
         )
         return pages.page_hover(found, budget, cursor)
 
@@ -129,7 +129,7 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Diagnostics:
-        """The problems of the file."""
+        """The diagnostics of the file."""
         from foldline.backends.references import name_fallback
 
         path = self._files.resolve(file)
@@ -153,17 +153,17 @@ class CodeNavigation:
         """Callers and callees of the function."""
         from foldline.backends.references import name_fallback
 
-        place = self._place(file, line, at)
+        position = self._position(file, line, at)
         found = await fallback.by_engine(
-            self._engine_for(seconds).call_hierarchy(place, seconds=seconds),
-            lambda reason: name_fallback.callers(self._analysis, place, reason),
+            self._engine_for(seconds).call_hierarchy(position, seconds=seconds),
+            lambda reason: name_fallback.callers(self._analysis, position, reason),
         )
         return pages.page_calls(found, budget, cursor)
 
     def _engine_for(self, seconds: float) -> Engine:
         return self._engine if seconds > 0 else NO_ENGINE
 
-    def _place(self, file: str, line: int, at: str | int) -> Position:
+    def _position(self, file: str, line: int, at: str | int) -> Position:
         from foldline.backends.outlines.locations import Position
         from foldline.backends.outlines.symbols import first_column, name_at
 

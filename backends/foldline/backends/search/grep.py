@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.bounded_regex import PatternError, PatternTimeoutError, compile_lines
-from foldline.backends.base.waiting import question_of
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import grep_room, match_lines
@@ -62,7 +62,7 @@ async def grep(
     page = _Page(first, context, None if budget is None else budget - grep_room(pattern))
     without: Collection[str] = ()
     if index is not None and not ignore_case:
-        without = await question_of(index.files_without)(required_parts(pattern), since=since)
+        without = await coroutine_of(index.files_without)(required_parts(pattern), since=since)
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
     search = _Search(files, walked, without, seconds)
     with_matches = 0

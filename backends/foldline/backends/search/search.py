@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.base.waiting import question_of
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import (
@@ -151,7 +151,7 @@ async def rank_files(
             return (*live.look_up(terms), COMPLETE)
     else:
         vocabulary = index.vocabulary
-        indexed = question_of(index.look_up)
+        indexed = coroutine_of(index.look_up)
 
         async def look_up(terms: Collection[str]) -> _Found:
             return await indexed(terms, since=since)
@@ -291,7 +291,7 @@ def _learned(parts: Sequence[Part], terms: Mapping[str, float]) -> list[Part]:
 
 
 def _reason(part: Part, share: float, symbols: Sequence[tuple[str, int]]) -> str:
-    """As `defines Cart:12 0.4`: the signal, what it's about, and its part of the best score."""
+    """A text such as `defines Cart:12 0.4`: the signal, its subject, its part of the best score."""
     words = [visible(word) for word in part.words[:_MOST_WORDS]]
     if part.kind == "defines":
         words = [f"{name}:{line}" for name, line in symbols] or words

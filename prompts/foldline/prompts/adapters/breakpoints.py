@@ -1,4 +1,4 @@
-"""Where a request asks a provider to keep its beginning, by the prompt's cache plan."""
+"""Cache breakpoints of a request, set by the prompt's cache plan."""
 
 from __future__ import annotations
 

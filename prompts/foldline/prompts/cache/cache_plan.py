@@ -1,7 +1,7 @@
 """Prompt-cache plans: the cacheable prefix of a rendered prompt, and its breakpoints.
 
 Providers keep prefixes of requests: tools first, then the text. So a value that changes with each
-request makes everything behind it new. The plan says how often each stretch changes, in the order
+request makes everything behind it new. The plan says how often each span changes, in the order
 of the wire, and after which of them a breakpoint pays.
 """
 
@@ -39,7 +39,7 @@ _FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
 _COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
 _DECLARED_CHANGES = (Stability.SESSION, Stability.REQUEST)
 WORTH_MOVING = 128
-"""The fewest tokens behind a value that make it worth a finding."""
+"""The fewest tokens behind a value that make it worth a diagnostic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class CacheRules:
     minimum_tokens: int = 1_024
 
 
-class Stretch(NamedTuple):
-    """A stretch of a request before its tokens are counted; see `CacheSpan`."""
+class UncountedSpan(NamedTuple):
+    """A span of a request before its tokens are counted; see `CacheSpan`."""
 
     part: str
     path: SectionPath | None
@@ -68,7 +68,7 @@ class Stretch(NamedTuple):
 
 
 class CacheSpan(NamedTuple):
-    """A stretch of the request that changes as a whole.
+    """A span of the request that changes as a whole.
 
     Args:
         part: `tools`, or the role of the message.
@@ -98,12 +98,12 @@ class CacheSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A place after which a provider is asked to keep the prefix.
+    """A location after which a provider is asked to keep the prefix.
 
     Args:
         after: The index of the last span in front of it.
         part: Where it is: `tools`, or the role of the message.
-        offset: The place in `RenderedPrompt.text`; 0 for tools.
+        offset: The offset in `RenderedPrompt.text`; 0 for tools.
         tokens: The tokens in front of it.
         stability: How often the prefix changes.
         kept: False if the prefix is too short to be kept, so that no breakpoint is set.
@@ -129,7 +129,7 @@ class MisplacedValue:
 
 @dataclass(frozen=True, slots=True)
 class CacheStage:
-    """A stretch of the request that begins where something changes more often than all before.
+    """A span of the request that begins where something changes more often than all before.
 
     Args:
         first: The dotted key of the section that it begins in, or `tools`.
@@ -151,14 +151,14 @@ class CacheStage:
 
     @property
     def why(self) -> str:
-        """How often it changes, and because of what."""
+        """The frequency of its changes, and their cause."""
         words = _WORDS[self.stability]
         return words if self.cause is None else f"{words}: {self.cause}"
 
 
 @dataclass(frozen=True, slots=True)
 class CachePlan:
-    """The stretches of a request in the order of the wire, and its breakpoints."""
+    """The spans of a request in the order of the wire, and its breakpoints."""
 
     spans: tuple[CacheSpan, ...]
     breakpoints: tuple[Breakpoint, ...]
@@ -241,7 +241,7 @@ class CachePlan:
         )
 
     def stages(self) -> Iterator[CacheStage]:
-        """Yield the request in at most five stretches, each of which changes more often."""
+        """Yield the request in at most five spans, each of which changes more often."""
         behind = self.tokens
         marks = {mark.after: mark for mark in self.breakpoints}
         for prefix, group in groupby(enumerate(self.spans), lambda item: item[1].prefix):
@@ -301,22 +301,22 @@ _PREFIXES = {
 
 
 def planned(
-    stretches: Sequence[Stretch],
+    spans: Sequence[UncountedSpan],
     *,
     rules: CacheRules,
     count_tokens: Callable[[str], int],
     goes_on: bool,
 ) -> CachePlan:
-    """Return the plan of a request's stretches, in the order of the wire."""
-    prefixes = accumulate((stretch.stability for stretch in stretches), max)
+    """Return the plan of a request's spans, in the order of the wire."""
+    prefixes = accumulate((span.stability for span in spans), max)
     spans = tuple(
         CacheSpan(
-            *stretch[:5],
-            count_tokens(stretch.text),
-            stretch.stability,
+            *span[:5],
+            count_tokens(span.text),
+            span.stability,
             prefix,
         )
-        for stretch, prefix in zip(stretches, prefixes, strict=True)
+        for span, prefix in zip(spans, prefixes, strict=True)
     )
     return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=goes_on)), rules)
 
@@ -341,12 +341,12 @@ def _breakpoints(
         yield Breakpoint(after, span.part, span.end, total[after], stability, kept)
 
 
-def stretches_to_send(
+def spans_to_send(
     rendered: RenderedPrompt[Any],
     sections: Mapping[SectionPath, Node],
     tools: Sequence[Mapping[str, object]],
-) -> Iterator[Stretch]:
-    """Yield the stretches of a request, in the order of the wire.
+) -> Iterator[UncountedSpan]:
+    """Yield the spans of a request, in the order of the wire.
 
     `sections` has the prompt's sections; nothing is known of others.
     """
@@ -358,13 +358,13 @@ def stretches_to_send(
             for block, own in found
             if (node := sections.get(block.path)) is not None and node.section.tools
         )
-        yield Stretch(TOOLS, None, (), 0, 0, text, presence)
+        yield UncountedSpan(TOOLS, None, (), 0, 0, text, presence)
     for block, own in found:
-        yield from stretches_of(block.role.value, block.path, block.span.start, block.segments, own)
+        yield from spans_of(block.role.value, block.path, block.span.start, block.segments, own)
 
 
 class BlockStability(NamedTuple):
-    """How often a block changes.
+    """The frequency of a block's changes.
 
     Args:
         presence: How often the section appears, disappears, or is opened and closed.
@@ -437,17 +437,17 @@ def base_field(field: str | None) -> str:
     return (field or "").partition("[")[0]
 
 
-def stretches_of(
+def spans_of(
     part: str,
     path: SectionPath,
     start: int,
     segments: Sequence[SegmentLike],
     found: BlockStability,
-) -> Iterator[Stretch]:
-    """Yield the stretches of a block that begins at `start` in the text."""
+) -> Iterator[UncountedSpan]:
+    """Yield the spans of a block that begins at `start` in the text."""
     if not segments and found.presence is not Stability.CONSTANT:
         # Text that may be there in the next request.
-        yield Stretch(part, path, (), start, start, "", found.presence)
+        yield UncountedSpan(part, path, (), start, start, "", found.presence)
     presence = found.presence
     levels = [own if own > presence else presence for own in found.segments]
     first = 0
@@ -463,7 +463,7 @@ def stretches_of(
             shown = [segment.field for segment in alike if segment.field]
             names = [base_field(field) for field in shown if not field.startswith("_")]
             fields = tuple(dict.fromkeys(names))
-        yield Stretch(part, path, fields, start, start + len(text), text, level)
+        yield UncountedSpan(part, path, fields, start, start + len(text), text, level)
         start += len(text)
 
 

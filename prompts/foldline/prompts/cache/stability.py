@@ -1,4 +1,4 @@
-"""How often the values in a prompt change between requests, as far as their types say it."""
+"""Stability of a prompt's values between requests, as declared by their types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PerRequest", "PerSession", "Stability", "Stable", "of_fields", "of_t
 
 
 class Stability(IntEnum):
-    """How often a text changes; what is smaller changes less often.
+    """The frequency of a text's changes: smaller values change less often.
 
     A field declares it in its type, `Annotated[str, PerRequest]`, and a dataclass for all its other
     fields by `__stability__ = PerSession` in its body.
@@ -30,7 +30,7 @@ class Stability(IntEnum):
     SESSION = 2
     """With each conversation or user."""
     UNKNOWN = 3
-    """Nobody declared it."""
+    """Not declared."""
     REQUEST = 4
     """With each request."""
 

@@ -219,7 +219,7 @@ that equal values give equal prompts.
 """
 
 numbered: Form = ListForm("numbered", "as a numbered list", "\n", "{}. ")
-"""As `bullets`, with `1. `, `2. ` and so on."""
+"""A list like `bullets`, numbered `1. `, `2. ` and so on."""
 
 as_json: Form = JsonForm("as_json", "as JSON")
 """Any value as JSON in one line: dataclasses as objects, enums as their values, dates as in ISO."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SegmentKind(StrEnum):
-    """The source of a stretch of rendered text."""
+    """The source of a piece of rendered text."""
 
     HEADING = "heading"
     LITERAL = "literal"
@@ -36,7 +36,7 @@ class SegmentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of text from one source; `field` names the placeholder that it replaces."""
+    """A piece of text from one source; `field` names the placeholder that it replaces."""
 
     kind: SegmentKind
     text: str

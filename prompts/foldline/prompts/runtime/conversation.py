@@ -144,7 +144,7 @@ class DeveloperTurn:
 
 @FrozenDataclass()
 class UserTurn:
-    """What the user said: texts, images and files, in order."""
+    """The user's texts, images and files, in order."""
 
     parts: tuple[Part, ...]
     role: Literal["user"] = "user"
@@ -227,7 +227,7 @@ class SentSection:
 
 @FrozenDataclass()
 class SentPrompt:
-    """What a conversation has been sent of its prompt: at its beginning, and appended since."""
+    """The parts of its prompt that a conversation has: sent at its beginning, or appended since."""
 
     sections: tuple[SentSection, ...] = ()
     prompt: str = ""

@@ -52,7 +52,7 @@ class ToolOutcome:
     """The decoded parameters; None if decoding failed."""
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
     opened: Opened | None = None
-    """What the call opened, if its result has the text of sections."""
+    """The sections that the call opened, if its result has their text."""
 
 
 def dispatch_tool_calls(

@@ -93,11 +93,11 @@ class EvaluationOptions:
     """Called in the caller's thread with each piece of the model's text as it arrives. Without it,
     answers aren't streamed."""
     context_policy: ContextPolicy | None = None
-    """How much the conversation keeps of its tool results, in place of the adapter's policy."""
+    """The policy for old tool results, in place of the adapter's."""
     conversation: Conversation | None = None
-    """What was said before, to which the prompt's messages are added. If one has begun, what the
-    prompt shows now and didn't then is appended, or the beginning is rendered anew. The response
-    has the conversation with all that was said since; so has the session."""
+    """The earlier turns, to which the prompt's messages are added. If it has begun already, text
+    that the prompt shows now and didn't then is appended, or the beginning is rendered anew. The
+    response and the session have the conversation with all later turns."""
     section_params: Mapping[str, object] | None = None
     """Instances to bind to single sections for this evaluation only, by dotted key."""
     overrides: OverrideSource | None = None

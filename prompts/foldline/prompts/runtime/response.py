@@ -38,8 +38,8 @@ class TokenUsage:
     written: int = 0
     """Input tokens that were written to the provider's cache; 0 where it doesn't say."""
     cache_misses: tuple[str, ...] = field(default=(), repr=False)
-    """Why earlier input wasn't read from the cache, such as `tools changed: about 1,200 tokens`;
-    only where an adapter asks for it with `cache_diagnostics`."""
+    """Reasons for cache misses of earlier input, such as `tools changed: about 1,200 tokens`; only
+    where an adapter asks for it with `cache_diagnostics`."""
 
     @property
     def total(self) -> int:
@@ -101,7 +101,7 @@ class PromptResponse(Generic[OutputT_co]):
     output: OutputT_co | None = None
     """The parsed structured output; None if none is declared or parsing is off."""
     repairs: tuple[str, ...] = ()
-    """What was wrong with the JSON of the structured output, and put right."""
+    """The defects in the JSON of the structured output that were repaired."""
     usage: TokenUsage = NOTHING_USED
     """The total of all turns of this evaluation."""
     turns: int = 1

@@ -195,7 +195,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     def render_body(self, params: ParamsT_co) -> Sequence[Segment] | str:  # type: ignore[misc]  # As above.
         """Return the text below the heading for a section shown in full, without its children.
 
-        Segments name the source of each stretch; a plain string counts as computed.
+        Segments name the source of each piece; a plain string counts as computed.
         """
 
     def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | str | None:  # type: ignore[misc]

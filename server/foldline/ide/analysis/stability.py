@@ -13,8 +13,8 @@ from foldline.prompts.cache.cache_plan import (
     CachePlan,
     CacheRules,
     planned,
+    spans_of,
     stability_of_segments,
-    stretches_of,
 )
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
     """Return what providers can keep of a prompt's text between requests, without its tools."""
-    stretches = [
-        stretch
+    spans = [
+        span
         for block in render.blocks
-        for stretch in stretches_of(
+        for span in spans_of(
             block.role.value, block.path, block.span.start, block.segments, block_stability(block)
         )
     ]
-    return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
+    return planned(spans, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
 
 
 def declares_changes(template: TemplateValue) -> bool:

@@ -266,9 +266,9 @@ def method_of_access(
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
     """Call a method of `SmartFileAccess`; waiting for its result holds no thread."""
     # Imported late: a command line that only prints help doesn't need it.
-    from foldline.backends.base.waiting import question_of
+    from foldline.backends.base.waiting import coroutine_of
 
-    return await question_of(method)(*args, **kwargs)
+    return await coroutine_of(method)(*args, **kwargs)
 
 
 def cost_of(tool: str) -> str:

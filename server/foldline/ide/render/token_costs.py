@@ -143,13 +143,14 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
         TOOLS,
         BlockStability,
         CacheRules,
-        Stretch,
+        UncountedSpan,
         planned,
-        stretches_of,
+        spans_of,
     )
 
-    stretches = [
-        Stretch(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT) for tool in render.tools
+    spans = [
+        UncountedSpan(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT)
+        for tool in render.tools
     ]
     named = {stability.name.lower(): stability for stability in Stability}
     start = 0
@@ -157,10 +158,10 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
         found = BlockStability(
             named[block.stability], tuple([named[segment.stability] for segment in block.segments])
         )
-        stretches += stretches_of(block.role, block.path, start, block.segments, found)
+        spans += spans_of(block.role, block.path, start, block.segments, found)
         start += len(block.text)
     return planned(
-        stretches,
+        spans,
         rules=CacheRules(),
         count_tokens=counter.count,
         goes_on=bool(render.tools),
