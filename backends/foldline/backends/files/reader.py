@@ -110,8 +110,8 @@ def read_toml(
     except RecursionError:
         raise _too_deep(file) from None
     except ValueError as error:
-        place = _LINE.search(str(error))
-        raise MalformedFileError(str(file), str(error), int(place[1]) if place else None) from error
+        found = _LINE.search(str(error))
+        raise MalformedFileError(str(file), str(error), int(found[1]) if found else None) from error
 
 
 def read_json(file: Path, limit: int = SETTINGS_BYTES, *, root: Path | None = None) -> object:

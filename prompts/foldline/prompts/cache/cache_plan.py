@@ -301,22 +301,17 @@ _PREFIXES = {
 
 
 def planned(
-    spans: Sequence[UncountedSpan],
+    uncounted: Sequence[UncountedSpan],
     *,
     rules: CacheRules,
     count_tokens: Callable[[str], int],
     goes_on: bool,
 ) -> CachePlan:
     """Return the plan of a request's spans, in the order of the wire."""
-    prefixes = accumulate((span.stability for span in spans), max)
+    prefixes = accumulate((span.stability for span in uncounted), max)
     spans = tuple(
-        CacheSpan(
-            *span[:5],
-            count_tokens(span.text),
-            span.stability,
-            prefix,
-        )
-        for span, prefix in zip(spans, prefixes, strict=True)
+        CacheSpan(*span[:5], count_tokens(span.text), span.stability, prefix)
+        for span, prefix in zip(uncounted, prefixes, strict=True)
     )
     return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=goes_on)), rules)
 

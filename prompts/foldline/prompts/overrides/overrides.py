@@ -180,7 +180,7 @@ def seed_override(template: PromptTemplate[object], *, tag: str = LATEST) -> Pro
     """Return an override that changes nothing yet: every replaceable text with its hash."""
     sections: list[SectionOverride] = []
     tools: list[ToolOverride] = []
-    for path, section in _places(template.sections, ()):
+    for path, section in _sections_below(template.sections, ()):
         if section.accepts_overrides:
             stored: dict[str, str] = {}
             for role in _ROLES:
@@ -267,16 +267,16 @@ class _Patcher:
         self, sections: Sequence[Section[object]], override: PromptOverride
     ) -> dict[SectionPath, SectionOverride]:
         """Return the replacements by the path of the section that they apply to now."""
-        places = dict(_places(sections, ()))
+        sections_by_path = dict(_sections_below(sections, ()))
         given = {item.path: item for item in override.sections}
         located: dict[SectionPath, SectionOverride] = {}
         for path, item in given.items():
-            if path in places or item.text_hash is None:
+            if path in sections_by_path or item.text_hash is None:
                 located[path] = item
                 continue
             moved = [
                 other
-                for other, section in places.items()
+                for other, section in sections_by_path.items()
                 if other not in given
                 and section.source_text is not None
                 and text_hash(section.source_text) == item.text_hash
@@ -402,14 +402,14 @@ class _Layer(NamedTuple):
     tools: dict[str, ToolOverride]
 
 
-def _places(
+def _sections_below(
     sections: Sequence[Section[object]], parent: SectionPath
 ) -> Iterator[tuple[SectionPath, Section[object]]]:
     """Yield all sections except chapters, including those inside chapters."""
     for section in sections:
         if isinstance(section, Chapter):
-            yield from _places(section.sections, parent)
+            yield from _sections_below(section.sections, parent)
             continue
         path = (*parent, section.key)
         yield path, section
-        yield from _places(section.children, path)
+        yield from _sections_below(section.children, path)
