@@ -1,4 +1,4 @@
-"""Answers that go on without a semantic engine: it makes them better, and never costs one."""
+"""The way back to syntax trees: an engine improves answers, and its failure costs none."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class OpenTelemetryExporter(Listener):
 
     Args:
         tracer_provider: Where the spans go; by default OpenTelemetry's global one.
-        content: Record texts, too. By default, what the variable
-            `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` says, and otherwise not.
+        content: Record texts, too. By default the environment variable
+            `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` decides; unset, it records none.
 
     Raises:
         PromptConfigurationError: The package `opentelemetry-api` isn't installed.

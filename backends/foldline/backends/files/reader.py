@@ -135,7 +135,7 @@ def read_resolved(path: str, limit: int, *, name: str) -> bytes:
 
     A file that changes while it is read is read again.
     """
-    # Every search opens thousands of files: there is little between the calls of the system.
+    # Every search opens thousands of files: keep the work between system calls small.
     try:
         for _ in range(_ATTEMPTS):
             descriptor, status = _open_regular(path, name)

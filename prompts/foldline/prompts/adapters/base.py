@@ -83,7 +83,7 @@ class BaseAdapter(ABC):
     def policy_for(
         self, rendered: RenderedPrompt[object], given: ContextPolicy | None
     ) -> ContextPolicy | None:
-        """Return the context policy of an evaluation for which that one was given."""
+        """Return an evaluation's context policy: `given`, the adapter's, or its tools'."""
         return given or self.context_policy or policy_of(rendered)
 
     def evaluate(

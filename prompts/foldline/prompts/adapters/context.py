@@ -103,11 +103,11 @@ class ManagedConversation:
         conversation = self._current()
         messages = list(self._messages(conversation))
         managed = self._policy.apply(message for message, _ in messages)
-        places = [place for place, (_, answer) in enumerate(messages) if answer is not None]
+        indices = [index for index, (_, answer) in enumerate(messages) if answer is not None]
         changed = {
-            number: managed.messages[place]
-            for number, place in enumerate(places)
-            if managed.messages[place] != messages[place][0]
+            number: managed.messages[index]
+            for number, index in enumerate(indices)
+            if managed.messages[index] != messages[index][0]
         }
         if not changed:
             return conversation, {}, None

@@ -107,7 +107,7 @@ class ScriptedAdapter(BaseAdapter):
             number = self._next
             self._next += 1
         if number >= len(script.exchanges):
-            raise _departure(
+            raise _mismatch(
                 f"The transcript holds {len(script.exchanges)} evaluations; this is one more."
             )
         return _Playing(script.exchanges[number], number + 1, rendered)
@@ -205,7 +205,7 @@ class _Playing:
 
     def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
         if self._played == len(self._turns):
-            raise _departure(
+            raise _mismatch(
                 f"Evaluation {self._number} of the transcript ends after {self._played} messages, "
                 "but the last one called tools and the model is asked again."
             )
@@ -221,13 +221,13 @@ class _Playing:
         told = [tool_text(outcome.result) for outcome in outcomes]
         for outcome, was, now in zip(outcomes, expected, told, strict=False):
             if was != now:
-                raise _departure(
+                raise _mismatch(
                     f"In evaluation {self._number}, message {self._played}, the tool "
                     f"{outcome.call.name!r} returns something else than in the transcript:\n"
                     + _difference(was, now)
                 )
         if len(expected) != len(told):
-            raise _departure(
+            raise _mismatch(
                 f"In evaluation {self._number}, message {self._played}, the transcript has "
                 f"{len(expected)} results for {len(told)} tool calls."
             )
@@ -240,13 +240,13 @@ class _Playing:
 
     def _compare_prompt(self, expected: PromptSeen, seen: PromptSeen) -> None:
         if expected.tools != seen.tools:
-            raise _departure(
+            raise _mismatch(
                 f"Evaluation {self._number} of the transcript offers the tools "
                 f"{', '.join(expected.tools) or 'none'}; the prompt now offers "
                 f"{', '.join(seen.tools) or 'none'}."
             )
         if expected.text != seen.text:
-            raise _departure(
+            raise _mismatch(
                 f"The prompt of evaluation {self._number} is not the one in the transcript; "
                 "record it again if that is right:\n" + _difference(expected.text, seen.text)
             )
@@ -310,5 +310,5 @@ def _difference(expected: str, found: str) -> str:
     return "\n".join(lines)
 
 
-def _departure(message: str) -> PromptEvaluationError:
+def _mismatch(message: str) -> PromptEvaluationError:
     return PromptEvaluationError(message, kind=EvaluationFailure.SCRIPT, provider="scripted")

@@ -97,7 +97,7 @@ def disclosure_tools(
 def disclosure_param_descriptions(
     wording: Wording, tools: Sequence[Tool[object, object]]
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return what a wording says of these tools' parameters, by tool; nothing for English."""
+    """Return a wording's descriptions of these tools' parameters, by tool; none for English."""
     if wording is ENGLISH:
         return {}
     descriptions = {

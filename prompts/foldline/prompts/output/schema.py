@@ -51,7 +51,7 @@ FORMATS: dict[tuple[str, str], JsonSchema] = {
 
 _SHAPE = ("type", "items", "anyOf", "enum")
 _RULE = re.compile(r"format|pattern|multipleOf|(min|max|exclusiveM)\w+")
-"""Matches what a Pydantic model says of a field besides its type."""
+"""Matches the keywords of a Pydantic field's constraints."""
 
 _SCALARS: dict[object, str] = {
     str: "string",
@@ -254,7 +254,7 @@ class _Writer:
 
 
 def _of_model(kind: Any, where: str) -> Mapping[str, JsonSchema]:
-    """Return what a Pydantic model itself says of its fields."""
+    """Return the schemas that a Pydantic model gives its fields, by name."""
     try:
         schema = kind.model_json_schema()
     except Exception as error:

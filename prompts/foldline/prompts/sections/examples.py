@@ -196,7 +196,7 @@ def guarded(text: str, template: str) -> str:
 
 @lru_cache(maxsize=64)
 def _ends(template: str) -> re.Pattern[str] | None:
-    """Return what begins the tags that end parts of a template."""
+    """Return the pattern of `</` before the names of a template's tags; None without tags."""
     names = {name.lower() for name in re.findall(r"</([\w.:-]+)>", template)}
     if REASONING in template:
         names.add("reasoning")

@@ -281,10 +281,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if call is None and what != "visibility":
             return None
         if not callable(call):
-            raise PromptValidationError(
-                f"Section {self.key!r}: {refusals.not_callable(what, repr(call))}",
-                section_path=(self.key,),
-            )
+            raise _refused(self.key, refusals.not_callable(what, repr(call)))
         return Selector(call, what=what, key=self.key)
 
     def _call_selector(
@@ -305,28 +302,24 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         argument = self.type_arguments[0]
         kind = self.params_type
         if kind is None and argument is not None and argument is not type(None):
-            raise PromptValidationError(
-                f"Section {self.key!r}: {refusals.not_a_params_type(type_name(argument))}",
-                section_path=(self.key,),
-                dataclass_type=argument if isinstance(argument, type) else None,
+            raise _refused(
+                self.key,
+                refusals.not_a_params_type(type_name(argument)),
+                argument if isinstance(argument, type) else None,
             )
         base = self.params_base
         if base is not None and (kind is None or not issubclass(kind, base)):
             name = type(self).__qualname__.partition("[")[0]
-            raise PromptValidationError(
-                f"Section {self.key!r}: "
-                + refusals.not_based_on(name, base.__name__, type_name(argument)),
-                section_path=(self.key,),
-                dataclass_type=kind,
+            raise _refused(
+                self.key, refusals.not_based_on(name, base.__name__, type_name(argument)), kind
             )
         if self.default_params is not None and (
             kind is None or type(self.default_params) is not kind
         ):
-            raise PromptValidationError(
-                f"Section {self.key!r}: "
-                + refusals.wrong_default(type_name(kind), type_name(type(self.default_params))),
-                section_path=(self.key,),
-                dataclass_type=kind,
+            raise _refused(
+                self.key,
+                refusals.wrong_default(type_name(kind), type_name(type(self.default_params))),
+                kind,
             )
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
 
@@ -394,6 +387,12 @@ def checked_items(items: object, what: str, key: str) -> Iterable[object]:
     return items
 
 
+def _refused(key: str, problem: str, kind: type | None = None) -> PromptValidationError:
+    return PromptValidationError(
+        f"Section {key!r}: {problem}", section_path=(key,), dataclass_type=kind
+    )
+
+
 def _checked_key(key: object) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
         repaired = repaired_key(str(key))
@@ -407,10 +406,7 @@ def _checked_key(key: object) -> str:
 
 def _checked_title(title: object, key: str) -> str:
     if not isinstance(title, str) or not is_title(title):
-        raise PromptValidationError(
-            f"Section {key!r}: `title` must be one line of text, not {title!r}.",
-            section_path=(key,),
-        )
+        raise _refused(key, f"`title` must be one line of text, not {title!r}.")
     return title.strip()
 
 
@@ -451,9 +447,7 @@ def checked_tools(tools: object, key: str) -> tuple[Tool[object, object], ...]:
     checked = []
     for tool in checked_items(tools, "tools", key):
         if not isinstance(tool, Tool):
-            raise PromptValidationError(
-                f"Section {key!r}: {refusals.not_a_tool(repr(tool))}", section_path=(key,)
-            )
+            raise _refused(key, refusals.not_a_tool(repr(tool)))
         checked.append(tool)
     return tuple(checked)
 
