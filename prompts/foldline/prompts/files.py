@@ -78,7 +78,7 @@ def read_bytes_file(path: Path, limit: int) -> bytes:
     _check(path, path.stat(), limit)
     with os.fdopen(os.open(path, _FLAGS), "rb") as file:
         _check(path, os.fstat(file.fileno()), limit)
-        # It may have grown in the meantime.
+        # The file may have grown in the meantime.
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _too_large(path, limit)

@@ -104,7 +104,7 @@ class RenderedPrompt(Generic[OutputT_co]):
         tools: Sequence[Mapping[str, object]] = (),
         goes_on: bool | None = None,
     ) -> CachePlan:
-        """Return what a provider can keep of the prompt between requests, and where it ends.
+        """Return the cache plan: the prefix that a provider can keep, and its breakpoints.
 
         Args:
             rules: Those of the provider and the model; the defaults fit most.
@@ -125,7 +125,7 @@ class RenderedPrompt(Generic[OutputT_co]):
         )
 
     def stability_of(self, block: Block) -> BlockStability:
-        """Return how often one of `blocks` changes between requests, as far as types tell."""
+        """Return the stability of one of `blocks` between requests, as declared by types."""
         from foldline.prompts.cache.cache_plan import block_stability
 
         source = self._source

@@ -138,7 +138,7 @@ def assert_snapshot(
 
 
 def differences(old: Snapshot, new: Snapshot, *, may_change: Collection[str] = ()) -> Iterator[str]:
-    """Yield what differs, a paragraph each: sections first, then their order, then tools."""
+    """Yield the differences, a paragraph each: sections first, then their order, then tools."""
     for key, section in old.sections.items():
         now = new.sections.get(key)
         if now is None:

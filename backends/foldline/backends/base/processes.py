@@ -17,7 +17,7 @@ async def started(
     stop: Callable[[Started], Awaitable[object]],
     refusals: type[Exception],
 ) -> Started:
-    """Return what `start` starts.
+    """Return the process that `start` starts.
 
     Cancelled meanwhile, it lets the start come to its end, and stops what was started: a process
     that is half started has no owner yet, and asyncio waits for ever for its pipes if something

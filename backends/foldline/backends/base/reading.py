@@ -124,7 +124,7 @@ def read_project(
 
 
 def unknown(name: str, known: Iterable[str], what: str) -> str:
-    """Return what is wrong with a name that isn't one of those `known`."""
+    """Return the message for a name that isn't one of those `known`."""
     known = list(known)
     listed = f"; there are {', '.join(known)}"
     return f"unknown {what}{did_you_mean(near_names(name, known)[:1], listed)}"

@@ -299,7 +299,7 @@ class FileBackend(ABC):
             found = self._real(path.replace("\\", "/"))
             written = self._real(restored(path)) if "\0" not in restored(path) else None
             if written is not None and self._kind(written) is not None:
-                # As answers show a name with control characters.
+                # Accept a name with control characters as answers show it.
                 found = written
         if found is None or (_DRIVE.match(path) and self._kind(found) is None):
             raise OutsideWorkspaceError(path)

@@ -1,6 +1,6 @@
 """The sizes above which files are not read, and why they are where they are."""
 
-# What is larger is data or generated, and is held in memory several times while it's parsed.
+# Larger files are data or generated, and parsing holds several copies in memory.
 SOURCE_BYTES = 4_000_000
 # A person writes no prompts of that size.
 PROMPT_MODULE_BYTES = 2_000_000

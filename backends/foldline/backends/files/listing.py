@@ -140,7 +140,7 @@ def name_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-# What configures compilers and language servers without being in a language.
+# Files that configure compilers and language servers, in no language of their own.
 _SETTINGS = (".cfg", ".conf", ".ini", ".mod", ".txt", ".work")
 # How long a walk waits for what is known, and for it to be compared: then it lists by itself.
 _PATIENCE = 1.0

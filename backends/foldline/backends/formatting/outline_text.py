@@ -40,7 +40,7 @@ _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
 _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
-# Of what matches a query, the best have their signatures.
+# The best matches of a query that get signatures.
 _BEST = 3
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 

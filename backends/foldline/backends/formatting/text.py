@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LONGEST_CONTEXT = 160
 _MOST_QUERY = 80
 _FOLDER = "bold blue"
-# What stands before a name and says its kind.
+# The words before a name that say its kind.
 _KEYWORD = re.compile(
     r"(.*?)\b(class|def|fn|func|function|fun|interface|enum|struct|trait|impl|type|const|let|var|"
     r"val|module|mod|namespace|object|record|union|protocol|package|macro)( +)\Z"

@@ -175,7 +175,7 @@ class _Pieces:
         return piece
 
 
-# As many as there ever were parses at the same time.
+# Reused buffers: one for each parse that ever ran at the same time.
 _free_pieces: list[_Pieces] = []
 
 

@@ -91,7 +91,7 @@ async def _read_defined(
 ) -> SymbolDetail | None:
     """The definition in the file itself: the engine locates it, too, and the tree describes it."""
     if isinstance(analysis, OwnAnalysis):
-        # What a user's own backend says of a definition only it can say.
+        # Only a user's own backend has these facts about a definition.
         return analysis.read_symbol(file, name)
     query = await attempt(_begun(engine, file), nothing)
     if query is not None:

@@ -282,7 +282,7 @@ def required_parts(pattern: str) -> list[str]:
         if depth < 0:
             return []
         word = token["word"]
-        # What a group has may be optional, as a group may.
+        # A group, and each part of it, may be optional.
         if word and not depth:
             parts[word[:-1] if token["optional"] else word] = None
     return [part for part in parts if len(part) >= _SHORTEST][:_MOST_PARTS]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 8
 _MOST_HITS = 40
-# Those whose neighbours are looked for.
+# Definitions whose neighbours are looked for.
 _HEAD = 5
 # A longer class is better read by its members.
 _LONGEST_CLASS = 40
@@ -58,7 +58,7 @@ async def search_symbols(
             break
         if not _is_long_class(one.unit) and not any(_overlap(one.unit, other) for other, _ in kept):
             kept.append(one)
-    # Those without a word of the query come last.
+    # Definitions without a word of the query come last.
     order = {id(one.unit): place for place, one in enumerate(every)}
     units.sort(key=lambda unit: order.get(id(unit), len(order)))
     near = near_units([one.unit for one in kept[:_HEAD]], units)

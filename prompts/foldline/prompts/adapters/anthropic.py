@@ -393,7 +393,7 @@ def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[
         "keep": {"type": "tool_uses", "value": editing.keep},
         "clear_at_least": {"type": "input_tokens", "value": editing.cleared_at_once},
     }
-    # What was opened is a part of the prompt, and can't be opened again.
+    # Opened sections are a part of the prompt, and can't be opened again.
     opening = [tool.name for tool in rendered.tools if tool.name == OPEN_SECTIONS]
     if excluded := list(dict.fromkeys((*editing.exclude_tools, *opening))):
         edit["exclude_tools"] = excluded

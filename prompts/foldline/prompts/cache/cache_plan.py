@@ -383,7 +383,7 @@ class SegmentLike(Protocol):
 
 
 def block_stability(block: Block, node: Node | None) -> BlockStability:
-    """Return how often a rendered block changes; nothing is known without its section."""
+    """Return the stability of a rendered block; unknown without its section."""
     kind = None if node is None else node.params_type
     fields, computed = of_fields(kind), of_type(kind)
     presence = (
@@ -406,7 +406,7 @@ def block_stability(block: Block, node: Node | None) -> BlockStability:
 def stability_of_segments(
     segments: Iterable[Segment], of_field: Callable[[str], Stability], derived: Stability
 ) -> tuple[Stability, ...]:
-    """Return how often each segment changes while its section is there.
+    """Return the stability of each segment while its section is shown.
 
     Args:
         segments: The segments.
@@ -454,7 +454,7 @@ def spans_of(
         text = "".join([segment.text for segment in alike])
         fields: tuple[str, ...] = ()
         if level is not Stability.CONSTANT:
-            # What a section computes has a name with an underscore; it isn't a field.
+            # Computed placeholders begin with an underscore; they aren't fields.
             shown = [segment.field for segment in alike if segment.field]
             names = [base_field(field) for field in shown if not field.startswith("_")]
             fields = tuple(dict.fromkeys(names))

@@ -183,7 +183,7 @@ def declared_hint(kind: type, name: str) -> object:
         owner = _owner(kind, field)
         module = sys.modules.get(owner.__module__)
         own = {**vars(owner), owner.__name__: owner}
-        # As `typing.get_type_hints` has it: a field may have the name of its type.
+        # Resolve names as `typing.get_type_hints` does: a field may have the name of its type.
         names = ChainMap({} if module is None else vars(module), own, vars(builtins), _LENIENT)
         try:
             hint = eval(hint, {}, names)

@@ -114,7 +114,7 @@ class OverridesStore:
                 file.write(f"{text}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            # Of writers that were killed; those that write now are younger.
+            # Left by killed writers; the files of running writers are younger.
             oldest = Path(temporary).stat().st_mtime - LEFT_SECONDS
             for left in path.parent.glob(".*.tmp"):
                 with suppress(OSError):

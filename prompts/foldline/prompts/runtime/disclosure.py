@@ -88,7 +88,7 @@ def evaluate_with_disclosure(
     given = EvaluationOptions.of("evaluate_with_disclosure", **options)
     loop = ExpansionLoop(
         given.bind(copy.copy(prompt), *params),
-        # What is bound already isn't bound again.
+        # Don't bind the same values again.
         replace(given, section_params=None, overrides=None, tag=None, wording=None),
         dict(given.visibility_overrides or {}),
         ExpansionBudget(max_requests=max_expansions),

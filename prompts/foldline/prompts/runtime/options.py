@@ -129,7 +129,7 @@ class EvaluationOptions:
         return cls(**keywords)
 
     def keywords(self) -> EvaluationKeywords:
-        """Return what is set as keyword arguments: adapters needn't know the others."""
+        """Return the options that are set, as keywords: adapters needn't know the others."""
         values = {name: getattr(self, name) for name in field_names(type(self))}
         given = {name: value for name, value in values.items() if value is not None}
         return cast("EvaluationKeywords", given)

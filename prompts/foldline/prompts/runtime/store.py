@@ -187,7 +187,7 @@ class EventStore(Listener):
         return tuple(SectionOpening(datetime.fromisoformat(row[0]), *row[1:]) for row in rows)
 
     def opening_counts(self, *, prompt_ns: str, prompt_key: str) -> Mapping[str, int]:
-        """Return how often each section of a prompt was opened or read, most frequent first.
+        """Return the number of openings and reads by section of a prompt, most frequent first.
 
         A section that nearly every evaluation opens should be shown in full.
         """

@@ -317,7 +317,7 @@ def _check_tags(forms: Sequence[Form], item: FieldForm | None) -> None:
 
 
 def _clash(first: Form, second: Form) -> str | None:
-    """Return what is wrong with a form that stands left of another; None if nothing is."""
+    """Return the problem of a form to the left of another; None if the order is right."""
     if isinstance(second, (ListForm, JsonForm)):
         if isinstance(first, (ListForm, JsonForm)):
             return (

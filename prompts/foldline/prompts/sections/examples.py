@@ -214,7 +214,7 @@ def _fits(value: object, hint: object) -> bool:
     """Return False if a value certainly isn't one of the type."""
     for member in union_members(hint):
         kind = type(None) if member is None else dataclass_of(member) or plain(member)
-        # What isn't a class is `Any`, a literal, or a container.
+        # A hint that isn't a class is `Any`, a literal, or a container.
         if not isinstance(kind, type) or isinstance(value, kind):
             return True
         if kind is float and isinstance(value, int):

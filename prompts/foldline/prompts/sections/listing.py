@@ -37,7 +37,7 @@ class Listing(NamedTuple):
     count_tokens: Callable[[str], int] = estimated_tokens
 
     def shown(self, texts: Sequence[str], note: Callable[[int], str]) -> int:
-        """Return how many of the items are shown: the first ones that fit, and at least one.
+        """Return the number of items shown: the first ones that fit, and at least one.
 
         Args:
             texts: The items' texts.
