@@ -136,19 +136,16 @@ def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str]) -> str:
     return f"{json_text({'files': len(files), 'findings': items})}\n"
 
 
-_SARIF_LEVELS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.INFORMATION: "note",
-    Severity.HINT: "note",
-}
+def _level(severity: Severity, lowest: str) -> str:
+    """Return the level of a format that has one level below warnings."""
+    return severity if severity in (Severity.ERROR, Severity.WARNING) else lowest
 
 
 def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
     rules = [
         {
             "id": code,
-            "defaultConfiguration": {"level": _SARIF_LEVELS[default_severity(code)]},
+            "defaultConfiguration": {"level": _level(default_severity(code), "note")},
             "shortDescription": {"text": code.replace("-", " ")},
         }
         for code in Code
@@ -157,7 +154,7 @@ def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
         {
             "ruleId": located.diagnostic.code,
             "ruleIndex": list(Code).index(located.diagnostic.code),
-            "level": _SARIF_LEVELS[located.diagnostic.severity],
+            "level": _level(located.diagnostic.severity, "note"),
             "message": {"text": located.diagnostic.message},
             "locations": [
                 {
@@ -185,14 +182,6 @@ def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
     return f"{json_text(log)}\n"
 
 
-_GITHUB_LEVELS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.INFORMATION: "notice",
-    Severity.HINT: "notice",
-}
-
-
 def _github(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
     lines = []
     for located in diagnostics:
@@ -207,7 +196,7 @@ def _github(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
         }
         properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
         message = _escaped(diagnostic.message)
-        lines.append(f"::{_GITHUB_LEVELS[diagnostic.severity]} {properties}::{message}\n")
+        lines.append(f"::{_level(diagnostic.severity, 'notice')} {properties}::{message}\n")
     return "".join(lines)
 
 

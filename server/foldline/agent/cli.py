@@ -106,7 +106,7 @@ def _reported(words: list[str]) -> int:
 
 def _run(words: list[str]) -> int:
     if words[:1] == ["--version"]:
-        # As the parser does, which takes as long to load as Python.
+        # Answered here: the parser takes as long to load as Python does.
         print(TITLE)  # noqa: T201
         return 0
     if "_ARGCOMPLETE" in os.environ:

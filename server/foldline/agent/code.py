@@ -16,6 +16,7 @@ from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.index_bar import index_bar
 from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
+from foldline.agent.targets import number_from
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
 from foldline.backends.formatting.parts import plain
 from foldline.ide.operations import operations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from foldline.backends.formatting.parts import Code, Line
     from foldline.ide.operations.operation import Argument, Operation
 
-# Processes that haven't ended by then end with this one.
+# Servers that are still running then end with this process.
 CLOSE_SECONDS = 10.0
 SECONDS = 20.0
 """Longer than for models: each command starts its own server."""
@@ -71,7 +72,7 @@ def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.Argu
 def _add_combined(
     parser: argparse.ArgumentParser, operation: Operation[Any, Any]
 ) -> frozenset[str]:
-    """Add options that combine several arguments, as in compilers; returns the arguments' names."""
+    """Add options that stand for several arguments, such as `START-END`; return their names."""
     if issubclass(operation.arguments, LinesArguments):
         parser.add_argument("path", help="a file")
         parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
@@ -85,7 +86,7 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
     if name == "budget":
         limits = parser.add_mutually_exclusive_group()
         limits.add_argument(
-            option, type=_count, default=argument.default, metavar="BYTES", help=doc
+            option, type=number_from(0), default=argument.default, metavar="BYTES", help=doc
         )
         limits.add_argument("--all", action="store_true", help="no limit")
     elif name == "seconds":
@@ -105,7 +106,7 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
         )
     elif argument.kind is int:
         short = (f"-{name[0].upper()}",) if name == "context" else ()
-        parser.add_argument(*short, option, type=_count, default=argument.default, help=doc)
+        parser.add_argument(*short, option, type=number_from(0), default=argument.default, help=doc)
     else:
         parser.add_argument(option, default=argument.default, help=doc)
 
@@ -183,7 +184,7 @@ def _data(
     result: object,
     lines: Sequence[Line | Code],
 ) -> object:
-    """Return a result as JSON; one that a conversation may shorten says how."""
+    """Return a result as JSON, with its receipt and with how a conversation may shorten it."""
     from foldline.backends.base.waiting import run
     from foldline.ide.operations.operation import shortening
     from foldline.ide.structuring import unstructure
@@ -218,12 +219,6 @@ async def _values(
     if operation.several:
         return [{**values, "path": path} for path in options.path]
     return [values]
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
-    return int(text)
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
+from foldline.agent.targets import number_from
 from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
 
@@ -46,7 +47,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--budget",
-        type=_budget,
+        type=number_from(SMALLEST_BUDGET),
         metavar="BYTES",
         help="the most bytes of the context (default: 30000)",
     )
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
             result = pipeline.run(" ".join(options.question))
         finally:
             workspace.close_files(CLOSE_SECONDS)
-            # A call that failed later doesn't lose those that were paid for.
+            # Also save after a failed call: the earlier ones were paid for.
             if recording and recording.transcript.exchanges:
                 recording.transcript.save(options.record)
     except (PromptError, NoFolderError, OSError, ValueError) as error:
@@ -108,7 +109,7 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
     if options.transcript is not None:
         from foldline.prompts import adapters
 
-        # A recording of a transcript brings it up to date with files that have changed.
+        # With --record, the transcript is updated, so prompts may differ from it.
         return adapters.ScriptedAdapter(
             adapters.Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
         )
@@ -120,7 +121,7 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
 
 
 def _sdk_adapter(provider: str, model: str) -> SdkAdapter[Any]:
-    # A module of a package that another thread is loading may come half loaded: the package first.
+    # Import the package first: a submodule alone may be half loaded by another thread.
     from foldline.prompts import adapters  # noqa: F401
 
     if provider == "openai":
@@ -142,9 +143,3 @@ def _model(text: str) -> tuple[str, str]:
         *most, last = (f"{one}:NAME" for one in PROVIDERS)
         raise argparse.ArgumentTypeError(f"{text!r} isn't {', '.join(most)} or {last}")
     return provider, name
-
-
-def _budget(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or int(text) < SMALLEST_BUDGET:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {SMALLEST_BUDGET} up")
-    return int(text)

@@ -1,4 +1,4 @@
-"""The folders that an agent may read, and which of them a path means."""
+"""The folders that an agent may read, and the resolution of paths in them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Folder:
         return self.access.file_backend.root
 
     def shown(self, path: str) -> str:
-        """`path`, which is relative to this folder, as an agent writes it."""
+        """Return a path of this folder as an agent writes it."""
         if self.prefix and path in ("", "."):
             return self.prefix.rstrip("/")
         return self.prefix + path
 
     def shown_cursor(self, cursor: str | None) -> str | None:
-        """`cursor`, which is from this folder's answer, as `Folders.each` takes it."""
+        """Return a cursor from this folder's answer as `Folders.each` takes it."""
         return None if cursor is None else self.prefix + cursor
 
     @contextmanager
@@ -81,7 +81,7 @@ class Folders:
     folders: tuple[Folder, ...]
 
     def locate(self, path: str) -> Place:
-        """The folder that holds `path`, and the path inside it.
+        """Return the folder that holds `path`, and the path inside it.
 
         Raises:
             PathError: The path begins with no folder's name, or lies outside all of them.
@@ -89,12 +89,12 @@ class Folders:
         if len(self.folders) == 1:
             return Place(self.folders[0], path)
         if PurePath(path).is_absolute():
-            # The innermost folder decides; whether a link leads out of it is for its files to say.
+            # Choose the innermost folder; its file backend refuses links that lead out of it.
             around = [folder for folder in self.folders if _is_below(path, folder.root)]
             if not around:
                 raise OutsideWorkspaceError(path)
             return Place(max(around, key=lambda folder: len(folder.root.parts)), path)
-        # A backslash separates where it must, and else it is part of a name.
+        # Take a backslash for a separator only if the path matches no folder otherwise.
         for written in dict.fromkeys((path, path.replace("\\", "/"))):
             name, *rest = [part for part in written.split("/") if part != "."] or [""]
             for folder in self.folders:
@@ -103,7 +103,7 @@ class Folders:
         raise PathError(path, f"there are several folders: begin the path with one of {self.names}")
 
     def beginning(self, path: str) -> Folder | None:
-        """The folder whose name `path` begins with, if it begins with one."""
+        """Return the folder whose name `path` begins with; None without one."""
         beginnings = ((folder, folder.prefix) for folder in self.folders)
         return next((folder for folder, name in beginnings if f"{path}/".startswith(name)), None)
 
@@ -171,10 +171,10 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
 
 
 def working_folder() -> Path:
-    """Return the folder that the client started us in, where that can be meant for a workspace.
+    """Return the folder that the client started us in, if it can be a workspace.
 
     Raises:
-        NoFolderError: It can't, with what to do about it.
+        NoFolderError: It is gone, the home directory or a whole disk.
     """
     try:
         folder = Path.cwd()

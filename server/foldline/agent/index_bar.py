@@ -15,7 +15,7 @@ SHOWN_AFTER_SECONDS = 1.0
 
 
 def index_bar() -> Callable[[int, int], None] | None:
-    """Return a function of the indexed and total files; None if standard error isn't a terminal."""
+    """Return a progress callback `(done, total)`; None if standard error isn't a terminal."""
     return _Bar().update if sys.stderr.isatty() else None
 
 

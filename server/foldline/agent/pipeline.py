@@ -187,7 +187,7 @@ class Pipeline:
             reason = results.reason or "there are no candidates"
             return PipelineResult(question=question, reason=reason)
         outlines, missing = run(outlines_of(reader, paths))
-        # As the model reads them: the caller may spell them in another way.
+        # Spell the paths as the outlines do: the caller may spell them differently.
         paths = tuple(outline.path for outline in outlines)
         texts, _ = fit_outlines(outlines, min(self._sizes.outlines, self._sizes.total))
         shown = "\n\n".join(texts)

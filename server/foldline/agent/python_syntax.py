@@ -1,4 +1,4 @@
-"""Where a file isn't Python, in the words of the Python that runs this."""
+"""The first syntax error of a file, as the Python that runs foldline reports it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class SyntaxFault(NamedTuple):
 def syntax_fault(text: str, suspected: Position) -> SyntaxFault | None:
     """Return the first syntax error of a source; None if this Python parses it.
 
-    The source is parsed in a process of its own, with a deadline: somebody else wrote it, and a
-    parse may take any time and memory. Where Python doesn't tell, the error is at `suspected`.
+    The source is parsed in a process of its own, with a deadline: an untrusted source may take
+    any time and memory. If Python reports no location, the error is at `suspected`.
     """
     try:
         done = subprocess.run(
@@ -55,7 +55,7 @@ def syntax_fault(text: str, suspected: Position) -> SyntaxFault | None:
         return SyntaxFault("it can't be parsed", suspected, suspected)
     if fault is None:
         return None
-    message, *places = fault
-    line, column, end_line, end_column = (max(0, (place or 1) - 1) for place in places)
+    message, *numbers = fault
+    line, column, end_line, end_column = (max(0, (number or 1) - 1) for number in numbers)
     start, end = Position(line, column), Position(end_line, end_column)
     return SyntaxFault(message, start, max(start, end))

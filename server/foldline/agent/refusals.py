@@ -13,7 +13,7 @@ from foldline.backends.base.extras import extra_of, needs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Errors of writing to a stream; those of a file have its name.
+# Errors of writing to a stream; an error of a file also has its name.
 _UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})
 TRACEBACK = "FOLDLINE_TRACEBACK"
 """The environment variable that shows where foldline itself failed."""

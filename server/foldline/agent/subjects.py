@@ -1,4 +1,4 @@
-"""The symbols that a command line names: each verb takes a name or a place, in one way."""
+"""The symbols that a command line names: every verb takes a name or a location."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"(.+?)(?::(\d{1,9}))?(?::(\d{1,9}))?\Z", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w$-]*(?:[.#][\w$-]+)*(?:\[\d+\])?\Z")
 _INDEXED = re.compile(r"(.*)\[(\d{1,9})\]\Z", re.DOTALL)
 _MOST_CANDIDATES = 20
-# The uses of a name that make one.
+# The kinds of uses that define a name.
 _DEFINING = ("definition", "write")
 
 
@@ -41,7 +41,7 @@ class Subject:
 
 
 def add_subject(parser: argparse.ArgumentParser, operation: Operation[Any, Any]) -> frozenset[str]:
-    """Add how the operation's symbol is named; returns the arguments that it stands for."""
+    """Add the argument that names the operation's symbol; return the arguments it replaces."""
     covered = {
         argument.name
         for argument in operation.parameters

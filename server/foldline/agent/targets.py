@@ -1,24 +1,40 @@
-"""The files of a command line, as it names them and as it shows them."""
+"""Files and numbers that a command line names."""
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
 from foldline.backends.formatting.visible import visible
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def check_python(path: Path) -> None:
-    """Return if a file's name is that of a Python module, or that of no kind of file.
+    """Refuse a file whose suffix is that of another kind of file than a Python module.
 
     Raises:
-        Refused: It's another kind of file.
+        Refused: It has such a suffix.
     """
     if path.suffix not in (".py", ".pyi", ".pyw", ""):
         shown = visible(path_from_here(path))
         by_heading = f"; `foldline outline {shown}` and `foldline symbol {shown} HEADING` read it"
         hint = by_heading if path.suffix in (".md", ".mdx", ".markdown") else ""
         raise Refused(f"{shown} isn't a Python module, and only those hold prompts{hint}")
+
+
+def number_from(least: int) -> Callable[[str], int]:
+    """Return the argument type of whole numbers from `least` up."""
+
+    def number(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or int(text) < least:
+            raise ArgumentTypeError(f"{text!r} is not a number from {least} up")
+        return int(text)
+
+    return number
 
 
 def file_and_name(target: str) -> tuple[Path, str | None]:
@@ -37,7 +53,7 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
 
 
 def path_from_here(path: Path) -> str:
-    """Return how to name a path in the working folder; of others the whole path."""
+    """Return a path relative to the working folder; the whole path if it is outside."""
     try:
         return path.resolve().relative_to(Path.cwd()).as_posix()
     except ValueError:
@@ -45,7 +61,7 @@ def path_from_here(path: Path) -> str:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that isn't there yet, with all of the text or not at all."""
+    """Write a new file: all of the text, or no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("x", encoding="utf-8")
     try:

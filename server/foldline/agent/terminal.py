@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.formatting.parts import Line
 
-# The indentation, number or mark of a line: its wrapped rest begins behind that.
+# The indentation, number or mark of a line; wrapped lines are indented to the text behind it.
 _HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
 _LEAST_HANG, _MOST_HANG = 2, 30
 
@@ -81,7 +81,7 @@ def console_of(stream: TextIO) -> Console:
 
 def complain(message: str) -> None:
     """Print an error message to standard error, like `show`."""
-    # It may be closed, too.
+    # None if standard error is closed.
     if sys.stderr is not None:
         _write(f"{message}\n", sys.stderr)
 

@@ -89,7 +89,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
 async def executed(
     counts: Sequence[PromptCount], root: Path, counter: TokenCounter
 ) -> list[PromptCount]:
-    """Return the counts of what running the prompts shows, which the user asked for."""
+    """Return the counts of the prompts as executed; only at the user's request."""
     from foldline.ide.prompts.actions import RenderPrompt
     from foldline.ide.prompts.perform import perform
     from foldline.ide.prompts.request import PromptRef, View
@@ -166,7 +166,7 @@ def table_lines(
 def _down_to(
     sections: Sequence[SectionTokens], depth: int | None
 ) -> Iterator[tuple[SectionTokens, int]]:
-    """Yield the sections down to a depth, with the tokens of those below and how many these are."""
+    """Yield the sections down to a depth, each with the number of those counted with it."""
     for section in sections:
         level = len(section.path)
         if depth is None or level < depth:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.agent.targets import number_from
 from foldline.agent.terminal import show, show_styled
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--depth",
-        type=_depth,
+        type=number_from(1),
         metavar="N",
         help="show N levels of sections; deeper ones are counted with those that hold them",
     )
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
         options.encoding or found.options.tokens, exact=found.options.exact_tokens
     )
     if options.execute:
-        # A baseline of the same encoding compares with no counts from source.
+        # Counts from source and executed counts aren't comparable, so their encodings differ.
         counter = replace(counter, encoding=f"{counter.encoding} --run")
     if baseline is not None:
         token_counts.check_comparable(baseline, counter)
@@ -77,9 +77,3 @@ def run(options: Namespace) -> int:
         lines = token_counts.table_lines(counts, grown_prompts, counter, options.depth)
         show_styled(lines, wrap=True)
     return 1 if grown_prompts else 0
-
-
-def _depth(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise ArgumentTypeError(f"{text!r} is not a number from 1 up")
-    return int(text)

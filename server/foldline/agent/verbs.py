@@ -1,4 +1,4 @@
-"""What verbs share: where they add their parsers, and how those that serve begin."""
+"""Shared by verbs: the type of their sub-parsers, and the set-up of those that serve a client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prepare_server(log_level: str) -> None:
     import logging
     import sys
 
-    # An answer that one thread has ready waits this long at most.
+    # A thread with a finished answer waits at most this long for the interpreter.
     sys.setswitchinterval(0.001)
     logging.basicConfig(
         level=log_level.upper(),

@@ -1,4 +1,4 @@
-"""Watches the files that a prompt may be made of."""
+"""Watches the files that a prompt may be built from."""
 
 from __future__ import annotations
 

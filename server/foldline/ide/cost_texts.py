@@ -1,4 +1,4 @@
-"""What prompts and sections cost, in words: every shell shows the same number in the same way.
+"""Token costs of prompts and sections in words, the same in every shell.
 
 The number of a prompt is that of its text; tools and the output's schema are said apart. A
 summarized section says what opening it adds. `~` marks a count that is estimated, or made from the

@@ -38,21 +38,21 @@ NO_LIMIT = 1 << 30
 NO_ROOM = "no room is left"
 
 MOST_CANDIDATES = 12
-"""The most files whose outlines are read for one question."""
+"""The most files whose outlines are read for one query."""
 
 # A file that matches much worse than the best one has little to do with the query.
 _FAINTEST = 3
-# Of the best score, in hundredths: less of a match only fills the context.
+# Symbols need this percentage of the best score: weaker matches only fill the context.
 _LEAST_SCORE = 60
 _MOST_SYMBOLS = 24
-# Files whose outlines stand around the definitions, and those of them without a definition.
+# The most outlines in a context, and the most of them of files without a chosen symbol.
 _MOST_OUTLINES, _WITHOUT_SYMBOL = 6, 2
-# Less holds nothing that is worth its header.
+# A smaller part isn't worth its header.
 _SMALLEST_PART = 100
 _SMALLEST_OUTLINE = 200
 _NOTES = 600
 _SMALL_OUTLINE = 250
-# Bytes of a search, whose paths alone are used: more than a context has room for.
+# Budget of a search, of which only the paths are used: more than a context has room for.
 _SEARCHED = 4_000
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
@@ -194,7 +194,7 @@ async def context_for(
     choices = [*_choices(found, files)]
     outlined = _outlined(choices, found.files)
     if sizes.total < NO_LIMIT:
-        # What is looked for is often long, and half of it is of little use.
+        # The symbol in question is often long, and half of it is of little use.
         sizes = replace(sizes, symbol=max(sizes.symbol, sizes.total // 2))
     context = await gather(
         reader,
@@ -230,7 +230,7 @@ def _outlined(choices: Sequence[SymbolChoice], ranked: Sequence[str]) -> list[st
 
 
 def candidates_of(results: SearchResults) -> list[str]:
-    """The files that are worth a look, best first; some word of a query is in nearly all."""
+    """Return the files that match nearly as well as the best one, best first."""
     best = max((hit.score for hit in results), default=0)
     return [hit.path for hit in results if hit.score * _FAINTEST >= best]
 
@@ -358,7 +358,7 @@ def fit_outlines(
     for place, outline in enumerate(outlines[:count]):
         share = max(min(room.left // (count - place) - _BETWEEN, most), 1)
         text = format_outline(outline, share)
-        # Of a smaller one only the header is left, unless the file is as small.
+        # A smaller outline is only a header, unless the whole outline is that small.
         shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)
         if shown and room.holds(text):
             texts.append(text)
@@ -443,7 +443,7 @@ def _no_room(over: Sequence[LeftOut], count: int) -> str:
 
 
 def _named(one: LeftOut) -> str:
-    # Messages of errors begin with the path.
+    # Error messages already begin with the path.
     return "" if one.reason.startswith(visible(one.path)) else f"{visible(one.path)}: "
 
 

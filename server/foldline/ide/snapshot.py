@@ -27,7 +27,7 @@ class Snapshot:
     """A document at one moment; valid only while the query runs that it's given to.
 
     Attributes:
-        uri: The URI that it was asked about by.
+        uri: The URI in the client's request.
         open_document: The client's; None where the disk's text holds.
     """
 

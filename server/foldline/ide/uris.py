@@ -18,7 +18,7 @@ def local_path(uri: str) -> Path | None:
         if not path or not Path(path).is_absolute():
             return None
         found = Path(path).resolve()
-        # Asked once here, so that a name that no file can have fails nowhere else.
+        # Check here once, so that an impossible file name fails nowhere else.
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             found.stat()
     except (ValueError, OSError, RuntimeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, Thread
@@ -15,7 +15,6 @@ from foldline.backends.base.extras import require_code_packages
 from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import PathRefused, Untrusted
-from foldline.ide.focus import Focus
 from foldline.ide.settings import Settings
 from foldline.ide.snapshot import OpenDocument, Snapshot
 from foldline.ide.uris import file_of, local_path
@@ -58,6 +57,29 @@ class AccessOptions:
     parse_in_workers: bool = False
     no_ignore: bool = False
     patient: bool = False
+
+
+@dataclass(slots=True)
+class Focus:
+    """The document last opened, edited or queried, and the prompt last shown of each."""
+
+    uri: str | None = None
+    prompt_names: dict[str, str] = field(default_factory=dict)
+
+    def document(self, uri: str) -> None:
+        """Move to a document."""
+        self.uri = uri
+
+    def prompt(self, uri: str, name: str) -> None:
+        """Move to a prompt of a document."""
+        self.uri = uri
+        self.prompt_names[uri] = name
+
+    def forget(self, uri: str) -> None:
+        """Leave a document that was closed."""
+        self.prompt_names.pop(uri, None)
+        if self.uri == uri:
+            self.uri = None
 
 
 class Workspace:
@@ -236,7 +258,7 @@ class Workspace:
     # Documents
 
     def open_document(self, uri: str, text: str, version: int | None = None) -> None:
-        """Let a client's text stand for the document's on disk, from now on or anew."""
+        """Use a client's text of a document, instead of the file or of an earlier text."""
         file = file_of(uri)
         self.focus.document(uri)
         with self._lock:
@@ -258,7 +280,7 @@ class Workspace:
         self._changed()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
-        """Read files anew. Those that aren't Python or configuration matter to previews alone."""
+        """Read changed files again; only previews use those that aren't Python or configuration."""
         read = [uri for uri in uris if uri.endswith((".py", "/pyproject.toml"))]
         for path in filter(None, map(local_path, read)):
             with self._lock:
@@ -410,7 +432,7 @@ class Workspace:
         return [status for access in known for status in access.restart_servers(name)]
 
     async def server_status(self) -> list[ServerStatus]:
-        """The language servers of all folders that were asked so far; takes no lock."""
+        """Return the status of the language servers used so far, of all folders; takes no lock."""
         from foldline.backends import AsyncSmartFileAccess
 
         known = [AsyncSmartFileAccess(access) for access in list(self._access.values())]
@@ -443,19 +465,19 @@ class Workspace:
         return [access for root, access in self._access.items() if path.is_relative_to(root)]
 
     def _nowhere(self) -> Path:
-        """The folder of a document that isn't a file: never the directory of this process."""
+        """The folder for documents that aren't files: never the working directory."""
         return self._roots[0] if self._roots else Path(os.devnull)
 
 
 def _give_back(folders: Iterable[Folder]) -> None:
-    """Forget what was made of folders' files, after the query that goes on about them."""
+    """Drop the analyses of removed folders, after the queries that still use them."""
     for folder in folders:
         PROMPTS.submit(folder.project.forget)
 
 
 def _close(closes: Iterable[Callable[[], None]], seconds: float = 0) -> None:
     end = monotonic() + seconds
-    # What hasn't ended when the process ends, ends with it.
+    # Daemons: they end with the process.
     threads = [Thread(target=close, name="foldline-close", daemon=True) for close in closes]
     for thread in threads:
         thread.start()

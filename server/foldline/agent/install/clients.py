@@ -40,7 +40,7 @@ class Client:
         table: The key of the servers in the file.
         entry: Returns the entry for a server that this command line starts.
         note: What to do afterwards.
-        new: What a new entry has besides.
+        new: Further members of a new entry.
     """
 
     name: str

@@ -11,7 +11,7 @@ from foldline.backends.errors import MissingPathError, PathError
 from foldline.backends.files.reader import read_bytes
 
 LARGEST = 16 << 20
-"""Some clients keep much else in the same file."""
+"""The most bytes of a configuration; some clients also keep their history in it."""
 
 
 class InstallError(Refused):

@@ -42,7 +42,7 @@ class _Text:
         for found in _TOKEN.finditer(text):
             token, at = found[0], found.start()
             if token.startswith("/*") and (len(token) < 4 or not token.endswith("*/")):
-                break  # It has no end: what isn't JSON stays.
+                break  # Keep an unclosed comment, so that parsing fails there.
             if token.startswith(("//", "/*")):
                 blank = re.sub(r"[^\n]", " ", token)
                 commented[at : found.end()] = strict[at : found.end()] = blank

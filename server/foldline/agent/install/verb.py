@@ -112,7 +112,7 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
         servers = {**servers, NAME: entry}
         changed = plain if entry == present else language.with_value(plain, keys, entry)
     expected = {**values, client.table: servers}
-    # Without its last entry, a table may stay for its comment, or go.
+    # A table without entries may stay for its comment, or go.
     if _text({client.table: {}, **language.read(changed)}) != _text(expected):
         raise UnparsableError("it can't be changed without changing something else")
     return mark + (changed.replace("\n", "\r\n") if windows else changed)

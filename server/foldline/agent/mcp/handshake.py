@@ -58,7 +58,7 @@ class Opening:
         self._lock = threading.Lock()
         self._open = False
         self._tools: list[Any] | None = None
-        self._asked: list[tuple[int | str, Line]] = []
+        self._waiting: list[tuple[int | str, Line]] = []
 
     def greet(self) -> None:
         """Wait for the first line, and answer it if it is an `initialize` without oddities.
@@ -85,19 +85,19 @@ class Opening:
         with self._lock:
             for_prompts = [tool for tool in self._facts["for_prompts"] if tool["name"] in names]
             self._tools = [*self._facts["tools"], *for_prompts]
-            asked, self._asked = self._asked, []
-            for id_, _ in asked:
+            waiting, self._waiting = self._waiting, []
+            for id_, _ in waiting:
                 self._answer(id_, {"tools": self._tools})
 
     def lines(self) -> Iterator[Line]:
         """Yield every line that isn't answered by now; from now on, none is answered here."""
         with self._lock:
             self._open = False
-            asked, self._asked = self._asked, []
+            waiting, self._waiting = self._waiting, []
         for number, line in enumerate(iter(self._lines.get, None)):
             yield line
             if number == 0:
-                yield from (held for _, held in asked)
+                yield from (held for _, held in waiting)
 
     def _read(self) -> None:
         while (line := read_line(self._stdin)) is not None:
@@ -114,7 +114,7 @@ class Opening:
             if request is None or not self._open:
                 return False
             if self._tools is None:
-                self._asked.append((request["id"], line))
+                self._waiting.append((request["id"], line))
             else:
                 self._answer(request["id"], {"tools": self._tools})
         return True
@@ -170,11 +170,12 @@ def _request(line: Line, kind: Any) -> dict[str, Any] | None:
     if len(text) > LONGEST or b"\\u" in text or text.count(b"{") + text.count(b"[") > MOST_NESTED:
         return None
     try:
-        message = json.loads(text.decode("utf-8"), parse_constant=_refuse)
+        message = json.loads(text.decode("utf-8"), parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
     return message if fits(message, kind) else None
 
 
-def _refuse(name: str) -> object:
+def refuse_constant(name: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python takes for JSON."""
     raise ValueError(f"{name} is not a number of JSON")

@@ -8,7 +8,6 @@ come with each call, as input that the call requires.
 from __future__ import annotations
 
 import asyncio
-import logging
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from foldline.ide.workspace import Workspace
-
-log = logging.getLogger(__name__)
 
 # The name under which a call's required input holds the roots.
 INPUT = "roots"

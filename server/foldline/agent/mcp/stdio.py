@@ -1,4 +1,4 @@
-"""`foldline mcp` from its start: the first answers, and then the server behind them."""
+"""Start-up of `foldline mcp`: the first answers, then the server."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Clients list the tools while they start. Prompts that aren't found in time may need them all.
+# Clients list the tools while they start. If the search for prompts takes longer, all are listed.
 LIST_SECONDS = 1.0
-# The same before the SDK is loaded, for clients that wait for one second in all.
+# The same before the SDK is loaded, because some clients wait for one second in total.
 FIRST_LIST_SECONDS = 0.4
 
 

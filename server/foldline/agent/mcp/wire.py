@@ -20,7 +20,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from foldline.agent.mcp.handshake import END_BYTES, MAX_LINE_BYTES, Line
+from foldline.agent.mcp.handshake import END_BYTES, MAX_LINE_BYTES, Line, refuse_constant
 from foldline.backends.base.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ async def streams_of(
 
 
 def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
-    """The message of a line; None for what no answer is due to."""
+    """Return the message of a line; None if it needs no answer."""
     # Bytes that aren't UTF-8 become U+FFFD. Some shells begin what they write with a BOM.
     text = line.text.decode("utf-8-sig", "replace").strip()
     if line.cut:
@@ -117,7 +117,7 @@ def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
     if (request := _validate(text)) and isinstance(request, types.JSONRPCRequest):
         return request
     try:
-        return _read(json.loads(text, parse_constant=_refuse_constant))
+        return _read(json.loads(text, parse_constant=refuse_constant))
     except RecursionError:
         message = "The message is nested too deep"
         return Refusal(types.INVALID_REQUEST, message, (_find_id(text),))
@@ -176,14 +176,14 @@ def _is_id(id_: object) -> bool:
 
 
 def _echo(id_: object) -> object:
-    """The id as it goes into an error; JSON-RPC knows strings, numbers and null."""
+    """Return the id for an error; JSON-RPC has strings, numbers and null."""
     if isinstance(id_, float):
         return id_ if math.isfinite(id_) else None
     return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 
 def _find_id(text: str) -> object:
-    """The id of a message that can't be read as a whole, if it is there to be found."""
+    """Return the id of a message that can't be parsed; None if it isn't near an end of the text."""
     found = _HEAD_ID.match(text[:END_BYTES]) or _TAIL_ID.search(text[-END_BYTES:])
     try:
         return None if found is None else json.loads(found[1])
@@ -191,14 +191,10 @@ def _find_id(text: str) -> object:
         return None
 
 
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
 def _pass_on(
     opening: Opening, lines: MemoryObjectSendStream[Line], loop: asyncio.AbstractEventLoop
 ) -> None:
-    """Pass on line by line what arrives, each when the one before was taken."""
+    """Pass on lines as they arrive, each after the one before was received."""
     with suppress(RuntimeError, anyio.BrokenResourceError):  # The session has ended.
         for line in opening.lines():
             asyncio.run_coroutine_threadsafe(lines.send(line), loop).result()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Node, Original
+    from foldline.ide.adopt.model import Original
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
 
@@ -73,7 +73,8 @@ def adopt(original: Original) -> Adoption:
     Raises:
         AdoptError: No module can be made of it.
     """
-    if not any(node.text.strip() if isinstance(node, Text) else True for node in _nodes(original)):
+    nodes = (node for message in original.messages for node in message.nodes)
+    if not any(node.text.strip() if isinstance(node, Text) else True for node in nodes):
         raise AdoptError("the text is empty")
     try:
         made = plan_of(original)
@@ -87,11 +88,6 @@ def adopt(original: Original) -> Adoption:
 async def compare(adoption: Adoption) -> Adoption:
     """Compare the texts, which runs the new module: only for a user who trusts the source."""
     return replace(adoption, proof=await prove(adoption.plan, adoption.text))
-
-
-def _nodes(original: Original) -> Iterator[Node]:
-    for message in original.messages:
-        yield from message.nodes
 
 
 def read(

@@ -129,9 +129,9 @@ def style_of_text(text: str) -> Style:
     return Style.TEMPLATE if _DOLLAR.search(text) else Style.TEXT
 
 
-def text_of(module: Module, node: ast.expr) -> str | None:
+def text_of(module: Module, node: ast.expr | None, depth: int = 0) -> str | None:
     """Return the text of an expression without placeholders; None if it has some or isn't one."""
-    pieces = pieces_of(module, node)
+    pieces = None if node is None else pieces_of(module, node, depth)
     if pieces is None or not all(isinstance(piece, str) for piece in pieces):
         return None
     return "".join(piece for piece in pieces if isinstance(piece, str))
@@ -241,12 +241,9 @@ def _style(module: Module, name: str, node: ast.expr) -> Style | None:
         callee = _callee(node)
         if callee == "Template":
             style = _template_style(module, node)
-        elif callee == "from_string":
-            style = Style.JINJA
-        elif callee == "from_template":
-            style = Style.FORMAT
         elif callee in ("format", "format_map"):
             return None
+        style = _STYLES.get(callee, style)
     pieces = pieces_of(module, node)
     if pieces is None:
         return None
@@ -264,7 +261,7 @@ def _style(module: Module, name: str, node: ast.expr) -> Style | None:
 def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
     callee = _callee(node)
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-    plain = _plain_text(module, receiver, depth)
+    plain = text_of(module, receiver, depth + 1)
     if callee in ("strip", "lstrip", "rstrip") and plain is not None and not node.args:
         return [getattr(plain, callee)()]
     if callee == "join" and plain is not None and len(node.args) == 1:
@@ -274,20 +271,13 @@ def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.e
         import inspect
         import textwrap
 
-        inner = _plain_text(module, argument, depth)
+        inner = text_of(module, argument, depth + 1)
         if inner is not None:
             return [textwrap.dedent(inner) if callee == "dedent" else inspect.cleandoc(inner)]
         return None
     if callee in ("Template", "from_string", "from_template", "PromptTemplate") and argument:
         return pieces_of(module, argument, depth + 1)
     return None
-
-
-def _plain_text(module: Module, node: ast.expr | None, depth: int) -> str | None:
-    pieces = None if node is None else pieces_of(module, node, depth + 1)
-    if pieces is None or not all(isinstance(piece, str) for piece in pieces):
-        return None
-    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
 def _joined(
@@ -326,6 +316,7 @@ def _message(node: ast.expr) -> tuple[str, ast.expr] | None:
     return None
 
 
+_STYLES = {"from_string": Style.JINJA, "from_template": Style.FORMAT}
 _ROLES = {
     "system": "system",
     "developer": "developer",
@@ -359,8 +350,7 @@ def _note(module: Module, node: ast.AST) -> None:
             _note_options(module, node)
         named = _named_text(node)
         if named is not None:
-            styles = {"from_string": Style.JINJA, "from_template": Style.FORMAT}
-            module.styles[named] = styles.get(callee) or _template_style(module, node)
+            module.styles[named] = _STYLES.get(callee) or _template_style(module, node)
 
 
 def _note_filling(module: Module, call: ast.Call, owner: ast.expr, callee: str) -> None:

@@ -7,10 +7,11 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from foldline.ide.adopt.find import Candidate
 
@@ -199,7 +200,7 @@ class AdoptError(ValueError):
 _SKIPPED = {"self", "if", "is", "the", "for", "in", "endif", "endfor", "else", "elif", "set"}
 _LONGEST = 32
 _WEAK = {"shown": "str", "truth": "bool"}
-"""What a field is of which nothing else is known: one that is shown, and one that is tested."""
+"""The types of fields that are only shown, or only tested."""
 
 
 @dataclass(slots=True)
@@ -239,7 +240,7 @@ class Fields:
         hint: str = "",
         is_whole: bool = False,
     ) -> Field:
-        """Return the field of an expression, which is made if there is none of this type."""
+        """Return the field of an expression and type; add it if there is none."""
         for known in self.all:
             if known.source == source and known.is_whole == is_whole:
                 joint = _joint_type(known.type, type)
@@ -257,7 +258,7 @@ class Fields:
         return made
 
     def settle(self) -> None:
-        """Give the fields whose use says nothing about their type one that fits most values."""
+        """Give fields whose use doesn't tell their type one that fits most values."""
         for known in self.all:
             known.type = _WEAK.get(known.type, known.type)
             if known.items is not None:
@@ -265,13 +266,7 @@ class Fields:
 
     def _free(self, text: str) -> str:
         name = field_name(text)
-        taken = {known.name for known in self.all} | self.reserved
-        count = 1
-        free = name
-        while free in taken:
-            count += 1
-            free = f"{name}_{count}"
-        return free
+        return free_name(name, {known.name for known in self.all} | self.reserved, "_")
 
 
 @dataclass(slots=True)
@@ -297,6 +292,12 @@ def _joint_type(known: str, other: str) -> str | None:
     if known.startswith("tuple[") and other.startswith("tuple["):
         return known
     return None
+
+
+def free_name(name: str, taken: Container[str], separator: str) -> str:
+    """Return a name, with a number behind it if it is taken."""
+    numbered = (f"{name}{separator}{number}" for number in count(2))
+    return next(free for free in chain((name,), numbered) if free not in taken)
 
 
 def field_name(source: str) -> str:

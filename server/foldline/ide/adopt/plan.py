@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.model import Field, Fields, Kind
+from foldline.ide.adopt.model import Field, Fields, Kind, free_name
 from foldline.ide.adopt.sections import Splitter, indented
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _variable(name: str) -> str:
 
 
 def _name_sections(made: Plan) -> None:
-    """Give each section a key that no other has: its heading is found by it."""
+    """Give each section a unique key, by which its heading is looked up."""
     taken: set[str] = set()
     titles: set[str] = set()
     for section in made.walk():
@@ -132,12 +132,9 @@ def _name_sections(made: Plan) -> None:
             section.title = "Section"
         words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "section"
         key = words[:_LONGEST_KEY].strip("-")
-        count, free = 1, key
-        while free in taken:
-            count += 1
-            free = f"{key}-{count}"
-        section.key = free
-        taken.add(free)
-        if section.heading is None and section.title in titles and count > 1:
-            section.title = f"{section.title} {count}"
+        section.key = free_name(key, taken, "-")
+        taken.add(section.key)
+        number = section.key.removeprefix(key).removeprefix("-")
+        if section.heading is None and section.title in titles and number:
+            section.title = f"{section.title} {number}"
         titles.add(section.title)

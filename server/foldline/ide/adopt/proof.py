@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """The deadline of each process: the one that renders Jinja templates, and the render worker."""
 
-# No blanks, which `lstrip_blocks` would leave out.
+# Marks that aren't blanks, which `lstrip_blocks` would strip.
 _BEGIN, _ITEM = "\x02", "\x03"
 _JOINT = re.compile(r"(?:[ \t]*\n)+")
 _LINES_SHOWN = 30
@@ -213,7 +213,7 @@ def pieces_of(block: Block) -> Iterator[str]:
     if body and body[-1].kind == SegmentKind.SEPARATOR:
         del body[-1]
     if body and body[0].kind == SegmentKind.HEADING:
-        # The separator after it is between two pieces.
+        # Skip the separator between the two pieces.
         heading, body = body[:1], body[2:]
     for segments in (heading, body):
         yield "".join(segment.text for segment in segments)

@@ -1,4 +1,4 @@
-"""Values for the variables of a prompt, such that every part of it is shown and left out."""
+"""Sample values for a prompt's variables, with which every part is both shown and hidden."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def contexts(
 
 def shapes_of(known: Environment, source: str) -> dict[str, Shape]:
     """Return the use of each variable that a template takes."""
-    # Jinja's own `meta` compiles, and computes what is constant: that may take any time and memory.
+    # Not Jinja's `meta`: it evaluates constant expressions, which may take any time and memory.
     shapes = _Shapes()
     shapes.visit(known.parse(source), {})
     hidden = {*known.globals, "loop"}
@@ -112,7 +112,7 @@ def _value(shape: Shape, place: int, random: Random, *, lines: bool, depth: int 
         return {
             "record": {name: inner(part, place) for name, part in sorted(shape.attributes.items())}
         }
-    if shape.scalar and not shape.attributes and shape.item is None:
+    if shape.scalar:
         return text_value(place, shape.scalar, random, lines=lines)
     if shape.constants and (place == 0 or random.random() < 0.6):
         value = shape.constants[0] if place == 0 else random.choice(shape.constants)
@@ -253,7 +253,7 @@ class _Shapes:
         if node.name in _NUMBER_FILTERS:
             inner.is_number = True
             return None
-        # A text has a length, and goes through most filters.
+        # Assume a text: it has a length, and most filters take it.
         inner.is_shown = True
         return None if node.name in ("length", "count", "tojson") else inner
 

@@ -20,6 +20,7 @@ from foldline.ide.adopt.model import (
     Test,
     Text,
     field_name,
+    free_name,
     joined,
 )
 from foldline.ide.adopt.write import one_line
@@ -33,7 +34,6 @@ LONG = 800
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
 _FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _SENTENCE = re.compile(r"\A(.{20,240}?[.!?:])(?=\s|\Z)", re.S)
-_LISTED = "{% if not loop.last %}"
 
 INLINE_IF = "the condition is within a line, and sections are whole lines"
 INLINE_FOR = "the loop is within a line, and sections are whole lines"
@@ -162,7 +162,7 @@ class Splitter:
                 if not reason:
                     body, last = [], place
                     continue
-            # What was begun is undone: the block becomes a field of the text around it.
+            # Undo the partial sections: the block becomes a field of the text around it.
             self._restore(saved)
             body = [*_without_blanks(body), _remainder(node, _blanks(body), reason)]
         return None if self._flush(body, conditions) else last
@@ -262,11 +262,7 @@ class Splitter:
     def _class_name(self, source: str, node: For) -> str:
         word = node.names[0] if len(node.names) == 1 else field_name(source)
         name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
-        free, count = name, 1
-        while free in self.class_names:
-            count += 1
-            free = f"{name}{count}"
-        return free
+        return free_name(name, self.class_names, "")
 
     def _condition(self, test: Test) -> Condition:
         names = []
@@ -284,15 +280,15 @@ class Splitter:
     # Texts
 
     def _flush(self, body: Sequence[Text | Slot], conditions: tuple[Condition, ...]) -> bool:
-        """Add the sections of a stretch of text; False if no section can show it."""
+        """Add the sections of a text; False if no section can show it."""
         if not any(map(_shows, body)):
             return True
-        stretches = list(_stretches(_stripped(list(body))))
-        if any(not _is_representable(part) for _, part in stretches):
-            stretches = [(None, list(_stripped(list(body))))]
-            if not _is_representable(stretches[0][1]):
+        parts = list(_by_heading(_stripped(list(body))))
+        if any(not _is_representable(part) for _, part in parts):
+            parts = [(None, list(_stripped(list(body))))]
+            if not _is_representable(parts[0][1]):
                 return False
-        for heading, part in stretches:
+        for heading, part in parts:
             text, used = _template(part, _Names(self.fields))
             section = Section("", text=text, fields=tuple(used), conditions=conditions)
             if heading is not None:
@@ -308,7 +304,7 @@ class Splitter:
 
 
 class NotRepresentableError(Exception):
-    """A stretch of text can't be the text of a section."""
+    """No section can show this text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,12 +478,12 @@ def _is_representable(nodes: Sequence[Node]) -> bool:
     return textwrap.dedent(text).strip() == "\n".join(lines)
 
 
-def _stretches(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
+def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
     """Yield the headings and what is below each, without the empty lines between them."""
     slots = [node for node in nodes if not isinstance(node, Text)]
     position = 0
 
-    def stretch(lines: list[str]) -> list[Node]:
+    def nodes_of(lines: list[str]) -> list[Node]:
         nonlocal position
         found: list[Node] = []
         for place, literal in enumerate("\n".join(lines).split(MARK)):
@@ -507,11 +503,11 @@ def _stretches(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
             fence = "" if fence else mark[1][:3]
         if not fence and MARK not in line and _is_heading(line):
             if heading is not None or any(part.strip() for part in lines):
-                yield heading, stretch(lines)
+                yield heading, nodes_of(lines)
             heading, lines = line.rstrip(), []
         else:
             lines.append(line)
-    yield heading, stretch(lines)
+    yield heading, nodes_of(lines)
 
 
 def _is_heading(line: str) -> bool:

@@ -255,7 +255,7 @@ def sentence_comment(text: str, indent: str = "") -> list[str]:
 
 
 def _escaped(line: str) -> str:
-    # Whatever a text has, a comment ends with its line.
+    # A line break in the text must not end the comment.
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in line.expandtabs(4)

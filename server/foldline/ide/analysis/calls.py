@@ -141,7 +141,7 @@ def section_params(keywords: Mapping[str, Argument], *, opaque: bool) -> Record:
     if not _is_given(keywords, SECTION_PARAMS):
         return Record({}, complete=not opaque)
     value = keywords[SECTION_PARAMS].value
-    # Of an incomplete one, an unknown item may have the key of a known.
+    # In an incomplete record, an unknown item may replace one with a known key.
     return value if isinstance(value, Record) and value.complete else Record({}, complete=False)
 
 

@@ -63,7 +63,7 @@ SECTION_KINDS = {
     "ExamplesSection": "examples",
     "Chapter": "chapter",
 }
-# What a clone can replace, by kind; a class of the workspace may have more, which isn't known here.
+# Arguments that a clone can replace, by kind. Subclasses in the workspace may have more.
 _CLONED = {
     "custom": EachSection.constructor_arguments,
     "markdown": MarkdownSection.constructor_arguments,

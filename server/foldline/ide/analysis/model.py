@@ -1,6 +1,7 @@
 """A file's prompts and sections as frozen models, with offsets in code points.
 
-What every key makes by the thousand is a named tuple: it takes a fifth of a dataclass's time.
+Models that each keystroke creates by the thousand are named tuples: five times as fast as
+dataclasses.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """A stretch of a text: `start` inclusive, `end` exclusive, in code points."""
+    """A range of a text: `start` inclusive, `end` exclusive, in code points."""
 
     start: int
     end: int
@@ -29,7 +30,7 @@ class Span(NamedTuple):
 
 
 class SourceSpan(NamedTuple):
-    """A stretch of a file."""
+    """A range of a file."""
 
     file: str
     start: int

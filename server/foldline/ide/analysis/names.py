@@ -125,7 +125,7 @@ def _bound(
 ) -> Value:
     value: Value = UNKNOWN if before is None else before
     started = before is not None
-    # The last unconditional binding hides all before it.
+    # Start at the last unconditional binding: it hides all before it.
     sure = (at for at in range(len(found) - 1, -1, -1) if found[at].sure)
     for bound in found[next(sure, 0) :]:
         if not evaluator.affords(STEP):
@@ -135,7 +135,7 @@ def _bound(
             continue
         new = _single(evaluator, bound, scope)
         if bound.conditional and started:
-            # Either may hold: one is shown, and no diagnostic relies on it.
+            # Either may be in effect: one is shown, and no diagnostic relies on it.
             value = operators.one_of(value, new)
             continue
         value, started = new, True
@@ -240,7 +240,7 @@ def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
 
 
 def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
-    """The bindings in effect at `use`, a node of the same body."""
+    """Return the bindings in effect at `use`, a node of the same body."""
     if use is None or len(found) == 1:
         return found
     at = use.anchor.at(use.start)

@@ -91,7 +91,7 @@ def one_of(first: Value, second: Value) -> Value:
         if isinstance(value, SectionValue | TemplateValue | PromptValue):
             return replace(value, maybe=True)
         if isinstance(value, External) and value.library_name in forms.NAMES:
-            return UNKNOWN  # What a model reads is never guessed.
+            return UNKNOWN  # Never guess a text that a model reads.
         if isinstance(value, ClassValue) or (isinstance(value, External) and _is_class(value)):
             return value
     return UNKNOWN

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class KnownPieces:
-    """The pieces of code that is parsed anew: those whose text is the same are kept."""
+    """Pieces of code that is parsed again: those with the same text are reused."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._free: dict[tuple[str, int], deque[Piece]] = defaultdict(deque)
@@ -118,7 +118,7 @@ def _part(text: str, anchor: Anchor, start: int, edit: Edit) -> str:
 
 def _reread(old: Piece, text: str, parse: Parse) -> Piece | None:
     """Return the call that a piece's new text is; None if it isn't exactly one."""
-    # As an item of a list, it is read as where it stands.
+    # Parse it as a list item: a call inside of a bigger expression.
     root = parse(f"[{text}\n]")
     node: tree_sitter.Node | None = root
     for kind in ("expression_statement", "list", "call"):

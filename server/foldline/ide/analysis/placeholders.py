@@ -96,12 +96,12 @@ class ShownText:
 
 
 def shown(written: MappedText) -> ShownText:
-    """Return what a section shows of a text; made once, as long as the text stays."""
+    """Return a text as a section shows it; computed once in the lifetime of the text."""
     found = written.shown
     if found is None:
         mapped = written.dedent().strip()
         if mapped is written:
-            # In a circle, texts would wait for the garbage collector.
+            # Avoid a cycle, which only the garbage collector frees.
             mapped = MappedText(written.text, written.runs)
         found = ShownText(mapped, tuple(placeholders(mapped)))
         object.__setattr__(written, "shown", found)

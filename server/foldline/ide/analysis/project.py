@@ -241,7 +241,7 @@ class Project:
 
     def _read(self, file: str) -> str | None:
         try:
-            # As editors count, CRLF is two characters.
+            # Keep CRLF as two characters, as editors count.
             return read_text(file, PROMPT_MODULE_BYTES, root=self.root)
         except PathError:
             return None

@@ -60,12 +60,12 @@ class PromptFiles:
         self._seconds = seconds
         self._words: dict[str, FileWords] = {}
         self.complete = True
-        """Whether the last look came to its end."""
+        """True if the last refresh read all files in time."""
 
     def refresh(self) -> tuple[str, ...]:
-        """The files as they are on disk now, in order; only those that changed are read.
+        """Return the files as they are on disk now, sorted; reads only those that changed.
 
-        Where there is no time for all, the rest is as it was last known, and the next look goes on.
+        If time runs out, the rest is as it was last known, and the next refresh goes on.
         """
         words: dict[str, FileWords] = {}
         end = None if self._seconds is None else monotonic() + self._seconds
@@ -110,7 +110,7 @@ class PromptFiles:
         """Yield the files in which some symbol may match a query."""
         wanted = query.lower()
         for file in self.files():
-            # As editors match: the query's characters in order, within one name.
+            # Match as editors do: the query's characters in order, within one name.
             rests = map(iter, self._words[file].names.split("\n"))
             if any(all(character in rest for character in wanted) for rest in rests):
                 yield file

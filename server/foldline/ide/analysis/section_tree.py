@@ -47,7 +47,7 @@ def sections_of(template: TemplateValue) -> tuple[tuple[StaticSection, ...], boo
 
 
 def described(section: SectionValue) -> StaticSection:
-    """Return a section on its own: its path starts with its own key."""
+    """Return a section by itself, as a root: its path is its own key."""
     return _section(section, Item(section.node, section), (), None, 0)
 
 
@@ -126,7 +126,7 @@ def _section(
 
 
 class _Declared(NamedTuple):
-    """What a section's own arguments tell of it."""
+    """Facts from a section's own arguments."""
 
     key: str
     title: str

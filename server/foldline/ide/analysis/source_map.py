@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """A stretch of text from one stretch of source.
+    """A range of text from one range of source.
 
     If both have the same length, characters correspond one to one. Otherwise (an escape, CRLF) the
     run maps as a whole. A dynamic run shows code: its value is unknown.
@@ -45,7 +45,7 @@ class MappedText:
     text: str
     runs: tuple[Run, ...]
     shown: ShownText | None = field(default=None, init=False, repr=False, compare=False)
-    """What a section shows of it, once it was asked for."""
+    """The text as a section shows it, once `placeholders.shown` has made it."""
 
     @property
     def dynamic(self) -> bool:

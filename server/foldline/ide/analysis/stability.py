@@ -1,4 +1,4 @@
-"""How often the parts of a prompt change between requests, as its source tells."""
+"""The stability of a prompt's parts between requests, from its source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
-    """Return what providers can keep of a prompt's text between requests, without its tools."""
+    """Return the cache plan of a prompt's text, without its tools."""
     spans = [
         span
         for block in render.blocks
@@ -38,8 +38,8 @@ def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
 def declares_changes(template: TemplateValue) -> bool:
     """Return whether a section has parameters whose values are declared to change.
 
-    It looks at types alone: a plan renders the prompt and counts tokens, which each key would pay
-    for.
+    It looks at types alone, because a plan renders the prompt and counts tokens: too slow for each
+    keystroke.
     """
     params = {id(section.params): section.params for section in in_template(template)}
     return any(isinstance(known, Dataclass) and _changes(known) for known in params.values())
@@ -63,7 +63,7 @@ def _presence(section: SectionValue, computed: Stability) -> Stability:
 
 
 def _derived(section: SectionValue, computed: Stability) -> Stability:
-    """How often changes what the section computes: in lists, numbers and notes of the items."""
+    """Return the stability of what the section computes from a list: numbers and notes."""
     items = section.arguments.get("items")
     if section.kind not in LIST_KINDS or items is None or section.opaque:
         return computed
@@ -83,7 +83,7 @@ def _changes(params: Dataclass) -> bool:
 
 
 def _computed(section: SectionValue) -> Stability:
-    """How often changes what is computed from the section's parameters."""
+    """Return the stability of values that are computed from the section's parameters."""
     params = section.params
     if not isinstance(params, Dataclass) or not params.complete:
         return Stability.UNKNOWN

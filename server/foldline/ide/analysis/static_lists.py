@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StaticSegment(Segment):
-    """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
+    """A segment of text; if its value isn't known, `text` is the placeholder or the code."""
 
     known: bool = True
     indent: str | None = ""
-    """Of a placeholder's line, for a value; None if it isn't known."""
+    """The indentation of a placeholder's line; None if it isn't known."""
 
 
 Part: TypeAlias = StaticSegment | Placeholder
@@ -437,7 +437,7 @@ def _unclear(_: object) -> NoReturn:
     raise NotKnownError
 
 
-# Which class of collection it is isn't known, and so isn't its repr.
+# The class of the collection isn't known, so neither is its repr.
 
 
 class _List(list[object]):

@@ -173,7 +173,7 @@ def render(
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> StaticRender:
     """Render a prompt; a chapter whose `enabled` only running the code decides stays closed."""
-    made = _renderer(prompt, overrides).render()
+    made = _Renderer(prompt, overrides).render()
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
@@ -210,7 +210,7 @@ def render_opened(
 
     Each costs what its opened section costs, not the whole prompt.
     """
-    renderer = _renderer(prompt, overrides)
+    renderer = _Renderer(prompt, overrides)
     places = {place.path: place for top in renderer.arranged() for place in top.walk()}
     for block in blocks:
         yield renderer.opened(places[block.path], block)
@@ -220,7 +220,7 @@ def summarized_alone(
     prompt: TemplateValue | PromptValue, sections: Container[SectionValue]
 ) -> Iterator[SummarizedBlock]:
     """Yield some of a prompt's summarized sections, wherever they are; the others cost nothing."""
-    renderer = _renderer(prompt)
+    renderer = _Renderer(prompt)
     for top in renderer.arranged():
         for place in top.walk():
             section = place.section.value
@@ -231,14 +231,14 @@ def summarized_alone(
 
 def places_of(prompt: TemplateValue | PromptValue) -> tuple[Place[SectionSource], ...]:
     """Return the places of all sections but those of closed chapters, parents first."""
-    return tuple(place for top in _renderer(prompt).arranged() for place in top.walk())
+    return tuple(place for top in _Renderer(prompt).arranged() for place in top.walk())
 
 
 def summarized_sections(
     prompt: TemplateValue | PromptValue,
 ) -> Iterator[tuple[tuple[str, ...], SectionValue]]:
     """Yield the paths and sections of a prompt's summarized blocks, without rendering any."""
-    waiting = list(reversed(_renderer(prompt).arranged()))
+    waiting = list(reversed(_Renderer(prompt).arranged()))
     while waiting:
         place = waiting.pop()
         section = place.section.value
@@ -260,7 +260,7 @@ def render_section(
 
     It's `certain` if running the prompt would only fill in values.
     """
-    renderer = _renderer(prompt, {**overrides, path: Visibility.FULL})
+    renderer = _Renderer(prompt, {**overrides, path: Visibility.FULL})
     made = renderer.render_section(path)
     return replace(made, certain=made.certain and not prompt.maybe)
 
@@ -346,7 +346,7 @@ def _is_undecided(template: TemplateValue, items: Items | None = None) -> bool:
 
 
 class _Own(NamedTuple):
-    """What a section's own arguments tell of it."""
+    """Facts from a section's own arguments."""
 
     key: str
     title: str
@@ -372,25 +372,16 @@ class _Own(NamedTuple):
         )
 
 
-def _renderer(
-    prompt: TemplateValue | PromptValue,
-    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
-) -> _Renderer:
-    template = prompt.template if isinstance(prompt, PromptValue) else prompt
-    return _Renderer(template, ParamValues(prompt), overrides or {})
-
-
 class _Renderer:
     def __init__(
         self,
-        template: TemplateValue,
-        param_values: ParamValues,
-        overrides: Mapping[tuple[str, ...], Visibility],
+        prompt: TemplateValue | PromptValue,
+        overrides: Mapping[tuple[str, ...], Visibility] | None = None,
     ) -> None:
-        self.template = template
-        self.overrides = overrides
-        self.param_values = param_values
-        self.lists = StaticLists(param_values)
+        self.template = template = prompt.template if isinstance(prompt, PromptValue) else prompt
+        self.overrides = overrides or {}
+        self.param_values = ParamValues(prompt)
+        self.lists = StaticLists(self.param_values)
         # The sentences of another wording aren't read from the source.
         english = "wording" not in template.arguments
         self.undecided = kept(template, "undecided", _is_undecided)

@@ -170,12 +170,12 @@ class FormValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldType:
-    """What the type of a field tells of the text of its values.
+    """The text form of a field's values, as far as the field's type tells it.
 
     Attributes:
         form: The form of the text; None if it is that of `str`.
-        known: Certainly all forms are known, so that known values have known texts.
-        shows: What certainly shows as Python writes it.
+        known: True if all forms are known, so that known values have known texts.
+        shows: A part that certainly shows as its Python repr.
         problem: Why a section refuses to show the field; else empty.
     """
 
@@ -205,7 +205,7 @@ class Field:
     hint: tuple[Expression, Scope] | None = None
     """The annotation, and the scope to evaluate it in."""
     stability: Stability | None = None
-    """How often its value changes, where its type declares it."""
+    """The stability that its type declares."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,12 +221,12 @@ class Dataclass:
     computed: bool = False
     """True if an instance may have other values than it was constructed with."""
     stability: Stability | None = None
-    """How often the values change of those fields that don't declare it, if the class says it."""
+    """The stability that the class declares for fields without their own."""
     model: bool = False
     """True for a Pydantic model."""
 
     def stability_of(self, name: str) -> Stability:
-        """How often the value of a field changes."""
+        """Return the stability of a field's value."""
         field = self.field(name)
         own = self.stability if field is None or field.stability is None else field.stability
         return Stability.UNKNOWN if own is None else own
@@ -278,7 +278,7 @@ class SectionValue:
     holds_items: bool | None = None
     """False if the field that `items` names certainly holds something else."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
-    """What is kept of it; see `kept`."""
+    """The cache of `kept`."""
 
     @property
     def gated(self) -> bool:
@@ -352,7 +352,14 @@ class SectionValue:
 
     @property
     def children(self) -> Items:
-        argument = self.arguments.get("sections" if self.kind == "chapter" else "children")
+        return self._items("sections" if self.kind == "chapter" else "children")
+
+    @property
+    def tools(self) -> Items:
+        return self._items("tools")
+
+    def _items(self, name: str) -> Items:
+        argument = self.arguments.get(name)
         if argument is None:
             return Items((), complete=not self.opaque)
         if isinstance(argument.value, Nothing):
@@ -375,7 +382,7 @@ class TemplateValue:
     open: frozenset[str] | None = None
     """The chapters to open; None for all, as `evaluate` opens them by default."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
-    """What is kept of it; see `kept`."""
+    """The cache of `kept`."""
 
     def text(self, name: str) -> str:
         """Return the string argument of that name, with dynamic parts shown as code; else empty."""
@@ -403,7 +410,7 @@ class TemplateValue:
         return self.open is None or chapter.key in self.open or any(map(self.opens, nested))
 
     def role_of(self, item: Item) -> Role | None:
-        """The role of a root section; None if only running the code would tell."""
+        """Return the role of a root section; None if only running the code would tell."""
         if item in self.items("system").items:
             return Role.SYSTEM
         return item.value.role if isinstance(item.value, SectionValue) else Role.USER
@@ -417,11 +424,11 @@ class PromptValue:
     node: Node
     bound: tuple[Item, ...] = ()
     section_params: Record = EMPTY_RECORD
-    """Those for single sections, by dotted key."""
+    """Parameters for single sections, by dotted key."""
     maybe: bool = False
     """True if it may be another, or if overrides may have replaced its texts."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
-    """What is kept of it; see `kept`."""
+    """The cache of `kept`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -478,9 +485,9 @@ Value: TypeAlias = (
 
 
 def kept(value: Keeps, name: str, derive: Callable[[Keeps], T]) -> T:
-    """Return what `derive` makes of a value alone; made once, as long as the value stays.
+    """Return `derive(value)`, computed once in the lifetime of the value.
 
-    It must not hold the value: in a circle, both would wait for the garbage collector.
+    The result must not refer to the value: only the garbage collector frees a cycle.
     """
     if name not in value.derived:
         value.derived[name] = derive(value)

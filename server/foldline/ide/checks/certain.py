@@ -1,4 +1,4 @@
-"""What an expression certainly is, for checks of arguments that have one right type."""
+"""The certain types of expressions, for checks of arguments that have one right type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that count tokens: of the number that a prompt renders to, of folding, of caching."""
+"""Checks that count tokens: budgets, summaries that save none, and the order for caches."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _VALUES = frozenset({SegmentKind.PARAM, SegmentKind.DEFAULT, SegmentKind.DERIVED
 _LONGEST_NOTE = 400
 """Characters of a note with a long key."""
 _FAR = 2.5
-"""Ratio of two estimates that no tokenizer turns round."""
+"""Ratio of two estimates whose order holds for every tokenizer."""
 _CLEAR = 1.5
-"""Ratio of two estimates at which the larger one is taken for larger."""
+"""Ratio of two estimates from which on their order is trusted."""
 
 
 def check_folding(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[LazyDiagnostic]:
@@ -138,7 +138,8 @@ def _is_plain(section: SectionValue) -> bool:
         and not (inner.opaque or inner.maybe)
         and inner.visibility is not Visibility.UNKNOWN
         and (inner is section or not inner.gated)
-        and _has_no_tools(inner)
+        and inner.tools.complete
+        and not inner.tools.items
         and inner.children.complete
         and all(isinstance(i.value, SectionValue) and not i.maybe for i in inner.children.items)
         and _is_literal_text(inner)
@@ -149,12 +150,6 @@ def _is_plain(section: SectionValue) -> bool:
 def _is_literal_text(section: SectionValue) -> bool:
     text = section.text("template")
     return text is not None and not text.dynamic and not shown(text).placeholders
-
-
-def _has_no_tools(section: SectionValue) -> bool:
-    tools = section.given("tools")
-    given = Items(()) if tools is None else tools.value
-    return isinstance(given, Items) and given.complete and not given.items
 
 
 def _folding_costs_more(
@@ -175,13 +170,13 @@ def _folding_costs_more(
     )
 
 
-# Nothing else may stand between sections that change places, such as a comment.
+# Move sections only if nothing but a comma is between them: a comment would be misplaced.
 _COMMA = re.compile(r"\s*,\s*")
 _OFTEN = {Stability.SESSION: "each session", Stability.REQUEST: "each request"}
 
 
 def check_cache_order(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[LazyDiagnostic]:
-    """Yield the values that change more often than what stands behind them."""
+    """Report values that change more often than the text behind them."""
     for prompt in analysis.prompts:
         if not declares_changes(prompt.template):
             continue
@@ -210,7 +205,7 @@ def _message(value: MisplacedValue, counter: TokenCounter) -> str:
 
 
 def _moved(prompt: PromptFacts, plan: CachePlan, value: MisplacedValue) -> Fix | None:
-    """The fix that moves the section's root behind the last one that changes less often."""
+    """Return the fix that moves the section's root behind the last one that changes less often."""
     root = value.path[:1]
     last = next(
         span.path[:1]
@@ -231,7 +226,7 @@ def _moved(prompt: PromptFacts, plan: CachePlan, value: MisplacedValue) -> Fix |
 
 
 def _spans(rows: Items, first: str, last: str) -> list[SourceSpan]:
-    """The places of the root sections from `first` to `last`; none if they aren't all known."""
+    """Return the locations of root sections `first` to `last`; none if some are unknown."""
     keys = [item.value.key if isinstance(item.value, SectionValue) else "" for item in rows.items]
     if not rows.complete or first not in keys or last not in keys:
         return []

@@ -126,7 +126,7 @@ class _PromptCall:
 
     @cached_property
     def types(self) -> dict[object, str] | None:
-        """The names of the parameter types, by what identifies them; None if some aren't known."""
+        """The names of the parameter types, by identity; None if some aren't known."""
         params = [section.params for section in in_template(self.template)]
         if not self.complete or not all(isinstance(one, Dataclass | Nothing) for one in params):
             return None
@@ -336,7 +336,7 @@ def _by_path(call: _PromptCall) -> Mapping[tuple[str, ...], SectionValue]:
         return {}
     placed = sections_with_paths(call.template)
     chapters = [found.section.children for found in placed if found.section.kind == "chapter"]
-    # In a closed chapter, an override has no effect.
+    # An override inside of a closed chapter has no effect.
     closed = {id(item.value) for items in chapters for item in items.items}
     return {
         found.path: found.section

@@ -79,7 +79,7 @@ def diagnostics(
         place = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
         if place is None:
             continue
-        # What was deleted from a broken statement is at its end.
+        # A node that was deleted from a broken statement is at the statement's end.
         if any(
             low <= place.start < high or place.start == place.end == high for low, high in broken
         ):

@@ -15,7 +15,6 @@ from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
     External,
-    Items,
     MethodValue,
     PromptValue,
     SectionValue,
@@ -249,17 +248,10 @@ def _has_only_library_parts(section: SectionValue, evaluator: Evaluator) -> bool
         and not inner.opaque
         and inner.children.complete
         and all(isinstance(item.value, SectionValue) for item in inner.children.items)
-        and _has_only_library_tools(inner)
+        and inner.tools.complete
+        and all(isinstance(item.value, ToolValue) for item in inner.tools.items)
         for inner in below(section)
     )
-
-
-def _has_only_library_tools(section: SectionValue) -> bool:
-    argument = section.given("tools")
-    if argument is None:
-        return True
-    tools = argument.value if isinstance(argument.value, Items) else Items((), complete=False)
-    return tools.complete and all(isinstance(item.value, ToolValue) for item in tools.items)
 
 
 def _unknown_keywords(call: CallSite, known: Sequence[str]) -> list[Keyword]:

@@ -180,7 +180,7 @@ def silenced_here(analysis: ModuleAnalysis, found: Diagnostic) -> Fix | None:
 
 
 MARK = "foldline:"
-"""What every such comment contains."""
+"""The text that every such comment contains."""
 
 _TOKEN = re.compile(
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\Z)'

@@ -28,7 +28,6 @@ from foldline.ide.checks.diagnostic import (
     did_you_mean,
     replacement,
 )
-from foldline.ide.checks.diagnostic import at_placeholder as at
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
 from foldline.prompts import errors, foreign_syntax
 from foldline.prompts.forms import field_forms
@@ -84,7 +83,7 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
     section, params = text.section, text.owner
     if section.kind not in TEXT_KINDS or text.role == ITEMS or not isinstance(params, Dataclass):
         return
-    # What `enabled` decides from the parameters says nothing of an item.
+    # `enabled` checks the parameters, and says nothing about an item.
     gated = section.gated and params is section.params
     for placeholder in text.placeholders:
         field = params.field(placeholder.name)
@@ -138,7 +137,7 @@ def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
             Code.ITEMS_FIELD,
             f"The section takes no parameters that could have a field `{whole.name}`: specialise "
             "it with their dataclass, or give the items themselves.",
-            at(whole),
+            at_placeholder(whole),
             instead=use_of(section, ITEMS),
         )
     elif whole.name not in names and isinstance(params, Dataclass):
@@ -146,7 +145,7 @@ def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,
             f"`{whole.name}` isn't a field of `{params.name}`.{did_you_mean(near)}",
-            at(whole),
+            at_placeholder(whole),
             tuple(name_repairs(whole, near, None)),
             instead=use_of(section, ITEMS),
         )
@@ -158,7 +157,7 @@ def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
             Code.ITEMS_FIELD,
             f"`{whole.name}`{declared}; `items` needs a field with a sequence of "
             f"`{section.item.name}`, such as `tuple[{section.item.name}, ...]`.",
-            at(whole),
+            at_placeholder(whole),
             related=((at_node(name), "It is declared here."),) if name is not None else (),
             instead=use_of(section, ITEMS),
         )

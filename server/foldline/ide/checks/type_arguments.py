@@ -111,7 +111,7 @@ def _output(
 
 
 def _members(node: Expression, value: Value, scope: Scope, evaluator: Evaluator) -> set[object]:
-    """Return what identifies the known members of a union: a union of one type is that type."""
+    """Return the identities of the known members of a union; any other type is its only member."""
     if isinstance(node, Operation) and node.operator == "|":
         return {
             member

@@ -1,1 +1,1 @@
-"""Answers to what an editor asks about prompts: one module for each question."""
+"""Answers to editors' queries about prompts: one module for each query."""

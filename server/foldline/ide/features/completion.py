@@ -437,7 +437,7 @@ def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
 _TYPED = re.compile(r"(?:[A-Za-z_]\w*)?\Z")
 _ANNOTATED = re.compile(r"\bAnnotated\Z")
 _FARTHEST = 2_000
-"""How far before a form, in characters, its `Annotated[` may be."""
+"""The most characters between `Annotated[` and a form in it."""
 
 
 def description_of(field: Field) -> str:

@@ -84,9 +84,9 @@ class Role(Enum):
     PEOPLE = auto()
     """For people and programs; not offered to models."""
     KEY = auto()
-    """Of an action on a prompt: the section, chapter or set that is selected where there is one."""
+    """In an action on a prompt: by default the selected section, chapter or set."""
     MODEL = auto()
-    """Of an action on a prompt: models have to give it."""
+    """In an action on a prompt: required from models."""
 
 
 @dataclass(frozen=True, slots=True)

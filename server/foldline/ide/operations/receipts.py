@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LENGTH = 12
 ROOM = len("\n(receipt )") + _LENGTH
 """The bytes that a receipt adds to an excerpt."""
-# Of a budget, for a page that is too large.
+# Parts of the budget to try in turn, while the page is too large.
 _SHARES = (1.0, 0.85, 0.6)
 
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
@@ -51,8 +51,8 @@ async def ask(
 ) -> tuple[Any, Sequence[Line | Code]]:
     """Return an operation's result and its lines, which keep to the budget.
 
-    The budget has room for the receipt of an excerpt. Where `shown` makes the result larger, by
-    longer paths, a smaller page is asked for.
+    The budget has room for the receipt of an excerpt. If `shown` makes the result too large, by
+    longer paths, a smaller page is read.
     """
     budget = budget_of(arguments)
     if budget is None:
@@ -84,7 +84,7 @@ def with_receipt(
         notes.insert(0, f"(receipt {receipt}: {why})")
     room = None if arguments.budget is None else arguments.budget - size_of(text) - 1
     with_room = (said for said in notes if room is None or size_of(said) <= room)
-    # Content that looks like a receipt would be taken for it.
+    # A receipt is needed below content that looks like one, which would be taken for it.
     needed = notes[-1] if _LAST_LINE.match(text.rpartition("\n")[2]) else ""
     said = next(with_room, needed)
     return [*lines, note(said)] if said else lines
