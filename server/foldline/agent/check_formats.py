@@ -80,7 +80,7 @@ def text_lines(
 
 
 def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
-    """Yield the line of a diagnostic, and marks below what it is about."""
+    """Yield the source line of a diagnostic, and a line that underlines its range."""
     number = f"{located.start.line + 1:5}"
     source, start = located.source, located.start.column
     end = located.end.column if located.end.line == located.start.line else len(source)
@@ -89,7 +89,7 @@ def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
         _shown, (source[:start], source[start : max(start, end)], source[max(start, end) :])
     )
     if len(before) + len(marked) + len(after) > room:
-        # A third of the line shows what is in front, if that much is needed.
+        # At least a third of the line is for the text before the mark.
         kept = max(room // 3, room - len(marked) - len(after) - len(_CUT))
         if len(before) > kept:
             before = _CUT + before[len(before) - kept + len(_CUT) :]
@@ -213,4 +213,4 @@ FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], Sequence[str]], str]] 
     "sarif": _sarif,
     "github": _github,
 }
-"""For programs, by name: each makes a text of the diagnostics and the files."""
+"""Formats for programs by name; each formats diagnostics and files as a text."""

@@ -87,14 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reported(words: list[str]) -> int:
-    """Run a command line; what fails is reported."""
+    """Run a command line, and report its errors."""
     try:
         if sys.stdout is None:
             raise OSError(EBADF, "standard output is closed")
         try:
             return _run(words)
         finally:
-            # Its buffer, which `argparse` writes to as well, may not fit on the disk.
+            # Flush here, where a full disk is still reported.
             sys.stdout.flush()
     except BrokenPipeError:
         raise

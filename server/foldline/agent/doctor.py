@@ -189,8 +189,8 @@ def _verdict(report: dict[str, Any]) -> Line:
         if (languages := [one for one in server["chosen_for"] if one in report["languages"]])
     ]
     served = f"; code: {', '.join(chosen)}" if chosen else ""
-    asked = report["previews"]["python"] is not None
-    previews = "prompts can be previewed" if asked else "previews need trust"
+    can_preview = report["previews"]["python"] is not None
+    previews = "prompts can be previewed" if can_preview else "previews need trust"
     return [(f"no problem found: {previews}{served}", "bold green")]
 
 

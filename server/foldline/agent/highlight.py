@@ -1,4 +1,4 @@
-"""Lines of an answer for a terminal: code with its tokens' styles, and what was searched for."""
+"""Lines of an answer for a terminal: code with styled tokens, and marked matches of a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.formatting.parts import Code, Line, Part
 
-# Code is as long as a person reads; longer texts have no colours.
+# Longer code has no colours: styling it would take too long.
 _LONGEST_CODE = 200_000
 
 

@@ -65,8 +65,9 @@ async def subject_values(
     """Return the arguments for the symbols that the command line names, once for each call.
 
     Raises:
-        NothingDefined: No file defines a name; `near` lists others. Or no definition is at a place.
-        AmbiguousName: Several files define it; `candidates` has their places.
+        NothingDefined: No file defines a name, and `near` lists others; or a location is in no
+            definition.
+        AmbiguousName: Several files define it; `candidates` has their locations.
         PathError: It's neither a name nor a file.
     """
     text = options.subject
@@ -93,10 +94,10 @@ def _has_path(operation: Operation[Any, Any]) -> bool:
 
 
 def place_of(access: SmartFileAccess, text: str) -> Subject | None:
-    """Return the place that `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` says; None for a name.
+    """Return the location that `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` names; None for a name.
 
     Raises:
-        PathError: It's no name, and there is no such file.
+        PathError: It isn't a name, and there is no such file.
     """
     from foldline.backends.errors import MissingPathError, NotAFileError
 
@@ -104,12 +105,12 @@ def place_of(access: SmartFileAccess, text: str) -> Subject | None:
     file, line, column = match.groups() if match else (text, None, None)
     files = access.file_backend
     may_be_name = _NAME.match(text) is not None
-    # Most names: to resolve them as a path would look through the workspace for paths like them.
+    # Don't resolve a name as a path: that would search the workspace for near paths.
     if may_be_name and not files.exists(file):
         return None
     try:
         path = files.resolve(file)
-        # A folder isn't a place: a name that is also a folder's is meant as a name.
+        # A name that is also a folder's is meant as a name.
         if not may_be_name or files.load(path):
             return Subject(path, int(line) if line else None, int(column) if column else None)
     except (MissingPathError, NotAFileError):
@@ -150,7 +151,7 @@ async def _find(access: SmartFileAccess, name: str) -> Subject:
 
 
 async def _name_at(access: SmartFileAccess, place: Subject) -> str:
-    """Return the name of the symbol at a place, with that of its class where it's defined there."""
+    """Return the name of the symbol at a location, qualified if it is defined there."""
     position = await run_query(
         access.find_position, place.path, line=place.line, column=place.column
     )
@@ -238,7 +239,7 @@ def _unknown(access: SmartFileAccess, name: str) -> Exception:
     from foldline.ide.errors import NothingDefined
 
     if language_of(name) != UNKNOWN:
-        # Its error has near files.
+        # Raises an error with near files.
         access.file_backend.resolve(name)
     index = access.index
     near = near_names(name.rpartition(".")[2], index.last_defined()) if index is not None else ()

@@ -81,5 +81,5 @@ def _without_zero(options: PromptOptions) -> PromptOptions:
 
 
 def _others() -> tuple[str, ...]:
-    """Return what other code reads of the client's section and of `[tool.foldline]`."""
+    """Return the keys of the client's section and of `[tool.foldline]` that other code reads."""
     return ("lsp", "preview", "server", "trace", *(setting.name for setting in fields(Settings)))

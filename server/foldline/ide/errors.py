@@ -94,7 +94,7 @@ class NothingDefined(IdeError):
 
 
 class AmbiguousName(IdeError):
-    """Several files define the name; `candidates` has their places and names."""
+    """Several files define the name; `candidates` has their locations and names."""
 
     kind = "ambiguous"
 

@@ -1,4 +1,4 @@
-"""One workspace folder: its files, its prompts, and what its project sets about them."""
+"""One workspace folder: its files, its prompts, and its project's options for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 10.0
-"""For one search of a folder's files; the next query goes on with what is left."""
+"""The time limit of one search of a folder's files; the next one goes on with the rest."""
 
 
 class Folder:
@@ -33,7 +33,7 @@ class Folder:
     Attributes:
         project: Its modules, analyzed.
         options: The project's options, overridden by the client's.
-        problems: What is wrong in the project's options.
+        problems: A sentence per wrong value in the project's options.
         files: Its files that hold prompts.
     """
 
@@ -53,7 +53,7 @@ class Folder:
         return self._access(self.root)
 
     def refresh(self) -> Future[tuple[str, ...]]:
-        """The files that have to do with prompts, as they are on disk now.
+        """Return the files that concern prompts, as they are on disk now.
 
         Callers at the same time share one walk of the folder.
         """
@@ -65,16 +65,16 @@ class Folder:
 
     @property
     def counter(self) -> TokenCounter:
-        """Counts tokens as the options say."""
+        """The token counter of its options."""
         return token_counter(self.options.tokens, exact=self.options.exact_tokens)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
-        """The files that hold prompts, below some of its paths."""
+        """Return the files that hold prompts, below some of its paths."""
         return PromptFiles(partial(self._walk, tuple(below)))
 
     @property
     def unsearched(self) -> tuple[str, ...]:
-        """A sentence where the last search of the files wasn't finished in time."""
+        """A sentence if the last search of the files ran out of time."""
         if self.files.complete:
             return ()
         seconds = f"{SEARCH_SECONDS:.3g} s"
@@ -89,7 +89,7 @@ class Folder:
         try:
             backend = self.access.file_backend
         except PathError as error:
-            # It hides none of the other folders.
+            # Other folders are still searched.
             log.warning("Prompts are not searched: %s", error)
             return
         for path in below:

@@ -1,8 +1,8 @@
 """Full garbage collections that stay short, however much the process holds.
 
 A full collection looks at every object, and nothing else runs meanwhile: a second for two million
-of them. What large modules and folders are made into refers to itself nowhere, so it is given back
-without the collector.
+of them. The models of large modules and folders have no reference cycles, so they are freed without
+the collector.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LONG_SECONDS = 0.05
 YOUNG_OBJECTS = 10_000
-"""New objects after which the collector looks at them; those of a few megabytes."""
+"""New objects, a few megabytes of them, after which the collector looks at them."""
 _OLDEST = 2
 _ARENA_MAX = -8
 
@@ -27,8 +27,8 @@ _ARENA_MAX = -8
 def loading() -> Iterator[None]:
     """Load what a server needs, and keep its later collections short.
 
-    What modules leave behind when they load stays: to look for garbage in it costs a third of the
-    start, and would cost every later full collection.
+    Objects that modules create while they load are kept: searching them for garbage would cost a
+    third of the start, and a part of every later full collection.
     """
     gc.disable()
     try:
@@ -41,9 +41,9 @@ def loading() -> Iterator[None]:
 
 
 def share_heaps() -> None:
-    """Let all threads share two heaps of glibc, which else makes up to eight a processor.
+    """Let all threads share two heaps of glibc, which otherwise makes up to eight per processor.
 
-    Each would keep what its largest file once took, so that a server grows for hours.
+    Each heap keeps the memory that its largest file once took, so a server would grow for hours.
     """
     if sys.platform == "linux":
         import ctypes
@@ -53,10 +53,9 @@ def share_heaps() -> None:
 
 
 def keep_collections_short() -> None:
-    """Let the collector look at what outlived a long collection only once most of it is gone.
+    """Exempt survivors of a long collection until half of them are freed, and collect less often.
 
-    It also looks less often: at Python's own pace, an editor that types waits for a full collection
-    every few keys.
+    At Python's own pace, typing in an editor waits for a full collection every few keys.
     """
     gc.set_threshold(YOUNG_OBJECTS)
     gc.callbacks.append(Pauses())
@@ -65,13 +64,13 @@ def keep_collections_short() -> None:
 class Pauses:
     """A callback of the collector, called before and after each collection.
 
-    What is left after a full collection longer than `LONG_SECONDS` is frozen: no later one looks at
-    it. When half of what was frozen has been given back, all of the rest is looked at again, for
-    what has become garbage in a circle since.
+    Survivors of a full collection longer than `LONG_SECONDS` are frozen: later collections skip
+    them. Once half of the frozen objects are freed, the rest is collected again, for cycles that
+    have become garbage since.
     """
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
-        # The time of this thread, not of a machine on which others work too.
+        # This thread's CPU time: wall time also measures other load of the machine.
         self._clock = clock
         self._began = 0.0
         self._base = gc.get_freeze_count()

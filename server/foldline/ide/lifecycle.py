@@ -17,7 +17,7 @@ def end_process(status: int) -> NoReturn:
     """
     atexit._run_exitfuncs()  # noqa: SLF001 - There is no public way to run them.
     for stream in (sys.stdout, sys.stderr):
-        # One that was closed is None.
+        # A closed stream is None.
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(status)
@@ -45,7 +45,7 @@ def exit_with_process(pid: int) -> None:
 
 
 def _watch(is_alive: Callable[[], bool]) -> None:
-    # A command ends without either.
+    # Imported late: commands need neither.
     import logging
     import threading
 

@@ -23,8 +23,8 @@ class DocumentTarget:
     """One document of the workspace.
 
     Attributes:
-        text: Its text; None where that on disk is good enough.
-        version: The client's version of the text; None where it isn't open.
+        text: Its text; None to read it from disk.
+        version: The client's version of the text; None if it isn't open.
     """
 
     uri: str
@@ -38,7 +38,7 @@ class DocumentTarget:
 class PromptTarget:
     """One prompt of a document, by the variable that holds it.
 
-    `name` is None where the document shows no prompt without being executed.
+    `name` is None if no prompt is found without executing the document.
     """
 
     document: DocumentTarget
@@ -46,7 +46,7 @@ class PromptTarget:
 
 
 async def resolve(workspace: Workspace, ref: PromptRef) -> PromptTarget:
-    """The prompt that `ref` names.
+    """Return the prompt that `ref` names.
 
     Raises:
         IdeError: There is no such document or prompt.
@@ -61,7 +61,7 @@ async def resolve(workspace: Workspace, ref: PromptRef) -> PromptTarget:
 
 
 async def find_document(workspace: Workspace, uri: str | None) -> DocumentTarget:
-    """The document at `uri`, or the one that has the focus.
+    """Return the document at `uri`, or the one that has the focus.
 
     Raises:
         IdeError: There is no such document, or it may not be read.
@@ -79,7 +79,7 @@ async def find_document(workspace: Workspace, uri: str | None) -> DocumentTarget
 
 
 async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -> PromptTarget:
-    """The prompt called `name` (its variable, or `ns/key`) of the document at `uri`.
+    """Return the prompt called `name` (its variable, or `ns/key`) of the document at `uri`.
 
     Without a name it is the prompt last shown of that document, or else the first that the author
     has bound values to, or else the first.
@@ -114,14 +114,14 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
 
 
 def first_prompt(prompts: Iterable[StaticPrompt]) -> str | None:
-    """The variable of the first prompt that the author has bound values to, or of the first."""
+    """Return the variable of the first bound prompt, or else of the first prompt."""
     first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
     return first.name if first is not None else None
 
 
 def range_in(section: StaticSection, file: str) -> Span:
-    """The range of a file that stands for a section.
+    """Return the range of a section in a file.
 
-    A section that another file declares is where the prompt uses it.
+    It is the prompt's use of the section if another file declares it.
     """
     return section.source.span if section.source.file == file else section.use.span

@@ -147,7 +147,7 @@ def _facts(analysis: ModuleAnalysis) -> Mapping[str, Facts]:
 def _declares_tools(section: SectionValue) -> bool:
     argument = section.arguments.get("tools")
     if argument is None:
-        # A class of the author's may have them.
+        # A class of the workspace may declare tools.
         return section.opaque or section.kind not in (*TEXT_KINDS, "chapter")
     items = argument.value
     return not (isinstance(items, Nothing) or (isinstance(items, Items) and items == Items(())))

@@ -62,7 +62,7 @@ class Roots:
         return await self.listed(context)
 
     async def listed(self, context: ServerRequestContext[Any, Any]) -> Folders:
-        """The folders for requests that cannot require input: where that is the way, as last told.
+        """Return the folders for requests that can't require input: a modern client's last ones.
 
         Raises:
             NoFolderError: There is none, with what to do about it.
@@ -87,7 +87,7 @@ class Roots:
         return not self._given and capabilities is not None and capabilities.roots is not None
 
     async def _ask(self, context: ServerRequestContext[Any, Any]) -> None:
-        # Set before the answer: a change that is notified meanwhile asks for the next one.
+        # Set before the answer: a change that is notified meanwhile must reset it.
         self._current = True
         try:
             answer = await context.session.send_request(
@@ -106,10 +106,10 @@ class Roots:
 
 
 def _paths(answer: types.ListRootsResult) -> tuple[Path, ...]:
-    """The roots on this machine."""
-    places = [urlsplit(str(root.uri)) for root in answer.roots]
+    """Return the roots on this machine."""
+    addresses = [urlsplit(str(root.uri)) for root in answer.roots]
     return tuple(
-        Path(url2pathname(place.path)).resolve()
-        for place in places
-        if place.netloc in ("", "localhost")
+        Path(url2pathname(address.path)).resolve()
+        for address in addresses
+        if address.netloc in ("", "localhost")
     )

@@ -103,7 +103,7 @@ def candidates(module: Module) -> list[Candidate]:
 
 
 def guesses(module: Module, candidate: Candidate) -> dict[str, Guess]:
-    """Return what the module says of the variables of a prompt."""
+    """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
     for name, value in module.constants.items():
         if isinstance(value, ast.Constant) and (kind := _scalar(value)):
@@ -335,7 +335,7 @@ _MESSAGE_CLASSES = {
 
 
 def _note(module: Module, node: ast.AST) -> None:
-    """Keep what an import or a call says of the texts."""
+    """Record what an import or a call tells about the texts."""
     if isinstance(node, ast.ImportFrom):
         for alias in node.names:
             module.imports[alias.asname or alias.name] = node.module or ""
@@ -384,7 +384,7 @@ def _template_style(module: Module, node: ast.Call) -> Style:
 
 
 def _named_text(node: ast.expr) -> str | None:
-    """Return the variable whose text a template is made of: `Template(NAME)`."""
+    """Return the variable that holds a template's text: `NAME` in `Template(NAME)`."""
     if isinstance(node, ast.Call) and _callee(node) in ("Template", "from_string", "from_template"):
         return _dotted(node.args[0]) if node.args else None
     return None

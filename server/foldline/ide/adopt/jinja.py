@@ -57,7 +57,7 @@ class _Reader:
 
 
 def environment(options: JinjaOptions) -> Environment:
-    """Return an environment that reads, and renders nothing.
+    """Return an environment for parsing; it renders nothing.
 
     Raises:
         AdoptError: Jinja isn't installed.
@@ -135,7 +135,7 @@ def _read(
         if token.kind == "text":
             before = found[-1] if found else None
             if isinstance(before, Text):
-                # Nothing that shows is between them, such as a comment.
+                # Only a part that shows nothing is between them, such as a comment.
                 found[-1] = Text(before.text + token.text)
             elif token.text:
                 found.append(Text(token.text))

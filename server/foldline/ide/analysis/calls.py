@@ -82,8 +82,12 @@ def function_result(evaluator: Evaluator, func: FunctionValue, node: Call, scope
         return UNKNOWN
     arguments = evaluator.arguments(definition, node, scope, skip=0)
     inner = evaluator.function_scope(definition, func.scope, arguments)
-    returned = [evaluator.value(expression, inner) for expression in _returns(definition.body)]
-    return reduce(operators.one_of, returned) if returned else UNKNOWN
+    values = [
+        evaluator.value(expression, inner)
+        for expression in returned(definition.body)
+        if expression is not None
+    ]
+    return reduce(operators.one_of, values) if values else UNKNOWN
 
 
 def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -> Value:
@@ -102,12 +106,13 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
     return UNKNOWN
 
 
-def _returns(body: tuple[Statement, ...]) -> Iterator[Expression]:
+def returned(body: tuple[Statement, ...]) -> Iterator[Expression | None]:
+    """Yield the values of a function's `return` statements; None for one without a value."""
     for statement in body:
-        if isinstance(statement, Return) and statement.value is not None:
+        if isinstance(statement, Return):
             yield statement.value
         elif isinstance(statement, Compound):
-            yield from _returns(statement.body)
+            yield from returned(statement.body)
 
 
 SECTION_PARAMS = "section_params"

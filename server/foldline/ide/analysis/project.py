@@ -89,10 +89,10 @@ class Project:
                 self._changed()
 
     def forget(self) -> None:
-        """Forgets all files, so that what was made of them is given back at once.
+        """Forget all files, so that the memory of their analyses is freed at once.
 
-        The project and its evaluator refer to each other. What hangs on such a circle waits for the
-        garbage collector, which looks at large things rarely.
+        The project and its evaluator refer to each other, and the garbage collector would free such
+        a cycle late.
         """
         with self.lock:
             self._open.clear()
@@ -198,12 +198,12 @@ class Project:
         return tuple(found)
 
     def damaged(self, file: str) -> frozenset[str]:
-        """Names whose only definition in `file` is in unparsable text."""
+        """Return the names whose only definition in `file` is in unparsable text."""
         document = self._open.get(file) or self._closed.get(file)
         return document.damaged if document is not None else frozenset()
 
     def size(self, file: str) -> int:
-        """Length of a file in characters."""
+        """Return the length of a file in characters."""
         document = self._open.get(file) or self._closed.get(file)
         return len(document.text) if document is not None else 0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.calls import returned
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import ITEMS, TemplateText, shown
 from foldline.ide.analysis.source_map import MappedText
 from foldline.ide.analysis.static_render import places_of
-from foldline.ide.analysis.syntax import Assign, Compound, Constant, Operation, Return, String
+from foldline.ide.analysis.syntax import Assign, Constant, Operation, String
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     Dataclass,
@@ -43,12 +44,12 @@ from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE, is_title, r
 from foldline.prompts.sections.task import TASK_BLOCKS, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder
-    from foldline.ide.analysis.syntax import ClassDefinition, Expression, Node, Statement
+    from foldline.ide.analysis.syntax import ClassDefinition, Expression, Node
     from foldline.ide.analysis.values import Argument, TemplateValue
 
 
@@ -450,18 +451,10 @@ def always_false(value: object) -> bool:
     if isinstance(value, LambdaValue):
         return _is_false(value.definition.body)
     if isinstance(value, FunctionValue) and value.definition.simple:
-        returned = list(_returned(value.definition.body))
+        results = list(returned(value.definition.body))
         # A function without a `return` may raise an error.
-        return bool(returned) and all(result is None or _is_false(result) for result in returned)
+        return bool(results) and all(result is None or _is_false(result) for result in results)
     return False
-
-
-def _returned(body: Sequence[Statement]) -> Iterator[Expression | None]:
-    for statement in body:
-        if isinstance(statement, Return):
-            yield statement.value
-        elif isinstance(statement, Compound):
-            yield from _returned(statement.body)
 
 
 def _is_false(node: Expression) -> bool:

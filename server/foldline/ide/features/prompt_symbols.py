@@ -55,7 +55,7 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
         symbol.range for prompt in prompts for symbol in prompt.walk() if not symbol.reference
     }
     loose = tuple(_loose(analysis, inside))
-    # A section that a prompt only may hold is nested by its range: the tree doesn't have it.
+    # Nest a section that a prompt may hold by its range: it isn't in the tree.
     within = _Within(loose)
     nested = [
         prompt._replace(children=(*prompt.children, *within.range(prompt.range)))

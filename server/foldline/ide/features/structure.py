@@ -76,11 +76,10 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
 
 def _lines(offset: int, text: str, whole: Span) -> Iterator[Span]:
     """Yield the word and the line around an offset in a literal."""
-    word = re.compile(r"\w+")
     start = max(text.rfind("\n", 0, offset) + 1, whole.start)
     end = text.find("\n", offset)
     end = whole.end if end < 0 else min(end, whole.end)
-    for match in word.finditer(text, start, end):
+    for match in re.compile(r"\w+").finditer(text, start, end):
         if match.start() <= offset <= match.end():
             yield Span(match.start(), match.end())
     line = text[start:end]
