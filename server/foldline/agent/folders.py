@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from foldline.backends import (
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from foldline.backends import SmartFileAccess
     from foldline.ide.analysis.project import Project
@@ -191,14 +192,9 @@ def working_folder() -> Path:
     return folder
 
 
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    number = 1
-    free = name
-    while free in taken:
-        number += 1
-        free = f"{name}-{number}"
-    return free
+def _free_name(name: str, taken: Container[str]) -> str:
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(free for free in chain((name,), numbered) if free not in taken)
 
 
 def _is_below(path: str, root: Path) -> bool:

@@ -72,7 +72,7 @@ CONTEXT_BUDGET = OUTLINES_BUDGET + SYMBOLS_BUDGET
 """The most bytes of the context of an answer."""
 
 FILE_ROOM = 300
-"""Bytes for what stands around a file's text in a context."""
+"""Bytes for the header of a file in a context."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 LARGEST_PAGE = 10_000
 """The most bytes of a page: clients keep only the ends of much longer results."""
 META_PRIORITY = "foldline/priority"
-"""How long a client should keep a result: `high`, `medium` or `low`."""
+"""The key of a result's priority in a conversation: `high`, `medium` or `low`."""
 META_SUMMARY = "foldline/summary"
 """The text that can replace a result once it is some turns old."""
 

@@ -134,7 +134,7 @@ class StaticRender:
 
     @property
     def is_partial(self) -> bool:
-        """True if running the prompt gives more text: what code makes, or of such a chapter."""
+        """True if running the prompt gives more text: computed text, or an undecided chapter's."""
         segments = (segment for block in self.blocks for segment in block.segments)
         return self.undecided or any(not one.known and one.field is None for one in segments)
 
@@ -178,14 +178,14 @@ def render(
 
 
 def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
-    """Return the same without overrides; rendered once, as long as the prompt's value stays."""
+    """Return the render without overrides; computed once in the lifetime of the prompt's value."""
     return kept(prompt, "render", render)
 
 
 def summarized_blocks(
     prompt: TemplateValue | PromptValue,
 ) -> Mapping[tuple[str, ...], SummarizedBlock]:
-    """Return the summarized blocks of a prompt by path; made once, as long as its value stays."""
+    """Return the summarized blocks of a prompt by path; computed once in its value's lifetime."""
     return kept(prompt, "summarized", _summarized_blocks)
 
 
@@ -219,7 +219,7 @@ def render_opened(
 def summarized_alone(
     prompt: TemplateValue | PromptValue, sections: Container[SectionValue]
 ) -> Iterator[SummarizedBlock]:
-    """Yield some of a prompt's summarized sections, wherever they are; the others cost nothing."""
+    """Yield those of a prompt's summarized sections that are in `sections`; renders no others."""
     renderer = _Renderer(prompt)
     for top in renderer.arranged():
         for place in top.walk():
@@ -245,7 +245,7 @@ def summarized_sections(
         if section is None:
             continue
         if section.visibility is Visibility.SUMMARY:
-            # It hides those below it.
+            # A summarized section hides those below it.
             yield place.path, section
         else:
             waiting.extend(reversed(place.children))
@@ -382,7 +382,7 @@ class _Renderer:
         self.overrides = overrides or {}
         self.param_values = ParamValues(prompt)
         self.lists = StaticLists(self.param_values)
-        # The sentences of another wording aren't read from the source.
+        # Another wording's sentences aren't known from the source.
         english = "wording" not in template.arguments
         self.undecided = kept(template, "undecided", _is_undecided)
         self.certain = english and not (template.opaque or template.maybe or self.undecided)
