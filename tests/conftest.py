@@ -16,7 +16,7 @@ from .locks import one_at_a_time
 # How long an example takes is nothing that a test holds. "costly" is for examples that start
 # something or take many steps.
 _MANY = bool(os.environ.get("FOLDLINE_EXHAUSTIVE"))
-for _name, _examples, _steps in (("foldline", 60, 50), ("costly", 12, 12)):
+for _name, _examples, _steps in (("foldline", 50, 50), ("costly", 10, 12)):
     settings.register_profile(
         _name,
         max_examples=_examples * 10 if _MANY else _examples,
