@@ -23,14 +23,16 @@ async def attempt(
 ) -> Answer | Other:
     """The engine's answer to `query`, or `otherwise` of what it raised.
 
+    A path that is gone is no answer: it may be one that the engine remembers and no caller named.
+
     Raises:
-        PathError, SymbolError: These are answers: another backend would say the same.
+        SymbolError: It is an answer: another backend would say the same.
     """
     try:
         return await query
-    except (PathError, SymbolError):
+    except SymbolError:
         raise
-    except LSPError as error:
+    except (LSPError, PathError) as error:
         log.debug("answered from syntax trees: %s", error)
         failure: Exception = error
     except Exception as error:
@@ -50,5 +52,5 @@ async def by_engine(
     found = await attempt(query, lambda error: error)
     if not isinstance(found, Exception):
         return found
-    is_known = isinstance(found, LSPError)
+    is_known = isinstance(found, LSPError | PathError)
     return await by_name(str(found) if is_known else f"the language server backend failed: {found}")

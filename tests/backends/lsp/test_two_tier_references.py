@@ -1,6 +1,6 @@
 """Two tiers made of one answer, whatever the engine is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import Confirmation, Engine, EngineQuery
-from foldline.backends.errors import LSPTimeoutError, SymbolNotFoundError
+from foldline.backends.errors import LSPTimeoutError, PathError, SymbolNotFoundError
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.locations import Position
 from foldline.backends.references.two_tier_references import targets_of
@@ -101,6 +101,47 @@ def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: 
     later.close()
 
 
+def _renamed(file: Path) -> None:
+    file.rename(file.with_name("c.py"))
+
+
+def _made_a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def _made_a_link(file: Path) -> None:
+    target = file.parent.parent / "elsewhere.py"
+    file.rename(target)
+    file.symlink_to(target)
+
+
+def _hidden(file: Path) -> None:
+    file.with_name(".gitignore").write_text("a.py\n")
+
+
+@pytest.mark.parametrize("change", [_renamed, Path.unlink, _made_a_folder, _made_a_link, _hidden])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_file_that_the_index_knew_is_not_missed_when_it_is_gone(
+    tmp_path: Path, change: Callable[[Path], None], again: bool
+) -> None:
+    engine = Spy(Confirmation((), "engine"))
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "b.py").write_text("print(A)\n")
+    (root / "a.py").write_text(SOURCE)
+    access = SmartFileAccess.for_workspace(root, lsp_backend=engine)
+    assert access.find_references("A").files == 2
+    if again:
+        access.close()
+        access = SmartFileAccess.for_workspace(root, lsp_backend=engine)
+    change(root / "a.py")
+    engine.files = object()
+    paths = {use.path for use in access.find_references("A")}
+    assert paths == ({"b.py", "c.py"} if change is _renamed else {"b.py"})
+    access.close()
+
+
 def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
     engine = Spy(Confirmation((), "engine"))
     access_with(tmp_path, engine).find_references("go")
@@ -130,6 +171,7 @@ def test_a_place_without_the_name_is_added_with_its_line(tmp_path: Path) -> None
         (LSPTimeoutError("is late", "engine"), "partial: engine: is late"),
         (RuntimeError("a bug"), "partial: a bug"),
         (RuntimeError(), "partial: RuntimeError"),
+        (PathError("gone.py", "is gone"), "partial: gone.py: is gone"),
     ],
 )
 def test_whatever_an_engine_raises_the_matches_are_there(

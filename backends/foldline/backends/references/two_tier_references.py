@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
+from foldline.backends.errors import PathError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
@@ -98,12 +100,12 @@ class ReferencesQuery:
         if not query.needs_targets:
             return
         word = self._name.strip().rpartition(".")[2]
-        definitions = [
-            use
-            for path in self._analysis.files_defining(word)[:_MOST_PROBED]
-            for use in self._analysis.find_references(word, path)
-            if use.kind == ReferenceKind.DEFINITION
-        ]
+        definitions: list[Reference] = []
+        for path in self._analysis.files_defining(word)[:_MOST_PROBED]:
+            # The index is older than the question: a file may have been renamed since.
+            with suppress(PathError):
+                uses = self._analysis.find_references(word, path)
+                definitions += (use for use in uses if use.kind == ReferenceKind.DEFINITION)
         if definitions:
             query.prefetch(targets_of(definitions, self._name))
 
