@@ -617,6 +617,17 @@ def test_many_small_changes_are_merged_and_lose_nothing(
     assert "f3x" not in "".join(index.vocabulary()).split("\n")
 
 
+def test_files_without_a_word_are_merged_like_others(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
+    index = WorkspaceIndex(LocalFileBackend(root))
+    for number in range(30):
+        (root / "src" / f"m{number}.py").write_text("")
+        assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    index.close()
+
+
 def test_a_search_reads_the_text_of_open_buffers(root: Path) -> None:
     access = SmartFileAccess.for_workspace(root)
     assert access.search_files("first").hits[0].path == "src/a.py"

@@ -163,7 +163,8 @@ def _merge(connection: sqlite3.Connection) -> None:
     terms: dict[str, _Building] = {}
     for segment, names in small:
         known = slots[segment]
-        own = [(name, segment) for name in names.split("\n")]
+        # Empty files have no term.
+        own = [(name, segment) for name in names.split("\n") if name]
         for name, _ in own:
             row = connection.execute(
                 "SELECT places FROM postings WHERE term = ? AND segment = ?", (name, segment)
