@@ -1,11 +1,18 @@
 """Places by name, and what is said of them where no language server answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from foldline.backends import InvalidArgumentError, SmartFileAccess, SymbolNotFoundError
+from foldline.backends import (
+    InvalidArgumentError,
+    LocalFileBackend,
+    SmartFileAccess,
+    SymbolNotFoundError,
+)
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.formatting.navigation import (
     call_line,
     call_lines,
@@ -14,6 +21,7 @@ from foldline.backends.formatting.navigation import (
     location_lines,
 )
 from foldline.backends.formatting.parts import plain, text_of
+from foldline.backends.models import References
 from foldline.backends.outlines.locations import Call, Position
 
 FILES = {
@@ -137,6 +145,48 @@ def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess)
         "(no language server was asked; whom it calls is not known)",
         "(coverage: partial: by name alone, from syntax trees)",
     ]
+
+
+class _Vanishing(ASTFileAnalysisBackend):
+    """Deletes a file when its uses are known, as another program may."""
+
+    def __init__(self, files: LocalFileBackend) -> None:
+        super().__init__(files)
+        self._file = files.root / "cart.py"
+
+    @waits
+    async def find_references(
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        source: str | None = None,
+        since: float | None = None,
+        most: int | None = None,
+    ) -> References:
+        found = await coroutine_of(super().find_references)(symbol_name, scope)
+        self._file.unlink(missing_ok=True)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "file"),
+    [
+        (SmartFileAccess.goto_definition, "Cart", "main.py"),
+        (SmartFileAccess.hover, "Cart", "main.py"),
+        (SmartFileAccess.call_hierarchy, "Shape.area", "shapes.ts"),
+        (SmartFileAccess.find_implementations, "Shape", "shapes.ts"),
+    ],
+)
+def test_a_file_that_vanishes_meanwhile_is_no_error_of_another(
+    access: SmartFileAccess, question: Callable[..., object], name: str, file: str
+) -> None:
+    root = access.file_backend.root
+    (root / "cart.py").write_text(FILES["cart.py"] + "    return cart.area()\n", encoding="utf-8")
+    files = LocalFileBackend(root)
+    position = access.find_position(file, name)
+    assert question(SmartFileAccess(files, _Vanishing(files)), *position.at)
+    assert not (root / "cart.py").exists()
 
 
 def test_of_a_path_outside_the_workspace_its_end_is_shown() -> None:

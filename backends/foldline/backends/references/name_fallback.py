@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolInfo
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Position
+    from foldline.backends.outlines.symbols import Located
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -131,7 +134,7 @@ def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:
 
 def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
-    for symbol, _, enclosing in flatten(analysis.get_outline(definition.path).symbols):
+    for symbol, _, enclosing in _symbols(analysis, definition.path):
         if (symbol.name, symbol.name_line) == (name, definition.line) and enclosing:
             return enclosing[-1].name if enclosing[-1].kind in _BASES else ""
     return ""
@@ -150,7 +153,7 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, 
         asked.add(base)
         word = re.compile(rf"(?<!\w){re.escape(base)}(?!\w)")
         for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
-            for symbol, _, _ in flatten(analysis.get_outline(path).symbols):
+            for symbol, _, _ in _symbols(analysis, path):
                 _, _, heritage = symbol.signature.partition(symbol.name)
                 if symbol.kind not in _BASES or not word.search(heritage):
                     continue
@@ -178,18 +181,26 @@ def _location(use: Reference) -> Location:
 
 
 def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
-    for use in analysis.find_references(symbol.name, path):
-        if use.line == symbol.name_line:
-            return _location(use)
+    with suppress(PathError):
+        for use in analysis.find_references(symbol.name, path):
+            if use.line == symbol.name_line:
+                return _location(use)
     return Location(path, symbol.name_line, 1, 1, symbol.signature)
 
 
 def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
-    symbols = flatten(analysis.get_outline(path).symbols)
+    symbols = _symbols(analysis, path)
     found = next((symbol for symbol, _, _ in symbols if symbol.name_line == line), None)
     return found and replace(found, children=())
 
 
 def _line_of(analysis: Analysis, path: str, inside: str, otherwise: int) -> int:
-    symbols = flatten(analysis.get_outline(path).symbols)
+    symbols = _symbols(analysis, path)
     return next((symbol.name_line for symbol, name, _ in symbols if name == inside), otherwise)
+
+
+def _symbols(analysis: Analysis, path: str) -> Iterable[Located]:
+    """All symbols of a file; none where it has gone since its uses were found."""
+    with suppress(PathError):
+        return flatten(analysis.get_outline(path).symbols)
+    return ()
