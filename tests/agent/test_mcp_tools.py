@@ -18,6 +18,7 @@ from foldline.agent.tools import code_tools
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
+    NoMatchError,
     OutsideWorkspaceError,
     PathError,
     SymbolError,
@@ -76,6 +77,19 @@ def test_every_required_argument_is_asked_for_by_name(tool: types.Tool) -> None:
         with pytest.raises(ArgumentsError) as caught:
             ask(Folders(()), tool.name, {})
         assert str(caught.value) == "; ".join(f"{name}: is required" for name in required)
+
+
+def test_a_glob_that_only_one_of_several_folders_has_is_answered_from_that_one(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.go").write_text("func add() {}\n")
+    folders = open_folders(workspace, other)
+    found = ask(folders, "grep_in_files", {"pattern": "add", "glob": "*.{go,rs}"})
+    assert found.splitlines() == ["add: 1 line in 1 file", "other/a.go", "  1: func add() {}"]
+    with pytest.raises(NoMatchError, match="matches no file"):
+        ask(folders, "grep_in_files", {"pattern": "add", "glob": "*.rs"})
 
 
 def test_answers_name_paths_relative_to_the_only_folder(

@@ -20,6 +20,7 @@ __all__, __getattr__, __dir__ = exports(
             "InvalidArgumentError",
             "LSPError",
             "MissingPathError",
+            "NoMatchError",
             "NotAFileError",
             "NotAFolderError",
             "OutsideWorkspaceError",

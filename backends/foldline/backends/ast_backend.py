@@ -104,6 +104,8 @@ class ASTFileAnalysisBackend:
             texts = [from_text(self._files.resolve(scope), source)]
             return _gathered(name, scope, self._search(texts, name), files=1)
         paths, coverage, notes = await self._candidates(name, within, since)
+        if not paths:
+            within.check()
         found: list[Reference | Refused] = []
         parsed = 0
         for batch in [paths] if most is None else self._batches(paths, name):

@@ -4,6 +4,7 @@
 BackendError
 ├── PathError                    path, reason, problem (without the advice), kind
 │   ├── MissingPathError         also FileNotFoundError; near names
+│   ├── NoMatchError             also FileNotFoundError; a glob that matches no file
 │   ├── OutsideWorkspaceError    also PermissionError
 │   ├── IgnoredPathError         names the pattern that hides the path
 │   ├── BinaryFileError
@@ -151,6 +152,12 @@ class MissingPathError(PathError, FileNotFoundError):
     def below(self, folder: str) -> MissingPathError:
         near = [_below(folder, path) for path in self.near]
         return MissingPathError(_below(folder, self.path), near)
+
+
+class NoMatchError(PathError, FileNotFoundError):
+    """A glob that matches no file; the advice is where such files are."""
+
+    kind = PathKind.MISSING
 
 
 class OutsideWorkspaceError(PathError, PermissionError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
 from foldline.backends.base.waiting import run_async
+from foldline.backends.errors import MissingPathError, NoMatchError
 from foldline.backends.formatting.parts import plain
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import Paged
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from foldline.agent.folders import Folder, Folders
+    from foldline.backends.errors import PathError
     from foldline.ide.operations.operation import Operation
 
 
@@ -65,10 +67,16 @@ async def run_in_folders(
     if operation.run_across is not None and len(folders.folders) > 1:
         result = await operation.run_across(FoldersReader(folders), arguments)
         return Answer(operation.text(result, arguments))
-    answers = [
-        await _answer_in(operation, folder, own)
-        for folder, own in _arguments_by_folder(operation, folders, arguments)
-    ]
+    answers: list[Answer] = []
+    nowhere: PathError | None = None
+    for folder, own in _arguments_by_folder(operation, folders, arguments):
+        try:
+            answers.append(await _answer_in(operation, folder, own))
+        except (MissingPathError, NoMatchError) as error:
+            # Another folder may have it.
+            nowhere = error
+    if nowhere is not None and not answers:
+        raise nowhere
     if len(answers) == 1:
         return answers[0]
     return Answer("\n".join(one.text for one in answers))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import BackendError
+from foldline.backends.errors import BackendError, MissingPathError
 from foldline.backends.models import SymbolHit, SymbolResults
 from foldline.backends.ranking.symbols import near_units, rank_units, units_of
 from foldline.backends.search.search import rank_files
+from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -42,7 +44,7 @@ async def search_symbols(
         InvalidArgumentError: The query has no word.
     """
     ranked = await rank_files(files, walks, index, query)
-    paths = [*ranked.paths] if within is None else [*within]
+    paths = [*ranked.paths] if within is None else _files_of(files, within, ranked.paths)
     total = len(paths)
     units: list[Unit] = []
     for path in paths[:_MOST_FILES] if within is None else paths:
@@ -73,6 +75,25 @@ async def search_symbols(
         analysis.name,
         ranked.coverage,
     )
+
+
+def _files_of(files: FileBackend, within: Sequence[str], ranked: Iterable[str]) -> list[str]:
+    """The files that are named, and the best ones of the folders and globs."""
+    named: list[str] = []
+    several: list[Scope] = []
+    for text in within:
+        try:
+            part = Scope(files, text)
+            part.check()
+        except MissingPathError:
+            named.append(text)  # It may be gone.
+            continue
+        if part.single_file is None:
+            several.append(part)
+        else:
+            named.append(part.single_file)
+    best = (path for path in ranked if any(part.holds(path) for part in several))
+    return [*dict.fromkeys([*named, *islice(best, _MOST_FILES)])]
 
 
 def _hit(unit: Unit, share: float, relation: str = "") -> SymbolHit:

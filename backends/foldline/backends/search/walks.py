@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.waiting import Shared, result_of
-from foldline.backends.errors import InvalidArgumentError, MissingPathError
+from foldline.backends.errors import (
+    IgnoredPathError,
+    MissingPathError,
+    NoMatchError,
+    OutsideWorkspaceError,
+    PathError,
+)
+from foldline.backends.files.globs import MAGIC, Glob
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pathspec import GitIgnoreSpec
+    from collections.abc import Iterator, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.files.listing import FileStamp
@@ -26,6 +32,8 @@ WALK_SECONDS = 5.0
 _STEP = 1_000
 # Walks kept for sharing; they hold no files once they have ended.
 _MOST_WALKS = 64
+# Ignored files that are looked at for one that a glob without a match may mean.
+_MOST_LOOKED_AT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,41 +126,33 @@ class Walks:
         return Walked(tuple(stamps), len(hidden), coverage, tuple(problems))
 
 
-_MAGIC = frozenset("*?[")
-
-
 class Scope:
-    """A part of the workspace: all of it, a file, a folder, or the paths that match a glob.
+    """A part of the workspace: all of it, a file, a folder, or the paths that match a `Glob`.
 
-    A glob follows the rules of `.gitignore`: `*.py` matches at any depth, `src/**/*.ts` from the
-    root. A path that exists is not a glob, whatever characters it has.
+    A path that exists is not a glob, whatever characters it has. A name that doesn't is one too.
 
     Raises:
         PathError: from the constructor, for a path that may not be read or does not exist.
+        InvalidArgumentError: from the constructor, for a text that is no glob.
     """
 
     def __init__(self, files: FileBackend, text: str | None, *, no_ignore: bool = False) -> None:
         self._files = files
         self._no_ignore = no_ignore
         self._folder = "."
-        self._glob: GitIgnoreSpec | None = None
+        self._glob: Glob | None = None
+        self._missing: PathError | None = None
         self.single_file: str | None = None
         if text is None or text in {"", ".", "./"}:
             return
         try:
-            path = files.resolve(text, no_ignore=no_ignore)
-        except MissingPathError:
-            if not _MAGIC & set(text):
+            path = _resolved(files, text, no_ignore=no_ignore)
+        except MissingPathError as error:
+            is_glob = not MAGIC.isdisjoint(text)
+            if not is_glob and "/" in text.rstrip("/"):
                 raise
-            from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-            from foldline.backends.base.bounded_regex import compile_ignore_patterns
-
-            glob = text.replace("\\", "/").removeprefix("./")
-            try:
-                self._glob = compile_ignore_patterns([GitIgnoreSpecPattern(glob)])
-            except (ValueError, re.error, OverflowError) as error:
-                raise InvalidArgumentError("glob", f"{text!r} is not a glob: {error}") from error
+            self._missing = None if is_glob else error
+            self._glob = Glob(files, text)
             return
         if files.is_folder(path):
             self._folder = path
@@ -164,18 +164,24 @@ class Scope:
         if self.single_file is not None:
             return path == self.single_file
         if self._glob is not None:
-            return self._glob.match_file(path)
+            return self._glob.matches(path)
         return self._folder == "." or path.startswith(f"{self._folder}/")
 
     async def walked(self, walks: Walks, since: float | None = None) -> Walked:
-        """The files of this part that a walk lists in time, as of now, or of `since` or later."""
+        """The files of this part that a walk lists in time, as of now, or of `since` or later.
+
+        Raises:
+            PathError: The glob matches no file.
+        """
         if self.single_file is not None:
             return Walked(tuple(self.walk()))
         found = await walks.below(self._folder, no_ignore=self._no_ignore, since=since)
         if self._glob is None:
             return found
-        matches = self._glob.match_file
-        return replace(found, stamps=tuple(stamp for stamp in found.stamps if matches(stamp.path)))
+        matching = tuple(stamp for stamp in found.stamps if self._glob.matches(stamp.path))
+        if not matching and found.coverage == COMPLETE:
+            self.check([stamp.path for stamp in found.stamps])
+        return replace(found, stamps=matching)
 
     def walk(self) -> Iterator[FileStamp]:
         """The files of this part, all of them."""
@@ -185,5 +191,43 @@ class Scope:
                 yield stamp
             return
         for stamp in self._files.walk(self._folder, no_ignore=self._no_ignore):
-            if self._glob is None or self._glob.match_file(stamp.path):
+            if self._glob is None or self._glob.matches(stamp.path):
                 yield stamp
+
+    def check(self, paths: Sequence[str] | None = None) -> None:
+        """Check that a glob matches one of `paths`, by default all files; others always pass.
+
+        Raises:
+            PathError: It matches none; says where such files are, or that they are ignored.
+        """
+        if self._glob is None:
+            return
+        if paths is None:
+            paths = [stamp.path for stamp in self._files.walk(no_ignore=self._no_ignore)]
+        if any(map(self._glob.matches, paths)):
+            return
+        if not self._no_ignore:
+            every = islice(self._files.walk(no_ignore=True), _MOST_LOOKED_AT)
+            for path in (one.path for one in every if self._glob.matches(one.path)):
+                try:
+                    self._files.resolve(path)
+                except IgnoredPathError as error:
+                    problem = f"matches ignored files only: {visible(path)} {error.problem}"
+                    raise NoMatchError(self._glob.text, problem) from None
+        raise self._missing or NoMatchError(
+            self._glob.text, "matches no file", self._glob.near(paths)
+        )
+
+
+def _resolved(files: FileBackend, text: str, *, no_ignore: bool) -> str:
+    """The path that exists; one that begins with a slash may be meant from the root."""
+    try:
+        return files.resolve(text, no_ignore=no_ignore)
+    except OutsideWorkspaceError:
+        inside = text.strip("/")
+        if not text.startswith("/") or not inside:
+            raise
+        first = inside.partition("/")[0]
+        if MAGIC.isdisjoint(first) and not files.exists(first):
+            raise
+        return files.resolve(inside, no_ignore=no_ignore)

@@ -66,6 +66,11 @@ def find_needs(folders: Folders, *, trusted: bool) -> Needs:
 
 def prompt_paths(folder: Folder) -> list[str]:
     """Return the files that may have prompts."""
+    from foldline.backends.errors import NoMatchError
+
     # Unlike references, grep is complete while the index is being built.
-    matches = folder.access.grep(PROMPT_WORD, "**/*.py")
+    try:
+        matches = folder.access.grep(PROMPT_WORD, "**/*.py")
+    except NoMatchError:
+        return []
     return sorted({match.path for match in matches})

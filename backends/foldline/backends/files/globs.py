@@ -1,0 +1,146 @@
+"""Globs as ripgrep, editors and models write them: `.gitignore` patterns, braces, commas, `!`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice, pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.near_names import did_you_mean, near_names
+from foldline.backends.errors import InvalidArgumentError, MissingPathError, OutsideWorkspaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from pathspec import GitIgnoreSpec
+
+    from foldline.backends.files.base import FileBackend
+
+MAGIC = frozenset("*?[{,!")
+_TOKEN = re.compile(r"\[!?\]?[^\]/]*\]|.", re.DOTALL)
+_SPECIAL = re.compile(r"([*?\[\]!#])")
+_MOST_PATTERNS = 500
+_MOST_BRACES = 50
+_MOST_KINDS = 4
+
+
+class Glob:
+    """The paths that a glob matches: `*.{ts,tsx}`, `*.go,!*_test.go`, `!docs/`, `/src/**/*.py`.
+
+    Each part follows the rules of `.gitignore`: `*.py` matches at any depth, `src/*.ts` from the
+    root. A part that exists is that file or folder. What a `!` excludes stays out, in any order;
+    parts that only exclude leave everything else. A comma or a brace in a name stands for itself
+    as `[,]`, and wherever the text as it is written matches.
+
+    Raises:
+        InvalidArgumentError: The text isn't a glob.
+    """
+
+    def __init__(self, files: FileBackend, text: str) -> None:
+        self.text = text
+        written = re.sub(r"\\([,{}])", r"[\1]", text.strip()).replace("\\", "/")
+        if written.count("{") > _MOST_BRACES:
+            raise InvalidArgumentError("glob", f"has more than {_MOST_BRACES} braces")
+        words = written.split()
+        if len(words) > 1 and all(MAGIC & set(word) for word in words):
+            written = ",".join(words)
+        parts = [*islice(_expanded(f"{{{written}}}"), _MOST_PATTERNS + 1)]
+        if len(parts) > _MOST_PATTERNS:
+            raise InvalidArgumentError("glob", f"stands for more than {_MOST_PATTERNS} patterns")
+        stripped = [part.strip() for part in parts]
+        excluded = [_anchored(files, part[1:]) for part in stripped if part.startswith("!")]
+        self.included = [
+            _existing(files, part) or _anchored(files, part)
+            for part in stripped
+            if part and not part.startswith("!")
+        ]
+        if not self.included and not any(excluded):
+            raise InvalidArgumentError("glob", f"{text!r} is not a glob: it names nothing")
+        literal = [] if parts == [written] or not self.included else [_anchored(files, written)]
+        self._included = self._compiled([*self.included, *literal])
+        self._excluded = self._compiled(excluded)
+
+    def _compiled(self, patterns: Collection[str]) -> GitIgnoreSpec | None:
+        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+        from foldline.backends.base.bounded_regex import compile_ignore_patterns
+
+        try:
+            compiled = [*map(GitIgnoreSpecPattern, patterns)]
+            return compile_ignore_patterns(compiled) if patterns else None
+        except (ValueError, re.error, OverflowError) as error:
+            raise InvalidArgumentError("glob", f"{self.text!r} is not a glob: {error}") from error
+
+    def matches(self, path: str) -> bool:
+        """Return whether the path, as `walk` gives it, is one of these."""
+        if self._included is not None and not self._included.match_file(path):
+            return False
+        return self._excluded is None or not self._excluded.match_file(path)
+
+    def near(self, paths: Collection[str]) -> str:
+        """What there is instead among these paths, of which none matches."""
+        if not self.included or not paths:
+            return "it excludes every file" if paths else "there are no files"
+        pattern = self.included[0].strip("/")
+        *folders, name = pattern.split("/")
+        fixed = [part for part in folders if MAGIC & set(part)][:1]
+        folder = "/".join(folders[: folders.index(fixed[0])] if fixed else folders)
+        below = [path for path in paths if path.startswith(f"{folder}/")] if folder else paths
+        if not below:
+            known = {str(above) for path in paths for above in PurePosixPath(path).parents}
+            same = sorted(one for one in known if one.endswith(f"/{folder.rpartition('/')[2]}"))
+            near = (*same[:3], *near_names(folder, known))
+            return f"there is no folder {folder}/{did_you_mean(dict.fromkeys(near))}"
+        kind = PurePosixPath(name).suffix
+        if kind and not MAGIC & set(kind):
+            where = Counter(
+                path.rpartition("/")[0] or "." for path in paths if path.endswith(kind)
+            ).most_common(_MOST_KINDS)
+            if where and (not folder or any(path.endswith(kind) for path in below)):
+                return f"{kind} files are in {_counted((f'{one}/', n) for one, n in where)}"
+        counts = Counter(PurePosixPath(path).suffix or path.rpartition("/")[2] for path in below)
+        return f"{folder or '.'}/ has {_counted(counts.most_common(_MOST_KINDS))}"
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in counts)
+
+
+def _expanded(text: str) -> Iterator[str]:
+    """The text once for each alternative in its braces, those in braces within them too."""
+    tokens = _TOKEN.findall(text)
+    depth, cuts = 0, list[int]()
+    for at, token in enumerate(tokens):
+        depth += (token == "{") - (token == "}" and depth > 0)
+        if (depth == 1 and token in "{,") or (cuts and not depth):
+            cuts.append(at)
+        if cuts and not depth:
+            break
+    if not cuts or depth:
+        yield text
+        return
+    head, tail = "".join(tokens[: cuts[0]]), "".join(tokens[cuts[-1] + 1 :])
+    for start, end in pairwise(cuts):
+        yield from _expanded(head + "".join(tokens[start + 1 : end]) + tail)
+
+
+def _anchored(files: FileBackend, part: str) -> str:
+    """The pattern from the workspace's root, if it's an absolute path inside of it."""
+    if part.startswith("/"):
+        try:
+            inside = files.resolve_unsaved(part)
+        except OutsideWorkspaceError:
+            return part
+        return f"/{inside}/" if part.endswith("/") else f"/{inside}"
+    return part.removeprefix("./")
+
+
+def _existing(files: FileBackend, part: str) -> str | None:
+    """The pattern of a file or folder that exists."""
+    try:
+        path = files.resolve(part)
+    except (MissingPathError, OutsideWorkspaceError):
+        return None
+    return "*" if path == "." else "/" + _SPECIAL.sub(r"\\\1", path)
