@@ -74,7 +74,7 @@ class ASTFileAnalysisBackend:
             located = locate(read.path, outline.symbols, symbol_name)
         except SymbolNotFoundError:
             return None
-        return detail_of(located, read, NAME)
+        return detail_of(located, read, NAME, reason=outline.reason)
 
     @waits
     async def find_references(

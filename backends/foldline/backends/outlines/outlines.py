@@ -11,6 +11,7 @@ from foldline.backends.outlines.syntax import (
     ParseStoppedError,
     parse,
 )
+from foldline.backends.parsers import brackets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
-PARSED_WITH_ERRORS = "parsed with errors: something may be missing"
+PARSED_WITH_ERRORS = "parsed with errors"
+"""The beginning of the reason of an outline that may lack something."""
 
 
 def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outline:
@@ -58,14 +60,49 @@ def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Out
 
 def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
     """The outline of a parsed source; `guarded` applies to the parses of its parts."""
+    failed = _first_error(root)
+    if failed is not None:
+        root, failed = _reparsed(language, data, root, failed, guarded=guarded)
     found = _parser_of(language)(data, root)
-    if root.has_error:
+    if failed is not None:
         if language in _SCRIPTS:
             found.symbols = _mended(language, data, found, guarded=guarded)
-        found.reason = PARSED_WITH_ERRORS
+        if language in brackets.LANGUAGES:
+            found.symbols = brackets.end_by_brackets(data, found.symbols, language)
+        found.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
     elif not found.symbols:
         found.reason = "defines nothing"
     return found
+
+
+def _first_error(root: Node) -> int | None:
+    """The row where the parser first failed; None where it didn't."""
+    if not root.has_error:
+        return None
+    node = root
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error), None)
+        if inner is None:
+            break
+        node = inner
+    return node.start_point[0]
+
+
+def _reparsed(
+    language: str, data: bytes, root: Node, failed: int, *, guarded: bool
+) -> tuple[Node, int | None]:
+    """The tree of a source without what its grammar misreads, if its parser then gets farther."""
+    text = brackets.mended(data, language)
+    if text == data:
+        return root, failed
+    try:
+        again = parse(language, text, guarded=guarded).root_node
+    except ParseCostlyError:
+        raise
+    except ParseRefusedError:
+        return root, failed
+    fails = _first_error(again)
+    return (again, fails) if fails is None or fails > failed else (root, failed)
 
 
 def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tuple[SymbolInfo, ...]:

@@ -6,11 +6,14 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import AmbiguousSymbolError, InvalidArgumentError, SymbolNotFoundError
 from foldline.backends.formatting.text import column_in
 from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail
 from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
+from foldline.backends.parsers.brackets import is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -123,13 +126,19 @@ def _near(known: list[Located], name: str) -> list[str]:
 
 
 def detail_of(
-    located: Located, source: Source, backend: str, coverage: str = COMPLETE
+    located: Located, source: Source, backend: str, coverage: str = COMPLETE, reason: str = ""
 ) -> SymbolDetail:
-    """The symbol with its decorators, body and leading comments."""
+    """The symbol with its decorators, body and leading comments.
+
+    Where the `reason` of its outline tells of errors, and its brackets don't close, it says so.
+    """
     symbol, qualified_name, enclosing = located
     lines = source.lines
     first = _first_comment_line(lines, symbol.line)
     body = "\n".join(lines[first - 1 : symbol.line_end])
+    notes = [source.note] if source.note else []
+    if PARSED_WITH_ERRORS in reason and is_cut(body, language_of(source.path)):
+        notes.append(f"{reason.partition(':')[0]}: the end may be further down")
     return SymbolDetail(
         symbol.name,
         symbol.kind,
@@ -146,7 +155,7 @@ def detail_of(
         path=source.path,
         qualified_name=qualified_name,
         body_line=first,
-        notes=(source.note,) if source.note else (),
+        notes=tuple(notes),
         backend=backend,
         coverage=coverage,
     )

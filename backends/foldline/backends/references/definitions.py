@@ -99,7 +99,8 @@ async def _read_defined(
         merged = await _merged(files, outline, query)
         if merged is not outline:
             located = locate(merged.path, merged.symbols, name)
-            return detail_of(located, files.read_source(merged.path), merged.backend)
+            source = files.read_source(merged.path)
+            return detail_of(located, source, merged.backend, reason=merged.reason)
     return analysis.read_symbol(file, name)
 
 

@@ -109,7 +109,7 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
     """Return whether the file parses; only a server knows more."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
-    said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason
+    said = f"{outline.reason}; {reason}" if broken else reason
     return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
 
 
