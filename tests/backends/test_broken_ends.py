@@ -1,5 +1,7 @@
 """Where definitions end that their grammar can't read."""
 
+import re
+
 import pytest
 
 from foldline.backends.outlines.outlines import outline_source
@@ -69,37 +71,25 @@ int last(void) { return 2; }
 
 @pytest.mark.parametrize("language", ["c", "cpp", "java", "csharp", "rust", "go", "php"])
 def test_an_end_that_was_lost_is_found_or_the_symbol_says_so(language: str) -> None:
-    suffix = {"csharp": "cs", "rust": "rs"}.get(language, language)
-    opening = {
-        "rust": ("int ", "fn "),
-        "go": ("int ", "func "),
-        "php": ("int ", "function "),
-    }.get(language, ("int ", "int "))
-    text = BROKEN.replace(*opening)
-    text = text if language != "php" else f"<?php\n{text}"
-    access = access_to({f"a.{suffix}": text})
-    names = [one.name for one in access.get_outline(f"a.{suffix}")]
-    for name in ("first", "second", "last"):
-        if name not in names:
-            continue
-        detail = access.read_symbol(f"a.{suffix}", name)
-        whole = not brackets.is_cut(detail.body, language)
-        assert whole or any("the end may be further down" in note for note in detail.notes)
+    path = f"a.{ {'csharp': 'cs', 'rust': 'rs'}.get(language, language) }"
+    word = {"rust": "fn", "go": "func", "php": "function"}.get(language, "int")
+    text = ("<?php\n" if language == "php" else "") + re.sub("^int", word, BROKEN, flags=re.M)
+    access = access_to({path: text})
+    lines = text.split("\n")
+    for symbol in access.get_outline(path):
+        detail = access.read_symbol(path, symbol.name)
+        end = brackets.end_of(lines, detail.line, detail.line_end, language)
+        assert end == detail.line_end or any("further down" in note for note in detail.notes)
 
 
 def test_a_definition_that_was_cut_short_is_ended_by_its_brackets() -> None:
-    text = "struct a {\n  int b;\n};\nint f(void) {\n  int x;\n  x = = @;\n  if (x) {\n  }\n}\nint g;\n"
-    symbols = outline_source("c", text.encode()).symbols
-    cut = [symbol for symbol in symbols if symbol.name != "f"]
-    short = symbols[1].__class__("f", "function", 4, 5, "int f(void)", name_line=4)
-    inside = short.__class__("x", "variable", 7, 7, "x", name_line=7)
-    ended = brackets.end_by_brackets(text.encode(), [cut[0], short, inside, *cut[1:]], "c")
-    assert [(one.name, one.line, one.line_end) for one in ended] == [
-        ("a", 1, 3),
-        ("f", 4, 9),
-        ("g", 10, 10),
-    ]
-    assert [child.name for child in ended[1].children] == ["x"]
+    text = "fn a() {\n  let c = '}';\n  if c {\n  }\n  // }\n}\n\nfn b() {}\n"
+    assert brackets.end_of(text.split("\n"), 1, 2, "rust") == 6
+    assert brackets.end_of(["int f() {", "  a;", "  b;", "}", "int g;"], 1, 2, "c") == 4
+    assert brackets.end_of(["int f() {", "  a;", "  b;", "  }", "int g;"], 1, 2, "c") is None
+    assert brackets.end_of(["int f() {", "  a;"], 1, 2, "c") is None
+    assert brackets.end_of(["int f();", "int g() {", "}"], 1, 1, "c") == 1
+    assert brackets.end_of(["def f {", "end"], 1, 1, "ruby") == 1
 
 
 def test_a_symbol_without_an_end_says_where_parsing_failed() -> None:
@@ -113,5 +103,5 @@ def test_a_symbol_without_an_end_says_where_parsing_failed() -> None:
 @pytest.mark.parametrize("unit", ["{", "}", "'", '"', "`", "/*", "\\'", "interface A {\n (", "({"])
 def test_brackets_of_hostile_sources_take_linear_time(unit: str) -> None:
     data = unit.encode() * (200_000 // len(unit))
-    brackets.close(data, "javascript")
+    brackets.end_of(data.decode().split("\n"), 1, 1, "javascript")
     assert len(brackets.mended(data, "typescript")) == len(data)

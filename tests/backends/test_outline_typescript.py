@@ -64,6 +64,9 @@ def test_definitions_of_every_kind() -> None:
         TSX,
         """
 imports react: React, {useState}, ./a: A, legacy, ./b, ./c
+5 export * from "./b"
+6 export from "./c"
+  c, d as dd
 12-15 export async function add(a: number, b = 2): Promise<number>  # Adds two numbers.
   13 function inner()
 16 export function over(a: string): void

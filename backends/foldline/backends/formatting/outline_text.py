@@ -26,7 +26,7 @@ from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import line_range, remarks, symbol_line
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import SymbolKind
-from foldline.backends.outlines.symbols import distinct, flatten
+from foldline.backends.outlines.symbols import BODIES, distinct, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -43,6 +43,8 @@ _MOST_DECORATORS = 8
 # The best matches of a query that get signatures.
 _BEST = 3
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
+# An outline of more lines leaves out what is defined inside functions.
+_SMALL_FILE = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,21 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
     check_budget(budget)
     if outline.query:
         return _matching_lines(_Headers(outline), outline.symbols, outline.matches, budget)
-    return _fit(_Headers(outline), outline.symbols, budget)
+    symbols = outline.symbols
+    if outline.line_count > _SMALL_FILE:
+        symbols = _without_locals(symbols, inside=False)
+    return _fit(_Headers(outline), symbols, budget)
+
+
+def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[SymbolInfo, ...]:
+    """The symbols but for those inside functions, of which only tests are kept."""
+    return tuple(
+        replace(one, children=_without_locals(one.children, inside=one.kind in BODIES))
+        if one.children
+        else one
+        for one in symbols
+        if not inside or one.kind == SymbolKind.TEST
+    )
 
 
 def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> Sequence[Line]:
@@ -317,6 +333,10 @@ def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[Line]:
         symbols = [symbol for symbol in symbols if id(symbol) in look.shown]
     for as_names, group in groupby(symbols, key=lambda symbol: id(symbol) in look.names):
         some = list(group)
+        if look.level and some[0].kind == SymbolKind.EXPORT:
+            names = ", ".join(symbol.signature for symbol in some)
+            lines.append([("  " * look.level + visible(names), "")])
+            continue
         if as_names:
             names = ", ".join(_with_members(symbol, look) for symbol in some)
             lines.append([("  " * look.level + names, "")])

@@ -19,6 +19,8 @@ class SymbolKind(StrEnum):
     HEADING = "heading"
     KEY = "key"
     BLOCK = "block"
+    TEST = "test"
+    EXPORT = "export"
 
 
 class ReferenceKind(StrEnum):

@@ -11,7 +11,7 @@ from foldline.backends.outlines.syntax import (
     ParseStoppedError,
     parse,
 )
-from foldline.backends.parsers import brackets
+from foldline.backends.parsers.brackets import mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,8 +67,6 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
     if failed is not None:
         if language in _SCRIPTS:
             found.symbols = _mended(language, data, found, guarded=guarded)
-        if language in brackets.LANGUAGES:
-            found.symbols = brackets.end_by_brackets(data, found.symbols, language)
         found.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
     elif not found.symbols:
         found.reason = "defines nothing"
@@ -92,7 +90,7 @@ def _reparsed(
     language: str, data: bytes, root: Node, failed: int, *, guarded: bool
 ) -> tuple[Node, int | None]:
     """The tree of a source without what its grammar misreads, if its parser then gets farther."""
-    text = brackets.mended(data, language)
+    text = mended(data, language)
     if text == data:
         return root, failed
     try:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import AmbiguousSymbolError, InvalidArgumentError, SymbolNotFoundError
 from foldline.backends.formatting.text import column_in
-from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail
+from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail, SymbolKind
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
-from foldline.backends.parsers.brackets import is_cut
+from foldline.backends.parsers.brackets import end_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
 
 _INDEX = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
+_TITLED = re.compile(r"^[\w.]+\s*\(?\s*([\"'`])(.*)\1\)?$")
+BODIES = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.TEST})
 _MOST_NEAR = 5
 
 
@@ -60,7 +63,7 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
     """
     known = list(flatten(symbols))
     asked = name.strip()
-    matches = _matches(known, asked)
+    matches = _matches(known, asked) or _matches(known, _titles(asked))
     if not matches and (indexed := _INDEX.match(asked)):
         matches = _matches(known, indexed.group(1))
         number = int(indexed.group(2))
@@ -79,7 +82,20 @@ def _matches(known: list[Located], name: str) -> list[Located]:
     if whole:
         return whole
     ending = f".{name}"
-    return [located for located in known if located.qualified_name.endswith(ending)]
+    found = [located for located in known if located.qualified_name.endswith(ending)]
+    # What is local to a function is meant where nothing else has the name.
+    return [one for one in found if not is_local(one)] or found
+
+
+def is_local(located: Located) -> bool:
+    """Return whether the symbol stands inside a function or a test."""
+    return any(outer.kind in BODIES for outer in located.enclosing)
+
+
+def _titles(name: str) -> str:
+    """`describe "cors" > it "sets it"` as `cors.sets it`."""
+    parts = re.split(r"\s+>\s+", name)
+    return ".".join(_TITLED.sub(r"\2", part.strip()) for part in parts)
 
 
 def distinct(known: Iterable[Located]) -> list[tuple[str, Located]]:
@@ -130,15 +146,18 @@ def detail_of(
 ) -> SymbolDetail:
     """The symbol with its decorators, body and leading comments.
 
-    Where the `reason` of its outline tells of errors, and its brackets don't close, it says so.
+    Where the `reason` of its outline tells of errors, its brackets end it, or it says so.
     """
     symbol, qualified_name, enclosing = located
     lines = source.lines
+    notes = [source.note] if source.note else []
+    if PARSED_WITH_ERRORS in reason:
+        end = end_of(lines, symbol.line, symbol.line_end, language_of(source.path))
+        if end is None:
+            notes.append(f"{reason.partition(':')[0]}: the end may be further down")
+        symbol = replace(symbol, line_end=end or symbol.line_end)
     first = _first_comment_line(lines, symbol.line)
     body = "\n".join(lines[first - 1 : symbol.line_end])
-    notes = [source.note] if source.note else []
-    if PARSED_WITH_ERRORS in reason and is_cut(body, language_of(source.path)):
-        notes.append(f"{reason.partition(':')[0]}: the end may be further down")
     return SymbolDetail(
         symbol.name,
         symbol.kind,

@@ -39,6 +39,8 @@ MEMBERS = {
     "field_definition": SymbolKind.VARIABLE,
     "property_signature": SymbolKind.VARIABLE,
     "enum_assignment": SymbolKind.VARIABLE,
+    "call_signature": SymbolKind.METHOD,
+    "construct_signature": SymbolKind.METHOD,
 }
 FUNCTION_VALUES = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function"}
@@ -61,6 +63,7 @@ COMPOUND = frozenset(
         "switch_case",
         "switch_default",
         "labeled_statement",
+        "return_statement",
         "ERROR",
     }
 )
@@ -84,7 +87,14 @@ _COMMENT = re.compile(
 )
 _REQUIRE = re.compile(rb"\brequire\(\s*(['\"])(.+?)\1\s*\)")
 _DEFINES = re.compile(rb"function|=>|class |\) ?\{")
+# `it.each([…])("adds %i", …)`: the words, and whatever is told of the test.
+_TEST = re.compile(
+    rb"(?:t\.)?[fx]?(?P<word>describe|it|test|context|suite|specify|bench)((?:\.\w+)*)(?=\s*[(`])"
+)
+_COMPONENT = re.compile(rb"(?:\w+\.)?(?:memo|forwardRef|observer|defineComponent)\b")
+_NAMELESS = {"call_signature": "()", "construct_signature": "new"}
 _LONGEST_VALUE = 60
+_LONGEST_TITLE = 200
 
 
 class _Scope(NamedTuple):
@@ -126,6 +136,7 @@ class _Walk:
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._waiting: list[_Scope] = []
+        self._passed_on: list[tuple[Node, Node, Node]] = []
         self._definitions: list[int] | None = None
 
     def run(self, root: Node) -> None:
@@ -142,6 +153,25 @@ class _Walk:
                 self._visit(node, scope, marks, first or node)
                 if node.type != "comment":
                     marks, first = [], None
+        self._add_passed_on(set(self.builder.names_below(0, -1)))
+
+    def _add_passed_on(self, own: set[str]) -> None:
+        """Add the names that the file exports and others define, below the `from` of each."""
+        froms: dict[int, int] = {}
+        for node, named, specifier in self._passed_on:
+            name, original = self._text(named), specifier.child_by_field_name("name")
+            if named is node:
+                text = self._signature(node, node, None)
+                self._add(-1, text.removeprefix("export "), SymbolKind.EXPORT, node, node, text)
+            elif original is not None and self._text(original) not in own:
+                if node.id not in froms:
+                    source = node.child_by_field_name("source")
+                    text = f"export from {self._text(source)}" if source else "export"
+                    froms[node.id] = self._add(
+                        -1, text.removeprefix("export "), SymbolKind.EXPORT, node, node, text
+                    )
+                text = fold_space(self._bytes(specifier))
+                self._add(froms[node.id], name, SymbolKind.EXPORT, node, named, text)
 
     def _visit(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         visit = _VISITS.get(node.type)
@@ -153,14 +183,52 @@ class _Walk:
         if scope.place != "function" or self._defines(node):
             self._waiting.append(_Scope(node, scope.parent, scope.place))
 
+    def visit_call(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        if not self._test(node, scope):
+            self.visit_enter(node, scope, marks, outer)
+
+    def visit_returned(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        """Enter the object that a function returns: its functions are what the caller gets."""
+        del marks, outer
+        if scope.node.type == "return_statement" and self._defines(node):
+            self._waiting.append(_Scope(node, scope.parent, "object"))
+
     def visit_enter_function(
         self, node: Node, scope: _Scope, marks: list[str], outer: Node
     ) -> None:
         """Enter a function inside a call: invoked at once, or a callback that holds definitions."""
-        del marks, outer
-        body = node.child_by_field_name("body")
+        if node.child_by_field_name("name") is not None:
+            self.visit_declaration(node, scope, marks, outer)
+        else:
+            self._enter_body(node, scope.parent)
+
+    def _enter_body(self, function: Node, parent: int) -> None:
+        body = function.child_by_field_name("body")
         if body is not None and self._defines(body):
-            self._waiting.append(_Scope(body, scope.parent, "function"))
+            scope = _Scope(body, parent, "function")
+            if body.type == "call_expression":
+                self._visit(body, scope, [], body)
+            else:
+                self._waiting.append(scope)
+
+    def _test(self, call: Node, scope: _Scope) -> bool:
+        """Add the test or the group of tests that a call makes; False where it makes none."""
+        match = _TEST.match(self.data, call.start_byte)
+        given = call.child_by_field_name("arguments") if match else None
+        if match is None or given is None or not given.named_children:
+            return False
+        title = given.named_children[0]
+        functions = [child for child in given.named_children if child.type in FUNCTION_VALUES]
+        named = title.type in {"string", "template_string"}
+        if not (named or match["word"] == b"describe") or not (functions or match[2]):
+            return False
+        text = self._text(title)
+        name = shorten(fold_space((text[1:-1] if named else text).encode()), _LONGEST_TITLE)
+        signature = f'{match[0].decode()} "{name}"'
+        index = self._add(scope.parent, name, SymbolKind.TEST, call, call, signature)
+        for function in functions:
+            self._enter_body(function, index)
+        return True
 
     def visit_enum_name(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         del marks, outer
@@ -171,7 +239,7 @@ class _Walk:
     def visit_declaration(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
-        kind = DECLARATIONS[node.type]
+        kind = DECLARATIONS.get(node.type, SymbolKind.FUNCTION)
         title = self._text(name).strip("'\"") if name is not None else "default"
         marks = [
             *marks,
@@ -192,8 +260,9 @@ class _Walk:
 
     def visit_member(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
-        if name is None:
+        if name is None and node.type not in _NAMELESS:
             return
+        title = _NAMELESS[node.type] if name is None else self._text(name).strip("'\"")
         kind = MEMBERS[node.type]
         value = node.child_by_field_name("value")
         body = node.child_by_field_name("body")
@@ -207,10 +276,10 @@ class _Walk:
         whole = kind is SymbolKind.VARIABLE
         index = self._add(
             scope.parent,
-            self._text(name).strip("'\""),
+            title,
             kind,
             outer,
-            name,
+            name or node,
             self._signature(node, node, body, whole=whole),
             marks,
             node.end_point[0],
@@ -230,6 +299,8 @@ class _Walk:
                 continue
             if scope.place == "top" and scope.parent < 0:
                 self._require(declarator)
+            elif value is not None and value.type in CALLS:
+                self._visit(value, scope, [], value)
             start = outer if len(declarators) == 1 else declarator
             if name.type != "identifier":
                 if scope.place == "top":
@@ -259,6 +330,14 @@ class _Walk:
             )
             if body is not None:
                 self._waiting.append(_Scope(body, index, "class"))
+        elif kind == "call_expression" and (function := self._component(value)) is not None:
+            inner = function.child_by_field_name("name")
+            title = self._text(inner) if title == "default" and inner is not None else title
+            signature = self._signature(outer, outer, function.child_by_field_name("body"))
+            index = self._add(
+                scope.parent, title, SymbolKind.FUNCTION, outer, name, signature, (), last
+            )
+            self._enter_body(function, index)
         elif scope.place in {"top", "object"}:
             signature = self._signature(outer, outer, None, whole=True)
             index = self._add(
@@ -266,6 +345,13 @@ class _Walk:
             )
             if value is not None and kind == "object" and self._defines(value):
                 self._waiting.append(_Scope(value, index, "object"))
+
+    def _component(self, call: Node | None) -> Node | None:
+        """The function in `memo(forwardRef(function …))`."""
+        while call is not None and _COMPONENT.match(self.data, call.start_byte):
+            given = call.child_by_field_name("arguments")
+            call = given.named_children[0] if given and given.named_children else None
+        return call if call is not None and call.type in FUNCTION_VALUES else None
 
     def _destructured(self, pattern: Node, outer: Node, scope: _Scope) -> None:
         signature = self._signature(outer, outer, None, whole=True)
@@ -324,8 +410,10 @@ class _Walk:
             named = specifier.child_by_field_name("alias") or specifier.child_by_field_name("name")
             if named is not None:
                 self.exports.append(self._text(named))
+                self._passed_on.append((node, named, specifier))
         if source is not None and not clause:
             self.exports.append(f"* from {self._text(source)}")
+            self._passed_on.append((node, node, node))
         self.exports.extend(self.builder.names_below(before, scope.parent))
 
     def visit_ambient(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
@@ -368,6 +456,8 @@ class _Walk:
             value = self._unwrapped(inner.child_by_field_name("right"))
             if left is not None and left.type == "member_expression" and value is not None:
                 self._assigned_member(self._text(left), left, value, node, scope)
+        elif self._test(inner, scope):
+            pass
         elif inner.type in CALLS and self._defines(inner):
             if scope.parent < 0:
                 self._require(inner)
@@ -476,6 +566,8 @@ _VISITS: dict[str, Callable[[_Walk, Node, _Scope, list[str], Node], None]] = {
     **dict.fromkeys(MEMBERS, _Walk.visit_member),
     **dict.fromkeys(COMPOUND | CALLS, _Walk.visit_enter),
     **dict.fromkeys(FUNCTION_VALUES, _Walk.visit_enter_function),
+    "call_expression": _Walk.visit_call,
+    "object": _Walk.visit_returned,
     "lexical_declaration": _Walk.visit_variables,
     "variable_declaration": _Walk.visit_variables,
     "export_statement": _Walk.visit_export,

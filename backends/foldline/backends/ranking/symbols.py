@@ -19,7 +19,7 @@ from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.backends.ranking.weights import HAND_SET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from foldline.backends.models import FileOutline
     from foldline.backends.outlines.symbols import Located
@@ -33,7 +33,7 @@ _EXACT = 0.15
 # For a dotted name: within one file it decides, over all files there may be many of them.
 DOTTED, DOTTED_IN_FILE = 0.3, 1.0
 _FILE = 0.4
-_LESS: dict[str, float] = {SymbolKind.CLASS: 0.2, SymbolKind.VARIABLE: 0.3}
+_LESS: dict[str, float] = {SymbolKind.CLASS: 0.2, SymbolKind.VARIABLE: 0.3, SymbolKind.TEST: 0.3}
 # Names that more definitions have say little about what they use.
 _MOST_OF_A_NAME = 2
 _SHORTEST_NAME = 4
@@ -57,10 +57,15 @@ class RankedUnit(NamedTuple):
     score: float
 
 
-def units_of(outline: FileOutline, lines: Sequence[str], *, nested: bool) -> Iterator[Unit]:
-    """Yield the definitions of a file; those inside a function only if `nested`."""
+def units_of(
+    outline: FileOutline, lines: Sequence[str], *, nested: bool, names: Collection[str] = ()
+) -> Iterator[Unit]:
+    """Yield the definitions of a file; those inside a function only if `nested`, or so named."""
     for name, located in distinct(flatten(outline.symbols)):
-        if nested or not any(symbol.kind in _FUNCTIONS for symbol in located.enclosing):
+        if located.symbol.kind == SymbolKind.EXPORT:
+            continue
+        inside = any(symbol.kind in _FUNCTIONS for symbol in located.enclosing)
+        if nested or not inside or located.symbol.name in names:
             text = "\n".join(_own_lines(located, lines))
             yield Unit(outline.path, name, located, words_of(text))
 
@@ -184,7 +189,8 @@ def _by_words(
 def _bonus(question: Question, located: Located, dotted: float) -> float:
     """Return the bonus of a definition that the question names, less the malus of its kind."""
     symbol = located.symbol
-    bonus = -_LESS.get(symbol.kind, 0.0)
+    asked = symbol.kind == SymbolKind.TEST and question.about_tests
+    bonus = 0.0 if asked else -_LESS.get(symbol.kind, 0.0)
     if len(symbol.name) >= _SHORTEST_NAME and symbol.name in question.names:
         bonus += _EXACT
     outer = located.enclosing[-1].name if located.enclosing else ""

@@ -117,6 +117,7 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "express
 _WORD_BYTES = frozenset(
     byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
 )
+_NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _MOST_ON_A_LINE = 8
 # How far above an identifier an import statement may stand.
@@ -308,7 +309,8 @@ def _definition_lines(symbols: Iterable[SymbolInfo], name: str) -> Iterable[int]
     waiting = list(symbols)
     while waiting:
         symbol = waiting.pop()
-        if symbol.name.rpartition(".")[2].lstrip("#$") == name:
+        named = symbol.name.rpartition(".")[2].lstrip("#$") == name
+        if named and symbol.kind not in _NO_DEFINITIONS:
             yield symbol.name_line
         waiting.extend(symbol.children)
 
@@ -322,8 +324,10 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
         around = None
         # Symbols of one level follow each other, except several on one line.
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
-            if line <= symbol.line_end and not (
-                symbol.name == defined and symbol.name_line == line
+            if (
+                line <= symbol.line_end
+                and symbol.kind != SymbolKind.EXPORT
+                and not (symbol.name == defined and symbol.name_line == line)
             ):
                 around = symbol
                 break

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import BackendError, MissingPathError
-from foldline.backends.models import SymbolHit, SymbolResults
+from foldline.backends.models import SymbolHit, SymbolKind, SymbolResults
 from foldline.backends.ranking.symbols import near_units, rank_units, units_of
 from foldline.backends.search.search import rank_files
 from foldline.backends.search.walks import Scope
@@ -44,6 +44,7 @@ async def search_symbols(
         InvalidArgumentError: The query has no word.
     """
     ranked = await rank_files(files, walks, index, query)
+    names = ranked.scores.question.names
     paths = [*ranked.paths] if within is None else _files_of(files, within, ranked.paths)
     total = len(paths)
     units: list[Unit] = []
@@ -51,7 +52,7 @@ async def search_symbols(
         # It may be gone, or too large to parse.
         with suppress(BackendError):
             outline = analysis.get_outline(path)
-            units += units_of(outline, files.load(outline.path).lines, nested=False)
+            units += units_of(outline, files.load(outline.path).lines, nested=False, names=names)
     scores = ranked.scores
     every = rank_units(scores.question, units, idf=scores.idf, files=paths)
     kept: list[RankedUnit] = []
@@ -111,7 +112,10 @@ def _hit(unit: Unit, share: float, relation: str = "") -> SymbolHit:
 
 def _is_long_class(unit: Unit) -> bool:
     symbol = unit.located.symbol
-    return bool(symbol.children) and symbol.line_end - symbol.line > _LONGEST_CLASS
+    is_function = symbol.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
+    return (
+        not is_function and bool(symbol.children) and symbol.line_end - symbol.line > _LONGEST_CLASS
+    )
 
 
 def _overlap(one: Unit, other: Unit) -> bool:
