@@ -52,6 +52,7 @@ BENCHMARKS = (
     Benchmark("ast", "Files, outlines and searches"),
     Benchmark("localise", "Finding the file that a report is about"),
     Benchmark("context", "Packing what a report is about"),
+    Benchmark("questions", "What an engineer's questions cost"),
     Benchmark("replay", "What an agent would have read"),
     Benchmark("render", "The prompt library"),
 )
