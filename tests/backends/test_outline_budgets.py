@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.backends.formatting.budget import LARGEST_BUDGET, OUTLINE_BUDGET, OUTLINE_DETAILS
+from foldline.backends.formatting.budget import (
+    LARGEST_BUDGET,
+    OUTLINE_BUDGET,
+    OUTLINE_DETAILS,
+    RECEIPT,
+)
 from foldline.backends.formatting.outline_text import brief_signature
 from foldline.backends.models import FileOutline
 from foldline.backends.outlines.symbols import flatten, is_local
@@ -105,7 +110,7 @@ def test_an_outline_of_a_made_file_never_exceeds_its_budget(
     outline = outline_of("made.py", source, query)
     text = format_outline(outline, budget)
     assert size(text) <= budget
-    if not asked and budget >= OUTLINE_BUDGET and "inside" not in text and "members" not in text:
+    if not asked and budget >= OUTLINE_BUDGET and "some names" not in text:
         for located in flatten(outline.symbols):
             assert re.search(rf"(?<!\w){located.symbol.name}(?!\w)", text)
 
@@ -127,50 +132,81 @@ def test_every_name_of_a_real_file_is_in_its_outline_at_the_default_budget() -> 
     assert len(lost) <= len(real_files()) * 0.01, lost
 
 
-def test_docstrings_go_first_then_annotations_and_private_signatures_then_members() -> None:
+def test_docstrings_go_first_then_annotations_then_signatures_of_private_names_first() -> None:
     whole = format_outline(outline_of("shop.py", SHOP))
     assert '"EUR") -> bool  # Take money.' in whole
-    forms: list[str] = []
-    for budget in range(size(whole), 100, -1):
-        text = text_at(budget)
-        rows = "\n".join(text.split("\n")[1:-1])
-        if not forms or forms[-1] != rows:
-            forms.append(rows)
-    assert '5-6 def pay(amount: int = 3, *, currency: str = "EUR") -> bool' in forms[1]
-    assert "#" not in forms[1]
-    assert "5-6 def pay(amount, *, currency)\n" in forms[2]
-    assert "  13-15 def total(self, rate)\n  _rows 17, _page 21\n" in forms[3]
-    assert "  limit 11, total 13, _rows 17, _page 21" in forms[4]
-    assert "pay 5\n8-22 class Cart\n  limit 11, total 13, _rows 17, _page 21\nEmpty 24" in forms[5]
+    texts = [text_at(budget) for budget in range(size(whole), 100, -1)]
+    first_without = [
+        next(number for number, text in enumerate(texts) if lost not in text)
+        for lost in (
+            "# The rows of one page.",
+            "# Take money.",
+            "_page(self, size: int)",
+            "pay(amount: int = 3",
+            "21-22 def _page",
+            "13-15 def total",
+            "5-6 def pay",
+            "imports os",
+            "limit",
+        )
+    ]
+    assert first_without == sorted(first_without)
 
 
 def test_an_outline_says_what_is_left_out_and_which_budget_shows_all() -> None:
-    enough = size(format_outline(outline_of("shop.py", SHOP)))
-    text = text_at(enough - 1)
-    assert text.endswith(f"(left out: docstrings; budget {enough} shows all)"), text
-    assert text_at(enough) == format_outline(outline_of("shop.py", SHOP))
+    whole = format_outline(outline_of("shop.py", SHOP))
+    # A tool's answer has a receipt, too.
+    enough = size(whole) + RECEIPT
+    text = text_at(size(whole) - 1)
+    assert text.endswith(f"(left out: some docstrings; budget {enough} shows all)"), text
+    assert text_at(size(whole)) == whole
     large = SHOP + "".join(f"\ndef function_{n}(argument: int): ...\n" for n in range(90))
     text = text_at(OUTLINE_BUDGET, large)
-    enough = int(re.findall(r"budget (\d+) shows all", text)[0])
+    enough = int(re.findall(r"budget (\d+) shows all", text)[0]) - RECEIPT
     assert text_at(enough, large) == format_outline(outline_of("shop.py", large))
     assert text_at(enough - 1, large) != format_outline(outline_of("shop.py", large))
 
 
-def test_details_have_less_room_than_names() -> None:
+@given(st.integers(0, 1 << 30), st.integers(400, 12_000))
+def test_a_budget_that_is_asked_for_is_filled(seed: int, budget: int) -> None:
+    path = random.Random(seed).choice(real_files())
+    text = format_outline(outline_of(path.name, path.read_text("utf-8", "replace")), budget)
+    assert "\n(left out: " not in text or size(text) >= 0.8 * budget
+
+
+def test_details_have_less_room_than_names_by_default_and_as_much_as_is_asked_for() -> None:
     source = "".join(f"def function_{n}(argument: int): ...\n" for n in range(200))
     text = text_at(OUTLINE_BUDGET, source)
     assert OUTLINE_DETAILS < size(text) <= OUTLINE_BUDGET
     assert "function_0 1, function_1 2, " in text
     assert "function_199 200\n" in text
+    asked = text_at(int(OUTLINE_BUDGET), source)
+    assert "1 def function_0(argument)\n" in asked
+    assert "function_199 200\n" in asked
+    assert "(left out: some signatures; budget " in asked
 
 
-def test_members_of_the_largest_class_are_counted_last() -> None:
+def test_of_the_largest_class_members_are_counted() -> None:
     source = "class Large:\n" + "".join(f"    def member_{n}(self): ...\n" for n in range(600))
     source += "class Small:\n    def kept(self): ...\n"
     text = text_at(1_500, source)
-    assert "1-601 Large: 600 inside\n" in text
-    assert "  kept\n" in text
-    assert "the members of 1 definitions: read one to list them" in text
+    assert "\nLarge (member_0, member_1, " in text
+    assert " more), Small (kept)\n" in text
+    assert "(left out: some names, lines, signatures; budget " in text
+    assert size(text) > 1_400
+
+
+def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
+    large = SHOP + "".join(f"\ndef function_{n}(argument: int): ...\n" for n in range(90))
+    assert text_at(OUTLINE_BUDGET, large, "Cart").split("\n")[1:] == [
+        "imports os",
+        "8-22 class Cart  # What a customer wants.",
+        "  11 limit = 3",
+        "  13-15 def total(self, rate: float = 1.0) -> int  # The sum of all prices.",
+        "  17-19 def _rows(self, page: int) -> list[str]  # The rows of one page.",
+        "  21-22 def _page(self, size: int) -> list[str]",
+        "(92 more: ask without a query)",
+    ]
 
 
 def test_a_question_is_answered_with_what_matches_it() -> None:

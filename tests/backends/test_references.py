@@ -1,6 +1,7 @@
 """References: identifiers in code, each with what it does there."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,9 @@ from foldline.backends import (
     SymbolNotFoundError,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.formatting.budget import REFERENCES_DETAILS
+from foldline.backends.formatting.budget import REFERENCES_DETAILS, DefaultBudget
+from foldline.backends.formatting.reference_text import page_references
+from foldline.backends.models import References
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.references import references_cache, two_tier_references
 from foldline.backends.references.references import is_test_path
@@ -375,11 +378,24 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     text = format_references(page)
     assert (len(page), page.cursor) == (21, None)
     assert "  4 call in show: a = Cart(rows)" in text
-    assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in text
-    assert text.endswith("a scope or a larger budget shows their text)")
-    assert len(text) <= REFERENCES_DETAILS
-    whole = format_references(access.find_references("Cart", budget=9_000))
-    assert whole == format_references(access.find_references("Cart"))
+    assert text == format_references(access.find_references("Cart"))
+    few = format_references(access.find_references("Cart", budget=DefaultBudget(900)))
+    assert "  4 call in show: a = Cart(rows)" in few
+    assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in few
+    assert few.endswith(f"(budget {len(text)} shows their text)")
+    assert len(few) <= REFERENCES_DETAILS
+    asked = format_references(access.find_references("Cart", budget=900))
+    assert 0.8 * 900 <= len(asked) <= 900
+    exact = access.find_references("Cart", budget=len(text))
+    assert format_references(exact) == text
+    less = access.find_references("Cart", budget=len(text) - 1)
+    assert "shows their text" in format_references(less)
+
+
+def test_a_page_that_others_follow_names_no_budget_that_shows_all() -> None:
+    text = format_references(access_to(USES).find_references("Cart", budget=300))
+    assert "… " in text.split("\n")[-1]
+    assert "(a scope shows their text)" in text
 
 
 @given(st.integers(1, 3_000), st.integers(1, 40), st.integers(1, 9))
@@ -389,6 +405,35 @@ def test_references_never_exceed_their_budget(budget: int, files: int, uses: int
     page = access.find_references("Thing", budget=budget)
     assert len(page) >= 1
     assert len(format_references(page).encode()) <= budget
+
+
+def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -> None:
+    """A Python method's name in a bundle is hardly the method."""
+
+    def use(path: str, column: int = 1, tier: str = "possible") -> Reference:
+        return Reference(path, 1, "pay()", "call", column=column, tier=tier)
+
+    uses = (use("b.py", tier="confirmed"), use("a.ts"), use("a.py", column=9_000), use("c.py"))
+    found = References("pay", uses, 4, 4, confirmed=1, possible=3)
+    page = page_references(found, 0, 1_000)
+    assert format_references(page) == "\n".join(
+        [
+            "pay: 4 references in 4 files, 1 confirmed, 3 possible",
+            "confirmed:",
+            "b.py",
+            "  1 call: pay()",
+            "possible (the same name, and no engine confirms that it is the same thing):",
+            "c.py",
+            "  1 call: pay()",
+            "possible, 2 in other languages or minified:",
+            "a.ts",
+            "  1 call: pay()",
+            "a.py",
+            "  1 call: pay()",
+        ]
+    )
+    assert page_references(found, 3, None).elsewhere == 1
+    assert page_references(replace(found, confirmed=0, references=uses[1:]), 0, None).elsewhere == 0
 
 
 class OneConfirmed(Broken):

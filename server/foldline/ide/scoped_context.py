@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
@@ -356,7 +356,8 @@ def fit_outlines(
     count = min(len(outlines), max(budget // _SMALL_OUTLINE, 1))
     left_out = [LeftOut(outline.path, "", NO_ROOM) for outline in outlines[count:]]
     for place, outline in enumerate(outlines[:count]):
-        share = max(min(room.left // (count - place) - _BETWEEN, most), 1)
+        # As economical as the outline of one file, whatever room there is.
+        share = DefaultBudget(max(min(room.left // (count - place) - _BETWEEN, most), 1))
         text = format_outline(outline, share)
         # A smaller outline is only a header, unless the whole outline is that small.
         shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)

@@ -13,22 +13,32 @@ if TYPE_CHECKING:
 
     from foldline.backends.formatting.parts import Code, Line
 
+
+class DefaultBudget(int):
+    """A default budget, of which details have a part only; one that is asked for is filled.
+
+    The names of an outline and the lines of references may fill it.
+    """
+
+    __slots__ = ()
+
+
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
-OUTLINE_BUDGET = 6000
+OUTLINE_BUDGET = DefaultBudget(6000)
 SYMBOL_BUDGET = 2200
-REFERENCES_BUDGET = 2500
+REFERENCES_BUDGET = DefaultBudget(2500)
 SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
-OUTLINE_DETAILS = 1500
-"""The bytes of an outline with signatures; above them, bare names fill the budget."""
-OUTLINE_NAMES = OUTLINE_BUDGET - OUTLINE_DETAILS
-"""The most bytes that names alone take of a larger budget."""
+OUTLINE_DETAILS = 2000
+"""The bytes of an outline with signatures within the default budget; names alone may fill it."""
 REFERENCES_DETAILS = 700
-"""The bytes of references with their source lines; above them, lines are folded."""
+"""The bytes of references of which some have their source lines, within the default budget."""
+RECEIPT = len("\n(receipt )") + 12
+"""The bytes that a receipt adds to an answer; a budget in a hint counts them."""
 SUMMARY_BUDGET = 1500
 """An outline that replaces a file in a model's conversation."""
 LARGEST_BUDGET = 100_000

@@ -1,38 +1,40 @@
 """An outline's text within a byte budget, in which every definition keeps its name if it can.
 
-Details go first: docstrings, then annotations and defaults, then the signatures of private names,
-then members become a line of names with their lines, the longest first. Names have more room than
-details. Where they still don't fit, their lines go, and then the members of the largest classes are
-only counted.
+Names come first, then their lines, then signatures, then annotations and defaults, then docstrings:
+of each as many as fit, what is public and at the top of the file before what is private and inside.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
     OUTLINE_DETAILS,
-    OUTLINE_NAMES,
+    RECEIPT,
+    DefaultBudget,
     check_budget,
     cut_to_budget,
     most,
+    size_of,
     size_of_lines,
 )
 from foldline.backends.formatting.parts import note
-from foldline.backends.formatting.text import line_range, remarks, symbol_line
+from foldline.backends.formatting.text import remarks, symbol_line
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import BODIES, distinct, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.backends.formatting.parts import Line
     from foldline.backends.models import FileOutline, SymbolInfo
+    from foldline.backends.outlines.symbols import Located
 
 _LONGEST_SIGNATURE = 200
 _LONGEST_DOCSTRING = 80
@@ -40,49 +42,59 @@ _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
 _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
-# The best matches of a query that get signatures.
+# The best matches of a query that get signatures within a default budget.
 _BEST = 3
+# After the first that doesn't fit, so many smaller ones are tried.
+_MOST_TRIED = 30
+_WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
+# A name and what separates it from the next one have at least so many bytes.
+_LEAST = 3
+# Keys of what isn't a definition; those of definitions are their identities.
+_IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 # An outline of more lines leaves out what is defined inside functions.
 _SMALL_FILE = 150
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """The details that are shown of each definition.
+class _Level(IntEnum):
+    """How much is shown of a definition."""
 
-    Attributes:
-        docstrings: Their first lines.
-        brief: Signatures have no annotations and defaults.
-        names: The definitions of which only names are shown, by identity.
-        lines: Names have their lines.
-        counted: The definitions whose members are counted.
-        shown: The definitions that are shown at all; None for all of them.
-        level: The indentation of the outermost ones.
-    """
+    HIDDEN = 0
+    NAME = 1
+    LINE = 2
+    BRIEF = 3
+    """A row with the signature, without annotations and defaults."""
+    FULL = 4
+    DOCSTRING = 5
 
-    docstrings: bool = False
-    brief: bool = True
-    names: Collection[int] = ()
-    lines: bool = True
-    counted: Collection[int] = ()
-    shown: Collection[int] | None = None
-    level: int = 0
+
+class _Stage(NamedTuple):
+    """What to raise to a level next, the most important first."""
+
+    what: str
+    level: _Level
+    keys: Sequence[int]
 
 
 def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[Line]:
     """The outline: path, language and lines, imports, then one line a symbol with its range.
 
-    Over `budget` bytes, docstrings go first, then private names, then the deepest levels; the last
-    line says what was dropped.
+    `budget` bytes are filled, by a default budget in part only (see `DefaultBudget`); the last line
+    says what was left out. With the name of a class as the query, only the class is shown.
     """
     check_budget(budget)
+    headers = _Headers(outline)
     if outline.query:
-        return _matching_lines(_Headers(outline), outline.symbols, outline.matches, budget)
+        named = _named(outline)
+        if named:
+            rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
+            said = f"({rest} more: ask without a query)"
+            return _fit_above(said if rest else "", headers, named, budget)
+        return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols
     if outline.line_count > _SMALL_FILE:
         symbols = _without_locals(symbols, inside=False)
-    return _fit(_Headers(outline), symbols, budget)
+    return _fit(headers, symbols, budget)
 
 
 def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[SymbolInfo, ...]:
@@ -96,12 +108,31 @@ def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[Sym
     )
 
 
-def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> Sequence[Line]:
-    """The lines of a symbol and of what is inside it within a budget; of `matches`, those alone."""
+def fit_members(
+    symbol: SymbolInfo, budget: int, matches: Sequence[str] = (), around: int = 0
+) -> Sequence[Line]:
+    """The lines of a symbol and of what is inside it within a budget; of `matches`, those alone.
+
+    The answer has `around` more bytes, which the budget that shows all counts, too.
+    """
     headers = _Headers(symbol=symbol)
     if matches:
         return _matching_lines(headers, symbol.children, matches, budget)
-    return _fit(headers, symbol.children, budget)
+    return _fit(headers, symbol.children, budget, around)
+
+
+def _named(outline: FileOutline) -> list[SymbolInfo]:
+    """The class that the query is the name of, in all its parts; nothing where it is none."""
+    asked = (outline.query or "").strip()
+    parts = [
+        located
+        for located in flatten(outline.symbols)
+        if asked in (located.symbol.name, located.qualified_name)
+        or located.symbol.name.startswith(f"{asked}.")
+    ]
+    known = {id(located.symbol) for located in parts}
+    outer = [one.symbol for one in parts if not known.intersection(map(id, one.enclosing))]
+    return outer if len(outer) > 1 or any(symbol.children for symbol in outer) else []
 
 
 def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
@@ -144,143 +175,188 @@ class _Headers:
         return [*lines, *remarks(outline.reason, outline.coverage)]
 
 
-def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -> Sequence[Line]:
-    """The richest form that the budget allows."""
-    every = [located.symbol for located in flatten(symbols)]
-    details = LARGEST_BUDGET if budget is None else _room_for_details(budget)
-    # The names alone: forms that have them all and less room aren't tried.
-    least = _least(every)
-    base = _Look(level=headers.level)
+def _fit(
+    headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None, around: int = 0
+) -> Sequence[Line]:
+    """The most that the budget holds."""
+    form = _Form(headers, symbols)
+    known = list(flatten(symbols))
+    keys = [id(located.symbol) for located in known]
+    names = sum(min(len(located.symbol.name), _LONGEST_NAME) for located in known)
     whole: list[Line] = []
-    if budget is None or least <= LARGEST_BUDGET:
-        rows = _render(symbols, replace(base, docstrings=True, brief=False))
-        whole = [*headers.lines(docstring=True), *rows]
-        if budget is None or size_of_lines(whole) <= details:
-            return whole
-    private = {id(symbol) for symbol in every if _is_private(symbol.name)}
-    inside = {id(child) for symbol in every for child in symbol.children}
-    flat = {id(symbol) for symbol in symbols if not symbol.children}
-    shown = {id(symbol) for symbol in every if not _is_field(symbol, inside)}
-    header, bare = headers.lines(), headers.lines(imports=False)
-    look = replace(base, names=flat | inside)
-    members = replace(base, names=private | inside)
-    stages = (
-        ("docstrings", details, header, replace(base, brief=False)),
-        ("annotations and defaults", details, header, base),
-        ("signatures of private names", details, header, replace(base, names=private)),
-        ("signatures", details, header, members),
-        ("signatures", budget, header, look),
-        ("imports", budget, bare, look),
-        ("lines", budget, bare, replace(look, lines=False)),
-        ("variables of classes", budget, bare, replace(look, lines=False, shown=shown)),
-    )
-    nothing = {"imports"} if header == bare else set()
-    if not any(symbol.docstring for symbol in every):
-        nothing.add("docstrings")
-    dropped = _Dropped(size_of_lines(whole) if whole else LARGEST_BUDGET + 1)
-    lines = whole
-    for what, room, header_lines, look in stages:
-        if look.shown is None and least > room:
-            if what not in nothing:
-                dropped.add(what)
-            continue
-        before, lines = lines, [*header_lines, *_render(symbols, look)]
-        if lines != before:
-            dropped.add(what)
-        left = room - size_of_lines([*lines, dropped.line])
-        if left >= 0:
-            if look is members:
-                names = _open_smallest(symbols, members, private | inside, left)
-                lines = [*header_lines, *_render(symbols, replace(members, names=names))]
-            return [*lines, dropped.line]
-    if _least(symbols) > budget:
-        return _first_rows(bare, symbols, dropped, budget)
-    return _count_largest(bare, symbols, stages[-1][-1], dropped, budget)
+    if budget is None or names <= LARGEST_BUDGET:
+        form.raise_to(_Level.DOCSTRING, [_IMPORTS, _DOCSTRING, *keys])
+        whole = form.lines()
+        form.levels = {}
+    details = budget
+    if isinstance(budget, DefaultBudget):
+        details = min(budget, OUTLINE_DETAILS)
+    enough = size_of_lines(whole) if whole else LARGEST_BUDGET + 1
+    if budget is None or details is None or enough <= details:
+        return whole
+    form.enough = enough + around + RECEIPT
+    form.fill(_stages(headers, known, budget), budget, details)
+    return _within(form.lines(), budget)
 
 
-def _least(symbols: Sequence[SymbolInfo]) -> int:
-    """The fewest bytes that the names take in a line."""
-    return sum(min(len(symbol.name), _LONGEST_NAME) + 2 for symbol in symbols) - 2
+def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterator[_Stage]:
+    """Yield what to show, names first: members of small classes before those of large ones."""
 
+    def size(located: Located) -> int:
+        return len(located.enclosing[-1].children) if located.enclosing else 0
 
-def _open_smallest(
-    symbols: Sequence[SymbolInfo], look: _Look, names: set[int], room: int
-) -> set[int]:
-    """The `names` that are left after small classes get rows for their members back, in `room`."""
-    gains = []
-    for symbol in symbols:
-        members = {id(child) for child in symbol.children if not _is_private(child.name)}
-        if members and id(symbol) not in names:
-            within = {id(located.symbol) for located in flatten(symbol.children)} & names
-            more = _render([symbol], replace(look, names=within - members))
-            less = _render([symbol], replace(look, names=within))
-            gains.append((size_of_lines(more) - size_of_lines(less), members))
-    opened: set[int] = set()
-    for size, members in sorted(gains, key=lambda gain: gain[0]):
-        if size > room:
-            break
-        room -= size
-        opened |= members
-    return names - opened
+    def is_field(located: Located) -> bool:
+        return located.symbol.kind == SymbolKind.VARIABLE and bool(located.enclosing)
 
+    def is_private(located: Located) -> bool:
+        return any(_is_private(one.name) for one in (*located.enclosing, located.symbol))
 
-def _count_largest(
-    header: list[Line],
-    symbols: Sequence[SymbolInfo],
-    look: _Look,
-    dropped: _Dropped,
-    budget: int,
-) -> Sequence[Line]:
-    """Names without lines, the members of the largest definitions counted."""
-    sizes = sorted(
-        (
-            (size_of_lines(_render([symbol], look)), id(symbol))
-            for symbol in symbols
-            if symbol.children
+    by_name = sorted(known, key=lambda one: (is_field(one), len(one.enclosing), size(one)))
+    # No budget holds more of them.
+    names = [id(located.symbol) for located in by_name[: budget // _LEAST + 1]]
+    yield _Stage("names", _Level.NAME, names)
+    yield _Stage("lines", _Level.LINE, names)
+    if headers.outline and headers.outline.imports:
+        yield _Stage("imports", _Level.NAME, [_IMPORTS])
+    by_use = sorted(
+        known,
+        key=lambda one: (
+            is_private(one),
+            len(one.enclosing),
+            one.symbol.kind == SymbolKind.VARIABLE,
+            size(one),
         ),
-        reverse=True,
     )
-    what = dropped.parts
-    low, high = 1, len(sizes)
-    best: list[Line] | None = None
-    while low <= high and sizes:
-        middle = (low + high) // 2
-        counted = {symbol for _, symbol in sizes[:middle]}
-        dropped.parts = [*what, f"the members of {middle} definitions: read one to list them"]
-        lines = [
-            *header,
-            *_render(symbols, replace(look, counted=counted)),
-            dropped.line,
-        ]
-        if size_of_lines(lines) <= budget:
-            best, high = lines, middle - 1
-        else:
-            low = middle + 1
-    if best is not None:
-        return best
-    dropped.parts = what
-    return _first_rows(header, symbols, dropped, budget)
+    symbols = [located.symbol for located in by_use]
+    yield _Stage("signatures", _Level.BRIEF, [id(symbol) for symbol in symbols])
+    longer = [id(symbol) for symbol in symbols if _brief(symbol) is not symbol]
+    yield _Stage("annotations and defaults", _Level.FULL, longer)
+    documented = [id(symbol) for symbol in symbols if symbol.docstring]
+    if headers.outline and headers.outline.docstring:
+        documented.insert(0, _DOCSTRING)
+    yield _Stage("docstrings", _Level.DOCSTRING, documented)
 
 
-def _first_rows(
-    header: list[Line], symbols: Sequence[SymbolInfo], dropped: _Dropped, budget: int
-) -> Sequence[Line]:
-    """The names of as many top-level definitions as fit, and the line from which others are."""
-    names = [_name(symbol) for symbol in symbols]
+@dataclass(slots=True)
+class _Form:
+    """The lines of some definitions, of which more or less is shown.
 
-    def lines_of(count: int) -> list[Line]:
-        rest = len(names) - count
-        dropped.parts = ["details", *(["members"] if any(s.children for s in symbols) else [])]
-        if rest:
-            dropped.add(f"{rest} names from line {symbols[count].line} on")
-        shown: list[Line] = [[(", ".join(names[:count]), "")]] if count else []
-        return [*header, *shown, dropped.line]
+    Attributes:
+        levels: How much of each, by its key.
+        remark: The last line says it.
+        enough: The budget that shows all.
+        every: The number of definitions, where the last line counts those that match a query less;
+            without it, what is hidden is counted where it is.
+    """
 
-    high = min(len(names), budget)
-    count = most(high, lambda count: size_of_lines(lines_of(count)) <= budget)
-    if size_of_lines(lines_of(count)) > budget:
-        count = 0
-    return _within(lines_of(count), budget)
+    headers: _Headers
+    symbols: Sequence[SymbolInfo]
+    levels: Mapping[int, int] = field(default_factory=dict)
+    remark: str = ""
+    enough: int = LARGEST_BUDGET + 1
+    every: int = 0
+    _rows: dict[tuple[int, int, int], Line] = field(default_factory=dict)
+
+    def raise_to(self, level: _Level, keys: Sequence[int]) -> None:
+        """Show at least so much of these."""
+        raised = {key: max(self.levels.get(key, 0), level) for key in keys}
+        self.levels = {**self.levels, **raised}
+
+    def fill(self, stages: Iterator[_Stage], budget: int, details: int) -> None:
+        """Raise as much as fits, in order; signatures and what follows have `details` bytes."""
+        todo = [stage for stage in stages if stage.keys]
+        too_large: list[str] = []
+        for number, stage in enumerate(todo):
+            rest = [following.what for following in todo[number + 1 :]]
+            room = budget if stage.level <= _Level.LINE else details
+            if self._raised(stage, room, too_large, rest):
+                continue
+            # Signatures may be smaller than the line of imports.
+            if stage.what != "imports":
+                return
+            too_large.append(stage.what)
+
+    def _raised(self, stage: _Stage, room: int, before: list[str], rest: list[str]) -> bool:
+        """Raise as many as fit; return whether these are all. The remark has the others."""
+        what, level, keys = stage
+        start = self.levels
+
+        def fits(count: int) -> bool:
+            self.levels = start
+            self.raise_to(level, keys[:count])
+            part = [] if count == len(keys) else [f"some {what}" if count else what]
+            self._leave_out([*before, *part, *rest])
+            return size_of_lines(self.lines()) <= room
+
+        count = most(len(keys), fits)
+        if not fits(count):
+            count = 0
+            fits(count)
+        for key in keys[count + 1 : count + _MOST_TRIED]:
+            kept = self.levels
+            self.raise_to(level, [key])
+            if size_of_lines(self.lines()) > room:
+                self.levels = kept
+        return count == len(keys)
+
+    def _leave_out(self, parts: list[str]) -> None:
+        if not _WITHOUT_ANNOTATIONS.isdisjoint(parts):
+            parts = [part for part in parts if part != "annotations and defaults"]
+        more = f"; budget {self.enough} shows all" if self.enough <= LARGEST_BUDGET else ""
+        if self.every:
+            less = self.every - len(self.levels)
+            self.remark = f"({less} more match less: ask without a query)" if less else ""
+            return
+        self.remark = f"(left out: {', '.join(parts)}{more})" if parts else ""
+
+    def lines(self) -> list[Line]:
+        """The lines."""
+        shown = {"docstring": _DOCSTRING in self.levels, "imports": _IMPORTS in self.levels}
+        rows = self._render(self.symbols, self.headers.level)
+        return [*self.headers.lines(**shown), *rows, *([note(self.remark)] if self.remark else [])]
+
+    def _render(self, symbols: Sequence[SymbolInfo], indent: int) -> list[Line]:
+        lines: list[Line] = []
+        shown = [symbol for symbol in symbols if id(symbol) in self.levels]
+        for in_rows, group in groupby(shown, key=lambda one: self.levels[id(one)] >= _Level.BRIEF):
+            if not in_rows:
+                names = ", ".join(map(self._with_members, group))
+                lines.append([("  " * indent + names, "")])
+                continue
+            some = list(group)
+            if indent and some[0].kind == SymbolKind.EXPORT:
+                names = ", ".join(symbol.signature for symbol in some)
+                lines.append([("  " * indent + visible(names), "")])
+                continue
+            for symbol in some:
+                lines.append(self._row(symbol, indent))
+                lines += self._render(symbol.children, indent + 1)
+        if not self.every and len(shown) < len(symbols):
+            first = next(symbol.line for symbol in symbols if id(symbol) not in self.levels)
+            hidden = f"… {len(symbols) - len(shown)} more from line {first} on"
+            lines.append(note("  " * indent + hidden))
+        return lines
+
+    def _row(self, symbol: SymbolInfo, indent: int) -> Line:
+        level = self.levels[id(symbol)]
+        key = (id(symbol), level, indent)
+        if key not in self._rows:
+            short = short_symbol(symbol if level >= _Level.FULL else _brief(symbol))
+            self._rows[key] = symbol_line(short, indent, docstring=level == _Level.DOCSTRING)
+        return self._rows[key]
+
+    def _with_members(self, symbol: SymbolInfo) -> str:
+        """`page 120`, or with the names of all that is inside: `page 120 (rows 122, size 130)`."""
+        inside = [located.symbol for located in flatten(symbol.children)]
+        shown = [child for child in inside if id(child) in self.levels]
+        names = [self._name(child) for child in shown]
+        if not self.every and len(shown) < len(inside):
+            names.append(f"… {len(inside) - len(shown)} more")
+        return f"{self._name(symbol)} ({', '.join(names)})" if names else self._name(symbol)
+
+    def _name(self, symbol: SymbolInfo) -> str:
+        name = visible(_short(symbol.name, _LONGEST_NAME))
+        return f"{name} {symbol.line}" if self.levels[id(symbol)] >= _Level.LINE else name
 
 
 def _matching_lines(
@@ -293,31 +369,37 @@ def _matching_lines(
     by_name = dict(distinct(flatten(symbols)))
     ranked = [by_name[name] for name in matches if name in by_name]
     if not ranked:
-        lines = _fit(headers, symbols, None if budget is None else max(budget - 60, 1))
-        return _within([*lines, note("(nothing here has words of the question)")], budget)
-    limit = LARGEST_BUDGET if budget is None else _room_for_details(budget)
-    every = len(by_name)
+        return _fit_above("(nothing here has words of the question)", headers, symbols, budget)
+    is_default = isinstance(budget, DefaultBudget)
+    limit = LARGEST_BUDGET if budget is None else budget
+    if is_default:
+        limit = min(limit, OUTLINE_DETAILS)
 
-    def lines_of(count: int, *, numbered: bool = False) -> list[Line]:
-        rows = {id(located.symbol) for located in ranked[: min(count, _BEST)]}
-        found = ranked[:count]
-        around = {id(outer) for located in found for outer in located.enclosing}
-        shown = {id(located.symbol) for located in found} | around
-        rows |= {id(outer) for located in ranked[:_BEST] for outer in located.enclosing}
-        look = _Look(
-            level=headers.level,
-            names={id(located.symbol) for located in by_name.values()} - rows,
-            lines=numbered,
-            shown=shown,
-        )
-        rest = every - len(shown)
-        more = [note(f"({rest} more match less: ask without a query)")] if rest else []
-        return [*headers.lines(imports=False), *_render(symbols, look), *more]
+    def keys(some: Sequence[Located]) -> list[int]:
+        return [*dict.fromkeys(id(one) for of in some for one in (*of.enclosing, of.symbol))]
 
-    lines = lines_of(len(ranked), numbered=True)
-    if size_of_lines(lines) > limit:
-        lines = lines_of(most(len(ranked), lambda count: size_of_lines(lines_of(count)) <= limit))
-    return _within(lines, limit)
+    form = _Form(headers, symbols, every=len(by_name))
+    every = keys(ranked)
+    stages = [
+        _Stage("", _Level.BRIEF, keys(ranked[:_BEST])),
+        _Stage("", _Level.NAME, every),
+        _Stage("", _Level.LINE, every),
+    ]
+    if not is_default:
+        stages += [_Stage("", level, every) for level in (_Level.BRIEF, _Level.FULL)]
+    form.fill(iter(stages), limit, limit)
+    return _within(form.lines(), limit)
+
+
+def _fit_above(
+    said: str, headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None
+) -> Sequence[Line]:
+    """The most that the budget holds with a remark below it."""
+    if not said:
+        return _fit(headers, symbols, budget)
+    around = size_of(said) + 1
+    room = None if budget is None else type(budget)(max(budget - around, 1))
+    return _within([*_fit(headers, symbols, room, around), note(said)], budget)
 
 
 def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
@@ -325,51 +407,12 @@ def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
     return cast("Sequence[Line]", cut_to_budget(lines, budget))
 
 
-def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[Line]:
-    """The lines of some definitions and of what is in them."""
-    lines: list[Line] = []
-    deeper = replace(look, level=look.level + 1)
-    if look.shown is not None:
-        symbols = [symbol for symbol in symbols if id(symbol) in look.shown]
-    for as_names, group in groupby(symbols, key=lambda symbol: id(symbol) in look.names):
-        some = list(group)
-        if look.level and some[0].kind == SymbolKind.EXPORT:
-            names = ", ".join(symbol.signature for symbol in some)
-            lines.append([("  " * look.level + visible(names), "")])
-            continue
-        if as_names:
-            names = ", ".join(_with_members(symbol, look) for symbol in some)
-            lines.append([("  " * look.level + names, "")])
-            continue
-        for symbol in some:
-            lines.append(_row(symbol, look))
-            if id(symbol) not in look.counted:
-                lines += _render(symbol.children, deeper)
-    return lines
-
-
-def _row(symbol: SymbolInfo, look: _Look) -> Line:
-    if id(symbol) in look.counted:
-        count = sum(1 for _ in flatten(symbol.children))
-        where = f"{'  ' * look.level}{line_range(symbol.line, symbol.line_end)}"
-        return [(where, "dim"), (f" {_name(symbol)}", "bold"), (f": {count} inside", "")]
-    if look.brief and symbol.kind in _CALLABLE:
-        signature = brief_signature(symbol.name, symbol.signature)
-        symbol = replace(symbol, signature=signature)
-    return symbol_line(short_symbol(symbol), look.level, docstring=look.docstrings)
-
-
-def _with_members(symbol: SymbolInfo, look: _Look) -> str:
-    """`page 120`, or with the names of all that is inside: `page 120 (rows 122, size 130)`."""
-    inside: list[SymbolInfo] = [located.symbol for located in flatten(symbol.children)]
-    if look.shown is not None:
-        inside = [child for child in inside if id(child) in look.shown]
-    names = [f"{_name(one)} {one.line}" if look.lines else _name(one) for one in (symbol, *inside)]
-    return f"{names[0]} ({', '.join(names[1:])})" if inside else names[0]
-
-
-def _name(symbol: SymbolInfo) -> str:
-    return visible(_short(symbol.name, _LONGEST_NAME))
+def _brief(symbol: SymbolInfo) -> SymbolInfo:
+    """The symbol with a brief signature; itself where that is the same."""
+    if symbol.kind not in _CALLABLE:
+        return symbol
+    signature = brief_signature(symbol.name, symbol.signature)
+    return symbol if signature == symbol.signature else replace(symbol, signature=signature)
 
 
 def _signature(symbol: SymbolInfo, signature: str) -> str:
@@ -383,37 +426,6 @@ def _signature(symbol: SymbolInfo, signature: str) -> str:
 
 def _is_private(name: str) -> bool:
     return name.startswith(("_", "#")) and not (name.startswith("__") and name.endswith("__"))
-
-
-def _is_field(symbol: SymbolInfo, inside: Collection[int]) -> bool:
-    return symbol.kind == SymbolKind.VARIABLE and id(symbol) in inside
-
-
-def _room_for_details(budget: int) -> int:
-    """The bytes of a text with details; names alone may fill the budget."""
-    return max(min(budget, OUTLINE_DETAILS), budget - OUTLINE_NAMES)
-
-
-class _Dropped:
-    """Collects what an outline leaves out, for its last line."""
-
-    def __init__(self, whole: int) -> None:
-        self.parts: list[str] = []
-        self._enough = whole if whole <= OUTLINE_DETAILS else whole + OUTLINE_NAMES
-
-    def add(self, part: str) -> None:
-        """Add what is left out too."""
-        if part == "signatures":
-            # "signatures" implies the parts that were dropped before it.
-            self.parts = [one for one in self.parts if one == "docstrings"]
-        if part not in self.parts:
-            self.parts.append(part)
-
-    @property
-    def line(self) -> Line:
-        """The last line."""
-        more = f"; budget {self._enough} shows all" if self._enough <= LARGEST_BUDGET else ""
-        return note(f"(left out: {', '.join(self.parts)}{more})")
 
 
 def _short(text: str, longest: int) -> str:

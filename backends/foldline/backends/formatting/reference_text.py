@@ -1,4 +1,4 @@
-"""The text of references within a byte budget: source lines of the first files, then lines folded.
+"""The text of references within a byte budget: source lines of the first ones, others folded.
 
 A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 read in show`.
 """
@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import files_text, plural, reference_line, remarks
@@ -25,6 +26,12 @@ _TIERS = {
     "confirmed": "confirmed:",
     "possible": "possible (the same name, and no engine confirms that it is the same thing):",
 }
+_FAMILIES = (
+    frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
+    frozenset({"c", "cpp"}),
+)
+# A line that is longer before the name was not written by hand.
+_LONGEST_LINE = 1_000
 # A reference takes at least as much of a text, as in `12, `.
 _SMALLEST = 3
 
@@ -36,18 +43,21 @@ def most_references(first: int, budget: int | None) -> int | None:
 
 def page_references(found: References, first: int, budget: int | None) -> References:
     """The references from `first` on that the budget holds, at least one."""
+    found = _in_order(found)
     references = found.references[first:]
+    near = len(found.references) - found.elsewhere - first
     if budget is None:
-        return replace(found, references=references)
+        return replace(found, references=references, elsewhere=len(references) - max(near, 0))
 
     def page(count: int) -> References:
         last = first + count
         cursor = budgets.make_cursor(KIND, last) if last < len(found.references) else None
-        return replace(found, references=references[:count], cursor=cursor, budget=budget)
+        some, elsewhere = references[:count], max(min(count - near, count), 0)
+        return replace(found, references=some, cursor=cursor, budget=budget, elsewhere=elsewhere)
 
     def fits(count: int) -> bool:
         some = page(count)
-        files = list(_files(some.references))
+        files = list(_files(some))
         return budgets.size_of_lines(_lines(some, files, 0)) <= budget
 
     return page(budgets.most(min(len(references), budget // _SMALLEST + 1), fits))
@@ -56,28 +66,55 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
 def references_lines(found: References, budget: int | None = None) -> Sequence[Line | Code]:
     """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
 
-    Within `budget` bytes, by default those of the page, the first files have their lines, and the
-    others line numbers.
+    Within `budget` bytes, by default those of the page, the first references have their lines, and
+    the others line numbers. If not all lines fit a default budget, they have a part of it only.
     """
     budget = found.budget if budget is None else budget
-    files = list(_files(found.references))
-    whole = len(files)
-    if budget is None:
-        return _lines(found, files, whole)
-    room = min(budget, max(budgets.REFERENCES_DETAILS, budget - budgets.REFERENCES_BUDGET))
+    files = list(_files(found))
+    every = len(found.references)
+    whole = _lines(found, files, every)
+    enough = budgets.size_of_lines(whole)
+    if budget is None or enough <= budget:
+        return whole
+    room = budget
+    if isinstance(budget, budgets.DefaultBudget):
+        room = min(room, budgets.REFERENCES_DETAILS)
 
     def fits(count: int) -> bool:
-        return budgets.size_of_lines(_lines(found, files, count)) <= room
+        return budgets.size_of_lines(_lines(found, files, count, enough)) <= room
 
-    shown = budgets.most(whole, fits)
-    lines = _lines(found, files, shown)
-    if budgets.size_of_lines(lines) > room:
-        lines = _lines(found, files, 0)
+    shown = budgets.most(every, fits)
+    lines = _lines(found, files, shown if fits(shown) else 0, enough)
     return budgets.cut_to_budget(lines, budget)
 
 
-def _lines(found: References, files: Sequence[Sequence[Reference]], whole: int) -> list[Line]:
-    """The lines with the first `whole` files in full, and others folded."""
+def _in_order(found: References) -> References:
+    """With what is hardly the same thing as the confirmed uses last."""
+    families = {_family(use.path) for use in found.references if use.tier == "confirmed"}
+    if not families:
+        return found
+
+    def is_elsewhere(use: Reference) -> bool:
+        is_minified = use.column > _LONGEST_LINE
+        return use.tier == "possible" and (is_minified or _family(use.path) not in families)
+
+    uses = sorted(found.references, key=is_elsewhere)
+    return replace(found, references=tuple(uses), elsewhere=sum(map(is_elsewhere, uses)))
+
+
+def _family(path: str) -> frozenset[str]:
+    """The languages in which a name of that file may be used."""
+    language = language_of(path)
+    return next((one for one in _FAMILIES if language in one), frozenset({language}))
+
+
+def _lines(
+    found: References, files: Sequence[Sequence[Reference]], whole: int, enough: int = 0
+) -> list[Line]:
+    """The lines with the first `whole` references in full, and others folded.
+
+    The budget that shows them all in full is `enough`.
+    """
     count, shown = found.total, len(found.references)
     part = "" if shown == count else f", {shown} shown"
     tiers = ""
@@ -87,27 +124,40 @@ def _lines(found: References, files: Sequence[Sequence[Reference]], whole: int) 
     totals = f": {uses_text} in {files_text(found.files)}{tiers}{part}"
     lines: list[Line] = [[(visible(found.name), "bold"), (totals, "")]]
     tier = ""
-    for number, uses in enumerate(files):
+    number = 0
+    for uses in files:
+        if found.elsewhere and number == shown - found.elsewhere:
+            tier = uses[0].tier
+            lines.append(
+                [(f"possible, {found.elsewhere} in other languages or minified:", "italic")]
+            )
         if tiers and uses[0].tier != tier:
             tier = uses[0].tier
             lines.append([(_TIERS[tier], "italic")])
         path = (visible(uses[0].path), "bold")
         test = " (test)" if uses[0].test else ""
-        if number < whole:
-            lines += [[path, (test, "dim")], *map(reference_line, uses)]
+        in_full = uses[: max(whole - number, 0)]
+        folded = "; ".join(_folded(uses[len(in_full) :]))
+        number += len(uses)
+        if in_full:
+            lines += [[path, (test, "dim")], *map(reference_line, in_full)]
+            lines += [note(f"  {folded}")] if folded else []
         else:
-            lines.append([path, (f"{test}: {'; '.join(_folded(uses))}", "dim")])
-    if whole < len(files):
-        lines.append(note("(a scope or a larger budget shows their text)"))
+            lines.append([path, (f"{test}: {folded}", "dim")])
+    if whole < shown:
+        is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
+        lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows their text)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
 
 
-def _files(references: Iterable[Reference]) -> Iterator[list[Reference]]:
+def _files(found: References) -> Iterator[list[Reference]]:
     """Yield the uses of one file and tier after the other."""
-    for _, uses in groupby(references, key=lambda use: (use.path, use.tier)):
-        yield list(uses)
+    near = len(found) - found.elsewhere
+    for part in (found.references[:near], found.references[near:]):
+        for _, uses in groupby(part, key=lambda use: (use.path, use.tier)):
+            yield list(uses)
 
 
 def _folded(uses: Iterable[Reference]) -> Iterator[str]:

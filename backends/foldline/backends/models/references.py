@@ -36,7 +36,9 @@ class References:
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
     `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
-    no semantic engine answered, both are 0. The text of a page with a `budget` has no more bytes.
+    no semantic engine answered, both are 0. The last `elsewhere` of `references` are possible ones
+    in other languages than all confirmed ones, or minified. The text of a page with a `budget` has
+    no more bytes.
     """
 
     name: str
@@ -51,6 +53,7 @@ class References:
     confirmed: int = 0
     possible: int = 0
     budget: int | None = None
+    elsewhere: int = 0
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.formatting.budget import CUT, size_of
+from foldline.backends.formatting.budget import CUT, RECEIPT, size_of
 from foldline.backends.formatting.parts import note, plain
 from foldline.ide.operations.operation import budget_of
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Operation
 
 _LENGTH = 12
-ROOM = len("\n(receipt )") + _LENGTH
-"""The bytes that a receipt adds to an excerpt."""
 # Parts of the budget to try in turn, while the page is too large.
 _SHARES = (1.0, 0.85, 0.6)
 
@@ -58,7 +56,8 @@ async def ask(
     if budget is None:
         result = shown(await operation.run(access, arguments))
         return result, operation.lines(result, arguments)
-    whole = replace(arguments, budget=budget - ROOM if operation.excerpt else budget)
+    room = budget - RECEIPT if operation.excerpt else budget
+    whole = replace(arguments, budget=type(budget)(room))
     for share in _SHARES:
         page = replace(whole, budget=int(whole.budget * share))
         result = shown(await operation.run(access, page))
