@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .agents import Agent, opencode
-from .ladder import STEPS, TOOLS, check_ladder
+from .ladder import RULE, STEPS, TOOLS, check_ladder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def test_opencode_reads_code_from_its_first_request_on(agent: Agent) -> None:
     assert ended.status == 0, ended.stderr
     assert "The script is played." in ended.stdout
     assert {f"foldline_{name}" for name in TOOLS} <= set(ended.requests[0].tools)
-    assert "RULE: Never call read_file" in ended.requests[0].said
+    assert RULE in ended.requests[0].said
     check_ladder(ended.results)
 
 
@@ -59,6 +59,6 @@ def test_a_server_that_dies_is_an_error_that_the_model_reads(agent: Agent) -> No
     assert ended.status == 0, ended.stderr
     assert "The script is played." in ended.stdout
     before, after = ended.results
-    assert "auth/ 8 files" in before
-    assert "auth/ 8 files" not in after
+    assert "auth/" in before
+    assert "auth/" not in after
     assert after
