@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 from tests.agent.mcp_process import call, connect
 from tests.backends.corpora import sdist
 from tests.benchmarks.localise_others import npm_package
-from tests.benchmarks.measurement import Measurement, as_json
+from tests.benchmarks.measurement import Measurement, as_json, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -352,22 +352,16 @@ class Pair:
         return round(self.ours.bytes - GOAL * self.theirs.bytes)
 
 
-async def run() -> tuple[list[Pair], dict[str, int]]:
-    """Ask everything; also the bytes of schemas and instructions by repository."""
+async def run() -> list[Pair]:
+    """Ask everything."""
     texts = QUESTIONS.read_text(encoding="utf-8").splitlines()
     questions = [Question(**json.loads(text)) for text in texts]
-    pairs, fixed = [], {}
+    pairs = []
     for repo, some in groupby(questions, key=lambda one: one.repo):
         sources = Sources(SOURCES[repo]())
         async with connect("--root", str(sources.root)) as client:
             tools = (await client.list_tools()).tools
             needs = {tool.name: tool.input_schema.get("required", []) for tool in tools}
-            schemas = [
-                {"name": one.name, "description": one.description, "parameters": one.input_schema}
-                for one in tools
-            ]
-            told = client.instructions or ""
-            fixed[repo] = len(json.dumps(schemas, separators=(",", ":")).encode()) + len(told)
             await call(client, "find_references", name="main")
             for question in some:
                 ours = Foldline(question, sources, client, needs)
@@ -375,13 +369,13 @@ async def run() -> tuple[list[Pair], dict[str, int]]:
                 theirs = Ripgrep(question, sources)
                 theirs.run()
                 pairs.append(Pair(question, ours, theirs))
-    return pairs, fixed
+    return pairs
 
 
-def measurements(pairs: list[Pair], fixed: dict[str, int]) -> list[Measurement]:
+def measurements(pairs: list[Pair]) -> list[Measurement]:
     """Bytes and calls by repository and by kind, what failed, and the ten worst."""
     rows = [*_compared("all", pairs), *_failed(pairs)]
-    extra = sum(fixed.values())
+    extra = told() * len(SOURCES)
     rows.append(_bytes("all, with schemas and instructions once a repository", pairs, extra))
     for attribute in ("repo", "kind"):
         groups: dict[str, list[Pair]] = defaultdict(list)
@@ -462,8 +456,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache
-        pairs, fixed = asyncio.run(run())
-    rows = measurements(pairs, fixed)
+        pairs = asyncio.run(run())
+    rows = measurements(pairs)
     if options.json:
         print(as_json(rows))
         return

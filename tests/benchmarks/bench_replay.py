@@ -16,6 +16,15 @@ of its reads of a Python file of the release is answered by the tools, with thei
 
 An edit replaces its lines by as many others, so that what is read again has changed. Nothing else
 of a session is replayed; searches, shell output and reads of other files count as recorded.
+
+Reading what is edited takes knowledge of the recording. *In hand* are the edits whose lines were
+shown without it. *Asked* are the requests of our calls, which a model pays for as well; those that
+were recorded aren't known. *Told* are MCP's schemas and foldline's instructions, once a session.
+
+`replay_others.jsonl` has the sizes alone of what agents read in two other projects, whose files no
+package registry has: for each session its bytes and its reads of code, each with its bytes, whether
+it was the whole file, was read again, and was edited later. They are not replayed: each gets what a
+read of its kind cost on average in the first corpus, and the least that the rules above allow.
 """
 
 from __future__ import annotations
@@ -29,7 +38,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.bench_localise import releases, workspace
-from tests.benchmarks.measurement import Measurement, as_json
+from tests.benchmarks.measurement import Measurement, as_json, told
 
 from foldline.backends.base.waiting import run as wait_for
 from foldline.backends.errors import PathError
@@ -50,12 +59,19 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolInfo
 
 SESSIONS = Path(__file__).with_name("replay_sessions.jsonl")
+OTHERS = Path(__file__).with_name("replay_others.jsonl")
+LEAST = "if whole files cost nothing"
 GOAL = 40.0
+SESSION_GOAL = 80.0
+IN_HAND_GOAL = 25.0
+OTHER_GOALS = {"entireio/cli": 70.0, "JanDeDobbeleer/oh-my-posh": 90.0}
 SHORT = 2_000
 """Bytes of a file that is shown whole."""
 CONTEXT = 3_000
 """Bytes of a file's outline with the definitions that match."""
 _REFUSED = 60
+# What `replay_others.jsonl` says of a read, besides its bytes.
+_WHOLE, _AGAIN, _EDITED = 1, 2, 4
 _BY_TOOL = {operation.tool: operation for operation in OPERATIONS if operation.tool}
 
 
@@ -73,6 +89,13 @@ class Outcome:
         first: Those of them that the first look at their file showed in full.
         recorded_first: Those that it showed as it was recorded.
         before: How often an edited symbol was shown in full before the edit, of `edits`.
+        asked: Bytes of our requests.
+        places: Edits with a known place.
+        in_hand: Those of them whose lines were shown before we looked at what is edited.
+        whole: Recorded bytes of the reads of whole files.
+        files: Files that were edited.
+        looks: First looks at files that aren't short.
+        again: Files that were read again.
     """
 
     id: str
@@ -86,6 +109,13 @@ class Outcome:
     recorded_first: int = 0
     before: int = 0
     edits: int = 0
+    asked: int = 0
+    places: int = 0
+    in_hand: int = 0
+    whole: int = 0
+    files: int = 0
+    looks: int = 0
+    again: int = 0
     kinds: dict[str, int] = field(default_factory=dict)
 
 
@@ -123,6 +153,7 @@ class Replay:
             if step["tool"] == "read" and path and self._has(path) and step["bytes"] > _REFUSED:
                 outcome.reads += step["bytes"]
                 outcome.calls += 1
+                outcome.whole += 0 if "start" in step else step["bytes"]
                 self._read(path, step)
                 first.setdefault(path, set(self._shown[path]))
                 start = step.get("start", 1)
@@ -196,7 +227,8 @@ class Replay:
         arguments = operation.arguments(**values)
         context = wait_for(operation.run(self._access, arguments))
         text = operation.text(context, arguments)
-        self._count("folded", text)
+        self._count("folded", text, operation.tool, values)
+        self.outcome.looks += 1
         shown = self._shown.setdefault(path, set())
         for detail in context.symbols:
             first = detail.body_line or detail.line
@@ -211,6 +243,7 @@ class Replay:
 
     def _again(self, path: str) -> None:
         """Ask for the excerpts of a file that an edit has changed, or for its outline."""
+        self.outcome.again += 1
         held, edited = self._held[path], self._edited_lines.get(path, set())
         changed = [key for key, (*_, span) in held.items() if edited.intersection(span)]
         for key in changed or ["whole"]:
@@ -222,6 +255,8 @@ class Replay:
         """Read what is edited and wasn't shown, then change it."""
         path, start, end = edit["path"], edit["start"], edit["end"]
         shown = self._shown.setdefault(path, set())
+        self.outcome.places += 1
+        self.outcome.in_hand += set(range(start, end + 1)) <= shown
         symbols = [*self._edited(edit)]
         for name, lines, is_class in symbols:
             if not is_class and not lines <= shown:
@@ -235,6 +270,7 @@ class Replay:
             self._ask("read_lines", values, range(max(start - 2, 1), last + 1), "before")
         self.outcome.edits += len(symbols)
         self.outcome.before += sum(lines <= shown for _, lines, _ in symbols)
+        self.outcome.files += path not in self._edited_lines
         self._edited_lines.setdefault(path, set()).update(edited)
         text = self._access.read_file(path).split("\n")
         for number in edited:
@@ -259,7 +295,7 @@ class Replay:
             arguments = operation.arguments(**values, **extra)
             result, lines = wait_for(ask(operation, self._access, arguments))
             text = plain(with_receipt(operation, lines, arguments))
-            self._count(kind, text)
+            self._count(kind, text, tool, {**values, **extra})
             first = first or receipt_of(plain(lines))
             cursor = getattr(result, "cursor", None)
             if not cursor or text.startswith("(unchanged "):
@@ -267,8 +303,9 @@ class Replay:
         self._shown.setdefault(path, set()).update(span)
         held[key] = (tool, values, first, span)
 
-    def _count(self, kind: str, text: str) -> None:
+    def _count(self, kind: str, text: str, tool: str, values: Mapping[str, Any]) -> None:
         size = size_of(text)
+        self.outcome.asked += size_of(f"{tool} {json.dumps(values, ensure_ascii=False)}")
         self.outcome.ours += size
         self.outcome.extra += 1
         self.outcome.kinds[kind] = self.outcome.kinds.get(kind, 0) + size
@@ -313,6 +350,41 @@ def total(outcomes: list[Outcome]) -> Outcome:
     return whole
 
 
+@dataclass(slots=True)
+class Estimate:
+    """The sessions of a project of which only sizes are known.
+
+    Attributes:
+        session: Recorded bytes of all steps.
+        whole: Those of whole code files that aren't short.
+        ours: What stands for these.
+    """
+
+    project: str
+    sessions: int = 0
+    session: int = 0
+    whole: int = 0
+    ours: float = 0
+
+
+def estimates(known: Outcome) -> list[Estimate]:
+    """What reads cost at the averages of the sessions that were replayed."""
+    look = known.kinds.get("folded", 0) / max(known.looks, 1)
+    again = known.kinds.get("again", 0) / max(known.again, 1)
+    before = known.kinds.get("before", 0) / max(known.files, 1)
+    projects: dict[str, Estimate] = {}
+    for row in map(json.loads, OTHERS.read_text(encoding="utf-8").splitlines()):
+        one = projects.setdefault(row["project"], Estimate(row["project"]))
+        one.sessions += 1
+        one.session += row["bytes"]
+        for size, flags in row["reads"]:
+            if flags & _WHOLE and size > SHORT:
+                one.whole += size
+                one.ours += min(size, again if flags & _AGAIN else look)
+                one.ours += before if flags & _EDITED and not flags & _AGAIN else 0
+    return [*projects.values()]
+
+
 def line(one: Outcome) -> str:
     """The figures of a session."""
     session = one.session - one.reads + one.ours
@@ -350,6 +422,10 @@ def main() -> None:
     print(line(whole))
     kinds = ", ".join(f"{kind} {size:,}" for kind, size in sorted(whole.kinds.items()))
     print(f"of these: {kinds}")
+    for row in measurements(outcomes, whole):
+        least = f"; {row.anchor} {row.anchor_values[0]:.1f} %" if row.anchor_values else ""
+        goal = f"; goal {row.goal:g} %" if row.goal is not None else ""
+        print(f"{row.median:6.1f} %  {row.work}{goal}{least}")
 
 
 def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
@@ -362,12 +438,17 @@ def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
     recorded = _percent(whole.recorded_first, whole.edited)
     session = whole.session - whole.reads + whole.ours
     percent = Measurement(work="", values=(0.0,), unit="%")
-    return [
+    count, fixed = len(outcomes), told()
+    full = session + whole.asked + count * fixed
+    lost = sum(one.ours + one.asked + fixed > one.reads for one in outcomes)
+    rows = [
         replace(
             percent,
             work=f"reads, in all {whole.reads:,} bytes -> {whole.ours:,}",
             values=(100 * whole.ours / whole.reads,),
             goal=GOAL,
+            anchor=LEAST,
+            anchor_values=(100 * (whole.reads - whole.whole) / whole.reads,),
         ),
         replace(percent, work="reads, of each session", values=reads),
         replace(
@@ -376,6 +457,29 @@ def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
             values=(100 * session / whole.session,),
         ),
         replace(percent, work="whole sessions, each", values=sessions),
+        replace(
+            percent,
+            work=f"what we ask, in all {whole.asked:,} bytes, against whole sessions",
+            values=(100 * whole.asked / whole.session,),
+        ),
+        replace(
+            percent,
+            work=f"schemas and instructions, {count} times {fixed:,} bytes, against whole sessions",
+            values=(100 * count * fixed / whole.session,),
+        ),
+        replace(
+            percent,
+            work=f"whole sessions with what we ask, schemas and instructions -> {full:,}",
+            values=(100 * full / whole.session,),
+            goal=SESSION_GOAL,
+            anchor=LEAST,
+            anchor_values=(100 * (whole.session - whole.whole) / whole.session,),
+        ),
+        replace(
+            percent,
+            work=f"sessions that cost more so: {lost} of {count}",
+            values=(100 * lost / count,),
+        ),
         replace(
             percent,
             work=f"calls besides the {whole.calls} that were recorded: {whole.extra}",
@@ -387,7 +491,29 @@ def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
             f"look (shown: {first}, as recorded {recorded})",
             values=(100 - 100 * whole.first / whole.edited,),
         ),
+        replace(
+            percent,
+            work=f"of {whole.places} edits, lines not in hand without knowing what will be edited "
+            f"(in hand: {_percent(whole.in_hand, whole.places)})",
+            values=(100 - 100 * whole.in_hand / whole.places,),
+            goal=IN_HAND_GOAL,
+        ),
     ]
+    for one in estimates(whole):
+        ours = one.session - one.whole + round(one.ours)
+        more = one.sessions * fixed
+        rows.append(
+            replace(
+                percent,
+                work=f"{one.project}, {one.sessions} sessions, estimated from sizes, with schemas "
+                f"and instructions: {one.session:,} bytes -> {ours + more:,}",
+                values=(100 * (ours + more) / one.session,),
+                goal=OTHER_GOALS[one.project],
+                anchor=LEAST,
+                anchor_values=(100 * (one.session - one.whole) / one.session,),
+            )
+        )
+    return rows
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
+from foldline.agent.mcp.handshake import FACTS
+
 Statistic: TypeAlias = Literal["minimum", "median", "p95"]
 HUNDREDTHS = 100
 
@@ -65,6 +67,24 @@ class Measurement:
     def is_met(self) -> bool | None:
         """None without a goal."""
         return None if self.limit is None else self.figure <= self.limit
+
+
+def told() -> int:
+    """Return the bytes of MCP's schemas and foldline's instructions, as a model is sent them."""
+    facts = json.loads(FACTS.read_text(encoding="utf-8"))
+    schemas = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool["name"],
+                "description": tool["description"],
+                "parameters": tool["inputSchema"],
+            },
+        }
+        for tool in facts["tools"]
+    ]
+    texts = json.dumps(schemas, separators=(",", ":")), facts["result"]["instructions"]
+    return sum(len(text.encode()) for text in texts)
 
 
 def as_json(measurements: list[Measurement]) -> str:

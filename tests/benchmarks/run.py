@@ -93,6 +93,20 @@ LIMITS = (
         "Asked again, only changed files are parsed.",
     ),
     (
+        r"whole sessions with what we ask",
+        "Schemas, instructions and requests cost a tenth of a session. Ranges, shell output and "
+        "edits, three quarters of it, cost as much as before.",
+    ),
+    (
+        r"lines not in hand",
+        "The first look at a file has room for the two or three definitions that match the report "
+        "best; what is edited is often another one.",
+    ),
+    (
+        r"oh-my-posh",
+        "Whole code files are a seventh of what agents read there.",
+    ),
+    (
         r"search, (1|8) KB",
         "The postings of some hundred words are read and scored in Python.",
     ),
