@@ -63,10 +63,12 @@ RANGE = 50
 AROUND = 8
 # Where a number below a path says as much as the line itself.
 PLACES = ("callers", "rename", "tests", "reach")
-_DEFINES = (
-    r"(def|class|fn|struct|enum|trait|interface|type|function|const|async|public|private|abstract|"
-    r"static)\s+{}\b"
-)
+# What stands before a name where it's defined.
+_DEFINES = {
+    "tox": r"(def|class) {}\b",
+    "msw": r"(class|function|const|interface|type|async|public|private|static|abstract) {}\b",
+    "maturin": r"(fn|struct|enum|trait|type) {}\b",
+}
 _CURSOR = re.compile(r"cursor ([\w.-]+@\S+)")
 
 
@@ -172,11 +174,15 @@ class Side:
         row = self.definition(scope) if re.fullmatch(r"\w+", scope) else None
         return row.path if row and scope not in self.sources.paths else scope
 
+    def defines(self, name: str) -> str:
+        """A pattern of the line that defines a name."""
+        return _DEFINES[self.question.repo].format(name)
+
     def definition(self, name: str) -> Row | None:
         """Where the definition of a name was shown, or any use of it."""
         word = rf"\b{re.escape(name)}\b"
         found = [row for row in self.rows if row.path and re.search(word, row.text)]
-        best = [row for row in found if re.search(_DEFINES.format(name), row.text)]
+        best = [row for row in found if re.search(self.defines(name), row.text)]
         marked = [row for row in found if "defin" in row.text]
         return next(iter([*best, *marked, *found]), None)
 
@@ -237,7 +243,7 @@ class Foldline(Side):
         row = self.definition(name)
         tool = "read_symbol" if verb == "symbol" else "get_file_outline"
         if row is None and "path" in self._needs[tool]:
-            await self.ask("grep_in_files", pattern=_DEFINES.format(name))
+            await self.ask("grep_in_files", pattern=self.defines(name))
             row = self.definition(name)
         path = {"path": row.path} if row else {}
         if verb == "symbol":
@@ -301,8 +307,8 @@ class Ripgrep(Side):
                 self._sed(row.path, max(first - AROUND, 1), first + AROUND)
         elif verb == "read":
             row = self.definition(rest)
-            if self.knows(rest) and not (row and row.numbers and _is_definition(row, rest)):
-                self._rg([_DEFINES.format(rest)], "")
+            if self.knows(rest) and not (row and re.search(self.defines(rest), row.text)):
+                self._rg([self.defines(rest)], "")
                 row = self.definition(rest)
             if row and row.numbers:
                 self._sed(row.path, row.numbers[0], row.numbers[0] + RANGE - 1)
@@ -332,10 +338,6 @@ class Ripgrep(Side):
         self.took(f"sed -n {start},{end}p {path}", shown, path)
         following = end + 1, end + RANGE
         self._more = (lambda: self._sed(path, *following)) if len(lines) > end else None
-
-
-def _is_definition(row: Row, name: str) -> bool:
-    return re.search(_DEFINES.format(name), row.text) is not None
 
 
 @dataclass(frozen=True, slots=True)
