@@ -72,6 +72,33 @@ class PromptError(Exception):
         self.dataclass_type = dataclass_type
         self.near = tuple(near)
 
+    @classmethod
+    def of_section(
+        cls,
+        key: str,
+        problem: str,
+        *,
+        placeholder: str | None = None,
+        dataclass_type: type | None = None,
+        near: Iterable[str] = (),
+    ) -> Self:
+        """Return the error of a section, which knows its own key alone."""
+        return cls(
+            f"Section {key!r}: {problem}",
+            section_path=(key,),
+            placeholder=placeholder,
+            dataclass_type=dataclass_type,
+            near=near,
+        )
+
+    @classmethod
+    def unknown(
+        cls, message: str, name: str, known: Iterable[str], *, section_path: SectionPath = ()
+    ) -> Self:
+        """Return the error of a name that isn't known; the message ends with near names."""
+        near = near_names(name, known)
+        return cls(message + did_you_mean(near, "."), section_path=section_path, near=near)
+
     def __reduce__(self) -> tuple[object, ...]:
         # The default would pass only positional arguments to the class, and lose the rest.
         return (_restore, (type(self), self.args, dict(self.__dict__)))

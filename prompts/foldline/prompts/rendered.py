@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
+from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.blocks import messages_of
 from foldline.prompts.layout.layout import assemble
 from foldline.prompts.wording import ENGLISH
@@ -146,11 +146,11 @@ class RenderedPrompt(Generic[OutputT_co]):
         node = None if source is None else source.plan.by_path.get(tuple(path))
         if source is None or node is None:
             dotted = ".".join(path)
-            near = () if source is None else near_names(dotted, source.plan.by_dotted)
-            raise PromptValidationError(
-                f"The prompt has no section {dotted!r}" + did_you_mean(near, "."),
+            raise PromptValidationError.unknown(
+                f"The prompt has no section {dotted!r}",
+                dotted,
+                () if source is None else source.plan.by_dotted,
                 section_path=tuple(path),
-                near=near,
             )
         text, _ = assemble(source.pieces([node], opened=node))
         return text

@@ -92,7 +92,7 @@ def _shape(call: Callable[..., object], what: str, key: str) -> tuple[bool, bool
         return True, False  # Some callables written in C have no signature.
     refused = selector_refused(parameters, what)
     if refused:
-        raise PromptValidationError(f"Section {key!r}: {refused}", section_path=(key,))
+        raise PromptValidationError.of_section(key, refused)
     takes_session, others, positional, required = _parts(parameters)
     takes_params = (
         bool(required)

@@ -54,10 +54,10 @@ def forms_for(
             try:
                 known[name] = _composed(declared_hint(kind, name))
             except PromptValidationError as error:
-                raise PromptValidationError(
-                    f"Section {key!r}: the field {name!r} of {type_name(kind)} can't be shown: "
-                    f"{str(error).rstrip('.')}.",
-                    section_path=(key,),
+                why = f"can't be shown: {str(error).rstrip('.')}."
+                raise PromptValidationError.of_section(
+                    key,
+                    f"the field {name!r} of {type_name(kind)} {why}",
                     placeholder=name,
                     dataclass_type=kind,
                 ) from None

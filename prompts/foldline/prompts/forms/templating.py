@@ -48,10 +48,8 @@ class CompiledTemplate:
 
     def __init__(self, text: object, *, key: str, what: str = "template") -> None:
         if not isinstance(text, str):
-            raise PromptValidationError(
-                f"Section {key!r}: {refusals.not_a_string(what, type(text).__name__)}",
-                section_path=(key,),
-            )
+            problem = refusals.not_a_string(what, type(text).__name__)
+            raise PromptValidationError.of_section(key, problem)
         self.key = key
         self.what = what
         self.verbatim = isinstance(text, Verbatim)
@@ -93,13 +91,12 @@ class CompiledTemplate:
         column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
         where = f"in line {line}, column {column} of `{self.what}`"
         expression = EXPRESSION.match(self.source, offset)
-        return PromptValidationError(
-            f"Section {self.key!r}: `{expression[0]}` {where} isn't the name of a field; "
-            f"{ONLY_NAMES}."
+        return PromptValidationError.of_section(
+            self.key,
+            f"`{expression[0]}` {where} isn't the name of a field; {ONLY_NAMES}."
             if expression
-            else f"Section {self.key!r}: the `$` {where} doesn't start a placeholder; write `$$` "
-            "for a dollar sign, or `${field}`.",
-            section_path=(self.key,),
+            else f"the `$` {where} doesn't start a placeholder; write `$$` for a dollar sign, or "
+            "`${field}`.",
         )
 
     def check(self, names: Iterable[str], params_type: type | None, *, gated: bool = False) -> None:
@@ -130,10 +127,10 @@ class CompiledTemplate:
             hint = (
                 f" Did you mean {' or '.join(f'`${{{name}}}`' for name in near)}?" if near else ""
             )
-            raise PromptValidationError(
-                f"Section {self.key!r}: the placeholder `${{{placeholder}}}` of `{self.what}` "
-                f"isn't a {owner}.{hint} Write `$$` for a dollar sign.",
-                section_path=(self.key,),
+            raise PromptValidationError.of_section(
+                self.key,
+                f"the placeholder `${{{placeholder}}}` of `{self.what}` isn't a {owner}.{hint} "
+                "Write `$$` for a dollar sign.",
                 placeholder=placeholder,
                 dataclass_type=params_type,
                 near=near,
@@ -174,10 +171,10 @@ class CompiledTemplate:
                     value = getattr(params, name)
                     text = (str if form is None else form.text)(value)
                 except Exception as error:
-                    raise PromptRenderError(
-                        f"Section {self.key!r}: `${{{name}}}` could not be turned into text: "
-                        f"{type(error).__name__}: {error}",
-                        section_path=(self.key,),
+                    why = f"could not be turned into text: {type(error).__name__}: {error}"
+                    raise PromptRenderError.of_section(
+                        self.key,
+                        f"`${{{name}}}` {why}",
                         placeholder=name,
                         dataclass_type=type(params),
                     ) from error

@@ -8,13 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import (
-    PromptError,
-    PromptRenderError,
-    PromptValidationError,
-    did_you_mean,
-    near_names,
-)
+from foldline.prompts.errors import PromptError, PromptRenderError, PromptValidationError
 from foldline.prompts.forms.fields import declared_fields, is_required
 from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.layout.layout import Piece, piece
@@ -206,12 +200,11 @@ def checked_overrides(
             keys = tuple(str(path).split(".")) if node is None else node.path
             raise PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
         if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
-            near = near_names(".".join(map(str, path)), plan.by_dotted)
-            raise PromptValidationError(
-                f"The visibility override for {path!r} matches no section"
-                + did_you_mean(near, "."),
+            raise PromptValidationError.unknown(
+                f"The visibility override for {path!r} matches no section",
+                ".".join(map(str, path)),
+                plan.by_dotted,
                 section_path=path,
-                near=near,
             )
         if not isinstance(visibility, SectionVisibility):
             raise PromptValidationError(

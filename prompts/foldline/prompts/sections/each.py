@@ -274,13 +274,13 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         hint = self.item_hint
         if dataclass_of(hint) is None:
             name = type(self).__qualname__.partition("[")[0]
-            raise PromptValidationError(
-                f"Section {self.key!r}: {name} needs the dataclass of an item"
+            raise PromptValidationError.of_section(
+                self.key,
+                f"{name} needs the dataclass of an item"
                 + (f", not {type_name(hint)}" if hint is not None else "")
                 + f": write `{name}[Params, {self.item_parameters}](…)`, or "
                 f"`{name}[None, {self.item_parameters}](…)` if the items are given with the "
                 f"section. {refusals.NO_TEXT_ITEMS}",
-                section_path=(self.key,),
                 dataclass_type=hint if isinstance(hint, type) else None,
             )
         self._check_computed(self.item_type, type_name(hint), self.derived_item_placeholders)
@@ -294,11 +294,9 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
 
     def _wrong(self, what: str) -> PromptRenderError:
         kind = self.params_type
-        return PromptRenderError(
-            f"Section {self.key!r}: `{type_name(kind)}.{self.items}` "
-            + what.format(type_name(self.item_type))
-            + ".",
-            section_path=(self.key,),
+        return PromptRenderError.of_section(
+            self.key,
+            f"`{type_name(kind)}.{self.items}` {what.format(type_name(self.item_type))}.",
             placeholder=cast("str", self.items),
             dataclass_type=kind,
         )
@@ -319,14 +317,15 @@ def _checked_items(section: Each, name: str, items: object) -> object:
     if isinstance(items, str):
         if items not in field_names(kind):
             near = near_names(items, field_names(kind))
-            raise PromptValidationError(
-                f"Section {section.key!r}: `items` is {items!r}, which isn't a field of "
-                f"{type_name(kind)}{did_you_mean(near, '.')}"
-                if kind is not None
-                else f"Section {section.key!r}: `items` is {items!r}, but the section takes no "
-                "parameters: specialise it with the dataclass that has this field, or give the "
-                "items themselves.",
-                section_path=(section.key,),
+            raise PromptValidationError.of_section(
+                section.key,
+                f"`items` is {items!r}, "
+                + (
+                    f"which isn't a field of {type_name(kind)}{did_you_mean(near, '.')}"
+                    if kind is not None
+                    else "but the section takes no parameters: specialise it with the dataclass "
+                    "that has this field, or give the items themselves."
+                ),
                 placeholder=items,
                 dataclass_type=kind,
                 near=near,
@@ -334,17 +333,17 @@ def _checked_items(section: Each, name: str, items: object) -> object:
         _check_hint(section, items)
         return items
     if isinstance(items, bytes) or not isinstance(items, Sequence):
-        raise PromptValidationError(
-            f"Section {section.key!r}: `items` is {_a(items)}; give the name of a field that has "
-            f"the items, or a list or tuple of {type_name(section.item_type)}.",
-            section_path=(section.key,),
+        raise PromptValidationError.of_section(
+            section.key,
+            f"`items` is {_a(items)}; give the name of a field that has the items, or a list or "
+            f"tuple of {type_name(section.item_type)}.",
         )
     for index, item in enumerate(items):
         if not isinstance(item, section.item_type):
-            raise PromptValidationError(
-                f"Section {section.key!r}: `items[{index}]` is {_a(item)}, where "
-                f"{type_name(section.item_type)} is needed.",
-                section_path=(section.key,),
+            needed = type_name(section.item_type)
+            raise PromptValidationError.of_section(
+                section.key,
+                f"`items[{index}]` is {_a(item)}, where {needed} is needed.",
                 dataclass_type=section.item_type,
             )
     return tuple(items)
@@ -361,12 +360,11 @@ def _check_hint(section: Each, name: str) -> None:
         for member in union_members(hint):
             if not _holds(member, section.item_type):
                 shown = type_name(hint) if isinstance(hint, type) else str(hint)
-                raise PromptValidationError(
-                    f"Section {section.key!r}: `{type_name(section.params_type)}.{name}` is "
-                    f"declared as `{shown}`; `items` needs a field with a sequence of "
-                    f"{type_name(section.item_type)}, such as "
-                    f"`tuple[{type_name(section.item_type)}, ...]`.",
-                    section_path=(section.key,),
+                item = type_name(section.item_type)
+                raise PromptValidationError.of_section(
+                    section.key,
+                    f"`{type_name(section.params_type)}.{name}` is declared as `{shown}`; `items` "
+                    f"needs a field with a sequence of {item}, such as `tuple[{item}, ...]`.",
                     placeholder=name,
                     dataclass_type=section.params_type,
                 )
@@ -402,10 +400,8 @@ def _is_open(hint: object) -> bool:
 
 def _checked_text(section: Each, name: str, text: object) -> object:
     if not isinstance(text, str):
-        raise PromptValidationError(
-            f"Section {section.key!r}: `{name}` must be a string, not {_a(text)}.",
-            section_path=(section.key,),
-        )
+        problem = f"`{name}` must be a string, not {_a(text)}."
+        raise PromptValidationError.of_section(section.key, problem)
     return text
 
 
@@ -415,21 +411,16 @@ def _checked_note(section: Each, name: str, text: object) -> object:
 
 def _checked_limit(section: Each, name: str, limit: object) -> object:
     if limit is not None and (type(limit) is not int or limit < 1):
-        raise PromptValidationError(
-            f"Section {section.key!r}: `{name}` must be a number above zero, or None for no limit, "
-            f"not {limit!r}.",
-            section_path=(section.key,),
-        )
+        problem = f"`{name}` must be a number above zero, or None for no limit, not {limit!r}."
+        raise PromptValidationError.of_section(section.key, problem)
     return limit
 
 
 def _checked_counter(section: Each, name: str, counter: object) -> object:
     if not callable(counter):
-        raise PromptValidationError(
-            f"Section {section.key!r}: `{name}` must be a callable that returns the number of "
-            f"tokens of a text, not {counter!r}.",
-            section_path=(section.key,),
-        )
+        needed = "a callable that returns the number of tokens of a text"
+        problem = f"`{name}` must be {needed}, not {counter!r}."
+        raise PromptValidationError.of_section(section.key, problem)
     return counter
 
 

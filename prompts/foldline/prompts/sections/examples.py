@@ -176,10 +176,9 @@ class ExamplesSection(
             for name, hint in (("input", self.input_type), ("output", self.output_type)):
                 value = getattr(example, name)
                 if not _fits(value, hint):
-                    raise PromptValidationError(
-                        f"Section {self.key!r}: `items[{index}].{name}` is {value!r}, where "
-                        f"{type_name(hint)} is needed.",
-                        section_path=(self.key,),
+                    raise PromptValidationError.of_section(
+                        self.key,
+                        f"`items[{index}].{name}` is {value!r}, where {type_name(hint)} is needed.",
                         dataclass_type=dataclass_of(hint),
                     )
 

@@ -11,7 +11,6 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import (
     PromptConfigurationError,
     PromptValidationError,
-    did_you_mean,
     near_names,
 )
 from foldline.prompts.layout.blocks import SegmentKind
@@ -74,11 +73,10 @@ class ChapterGate(Generic[OutputT]):
         asked = [("chapter_params", k) for k in given] + [("only", k) for k in self.only or ()]
         for what, key in asked:
             if key not in chapters:
-                near = near_names(key, chapters)
-                raise PromptValidationError(
-                    f"{self.template.ns}/{self.template.key} has no chapter {key!r} for `{what}`"
-                    + did_you_mean(near, "."),
-                    near=near,
+                raise PromptValidationError.unknown(
+                    f"{self.template.ns}/{self.template.key} has no chapter {key!r} for `{what}`",
+                    key,
+                    chapters,
                 )
         for key in given:
             if chapters[key].params_type is None:
@@ -200,11 +198,11 @@ class ChapterGate(Generic[OutputT]):
         if not paths and key in plan.by_dotted:
             paths = [plan.by_dotted[key].path]
         if not paths:
-            near = near_names(key, [*plan.by_dotted, *(p[-1] for p in plan.by_path)])
-            raise PromptConfigurationError(
+            raise PromptConfigurationError.unknown(
                 f"{self.template.ns}/{self.template.key} has no section {key!r} for "
-                "`goal_section_key`" + did_you_mean(near, "."),
-                near=near,
+                "`goal_section_key`",
+                key,
+                [*plan.by_dotted, *(p[-1] for p in plan.by_path)],
             )
         if len(paths) > 1:
             listed = ", ".join(repr(".".join(path)) for path in paths)

@@ -184,10 +184,10 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             return self.visibility  # type: ignore[return-value]  # Without a selector, it is the value.
         answer = self._call_selector(self._visibility, "visibility", params, session)
         if not isinstance(answer, SectionVisibility):
-            raise PromptRenderError(
-                f"Section {self.key!r}: `visibility` answered {answer!r}; "
-                "return SectionVisibility.FULL or SectionVisibility.SUMMARY.",
-                section_path=(self.key,),
+            raise PromptRenderError.of_section(
+                self.key,
+                f"`visibility` answered {answer!r}; return SectionVisibility.FULL or "
+                "SectionVisibility.SUMMARY.",
             )
         return answer
 
@@ -281,7 +281,9 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if call is None and what != "visibility":
             return None
         if not callable(call):
-            raise _refused(self.key, refusals.not_callable(what, repr(call)))
+            raise PromptValidationError.of_section(
+                self.key, refusals.not_callable(what, repr(call))
+            )
         return Selector(call, what=what, key=self.key)
 
     def _call_selector(
@@ -290,9 +292,9 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         try:
             return selector(params, session)
         except Exception as error:
-            raise PromptRenderError(
-                f"Section {self.key!r}: `{what}` raised {type(error).__name__}: {error}",
-                section_path=(self.key,),
+            raise PromptRenderError.of_section(
+                self.key,
+                f"`{what}` raised {type(error).__name__}: {error}",
                 dataclass_type=self.params_type,
             ) from error
 
@@ -300,39 +302,28 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if self.type_arguments is None:
             return
         argument = self.type_arguments[0]
-        kind = self.params_type
+        about = kind = self.params_type
+        base, default = self.params_base, self.default_params
+        problem = ""
         if kind is None and argument is not None and argument is not type(None):
-            raise _refused(
-                self.key,
-                refusals.not_a_params_type(type_name(argument)),
-                argument if isinstance(argument, type) else None,
-            )
-        base = self.params_base
-        if base is not None and (kind is None or not issubclass(kind, base)):
+            problem = refusals.not_a_params_type(type_name(argument))
+            about = argument if isinstance(argument, type) else None
+        elif base is not None and (kind is None or not issubclass(kind, base)):
             name = type(self).__qualname__.partition("[")[0]
-            raise _refused(
-                self.key, refusals.not_based_on(name, base.__name__, type_name(argument)), kind
-            )
-        if self.default_params is not None and (
-            kind is None or type(self.default_params) is not kind
-        ):
-            raise _refused(
-                self.key,
-                refusals.wrong_default(type_name(kind), type_name(type(self.default_params))),
-                kind,
-            )
+            problem = refusals.not_based_on(name, base.__name__, type_name(argument))
+        elif default is not None and (kind is None or type(default) is not kind):
+            problem = refusals.wrong_default(type_name(kind), type_name(type(default)))
+        if problem:
+            raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
 
     def _check_computed(self, kind: type | None, shown: str, names: Iterable[str]) -> None:
         """Check that no field has the name of a placeholder that the section computes."""
         for name in names:
             if name in field_names(kind):
-                raise PromptValidationError(
-                    f"Section {self.key!r}: "
-                    + refusals.computed_field(shown, name, type(self).__name__),
-                    section_path=(self.key,),
-                    placeholder=name,
-                    dataclass_type=kind,
+                problem = refusals.computed_field(shown, name, type(self).__name__)
+                raise PromptValidationError.of_section(
+                    self.key, problem, placeholder=name, dataclass_type=kind
                 )
 
     def _with_key(
@@ -387,12 +378,6 @@ def checked_items(items: object, what: str, key: str) -> Iterable[object]:
     return items
 
 
-def _refused(key: str, problem: str, kind: type | None = None) -> PromptValidationError:
-    return PromptValidationError(
-        f"Section {key!r}: {problem}", section_path=(key,), dataclass_type=kind
-    )
-
-
 def _checked_key(key: object) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
         repaired = repaired_key(str(key))
@@ -406,18 +391,17 @@ def _checked_key(key: object) -> str:
 
 def _checked_title(title: object, key: str) -> str:
     if not isinstance(title, str) or not is_title(title):
-        raise _refused(key, f"`title` must be one line of text, not {title!r}.")
+        raise PromptValidationError.of_section(
+            key, f"`title` must be one line of text, not {title!r}."
+        )
     return title.strip()
 
 
 def _checked_role(role: object, key: str) -> Role | None:
     if role is None or role in SECTION_ROLES:
         return None if role is None else Role(str(role))
-    raise PromptValidationError(
-        f"Section {key!r}: {refusals.wrong_role(repr(role))}",
-        section_path=(key,),
-        near=near_names(str(role), SECTION_ROLES),
-    )
+    near = near_names(str(role), SECTION_ROLES)
+    raise PromptValidationError.of_section(key, refusals.wrong_role(repr(role)), near=near)
 
 
 def with_role(section: SectionT, role: Role) -> SectionT:
@@ -447,7 +431,7 @@ def checked_tools(tools: object, key: str) -> tuple[Tool[object, object], ...]:
     checked = []
     for tool in checked_items(tools, "tools", key):
         if not isinstance(tool, Tool):
-            raise _refused(key, refusals.not_a_tool(repr(tool)))
+            raise PromptValidationError.of_section(key, refusals.not_a_tool(repr(tool)))
         checked.append(tool)
     return tuple(checked)
 

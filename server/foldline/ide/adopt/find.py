@@ -107,7 +107,7 @@ def guesses(module: Module, candidate: Candidate) -> dict[str, Guess]:
     found: dict[str, Guess] = {}
     for name, value in module.constants.items():
         if isinstance(value, ast.Constant) and (kind := _scalar(value)):
-            found[name] = Guess(kind, _written(value), f"line {value.lineno}")
+            found[name] = Guess(kind, _written(value))
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
     for call in module.uses.get(candidate.name, ()):
@@ -118,7 +118,7 @@ def guesses(module: Module, candidate: Candidate) -> dict[str, Guess]:
                 continue
             kind = _type_of(keyword.value, parameters)
             if kind is not None:
-                found.setdefault(keyword.arg, Guess(kind, None, f"line {call.lineno}"))
+                found.setdefault(keyword.arg, Guess(kind))
     return found
 
 
@@ -438,7 +438,7 @@ def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Gue
         if kind in _SCALARS:
             is_fitting = isinstance(value, ast.Constant) and scalar == kind
             text = _written(value) if is_fitting and isinstance(value, ast.Constant) else None
-            found[argument.arg] = Guess(kind, text, f"line {argument.lineno}")
+            found[argument.arg] = Guess(kind, text)
     return found
 
 

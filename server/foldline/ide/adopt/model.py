@@ -136,11 +136,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A guess at a variable: its type, its default as Python, and where they are from."""
+    """A guess at a variable: its type, and its default as Python."""
 
     type: str = "str"
     default: str | None = None
-    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,6 @@ class Original:
 
     name: str
     style: Style
-    line: int
     messages: tuple[Message, ...]
     guesses: dict[str, Guess] = field(default_factory=dict)
     jinja: JinjaOptions = field(default_factory=JinjaOptions)

@@ -37,7 +37,7 @@ def read_template(text: str, name: str, style: Style, options: JinjaOptions) -> 
     Raises:
         AdoptError: It can't be adopted in this style.
     """
-    return _one(name, style, 1, text.replace("\r\n", "\n"), {}, options)
+    return _one(name, style, text.replace("\r\n", "\n"), {}, options)
 
 
 def read_candidate(module: Module, candidate: Candidate, style: Style | None) -> Original:
@@ -49,23 +49,18 @@ def read_candidate(module: Module, candidate: Candidate, style: Style | None) ->
     guesses = find.guesses(module, candidate)
     if candidate.style is Style.MESSAGES:
         return _messages(module, candidate, guesses)
-    name, line = candidate.name, candidate.line
+    name = candidate.name
     text = find.text_of(module, candidate.node)
     style = style or candidate.style
     if style is not Style.FSTRING and text is not None:
-        return _one(name, style, line, text, guesses, module.jinja)
+        return _one(name, style, text, guesses, module.jinja)
     notes: list[str] = []
     nodes = _dedented(_f_string(module, candidate.node), notes)
-    return Original(name, Style.FSTRING, line, (Message(None, nodes),), guesses, notes=tuple(notes))
+    return Original(name, Style.FSTRING, (Message(None, nodes),), guesses, notes=tuple(notes))
 
 
-def _one(  # noqa: PLR0917 - What an `Original` is made of.
-    name: str,
-    style: Style,
-    line: int,
-    text: str,
-    guesses: dict[str, Guess],
-    options: JinjaOptions,
+def _one(
+    name: str, style: Style, text: str, guesses: dict[str, Guess], options: JinjaOptions
 ) -> Original:
     if len(text) > LONGEST:
         raise AdoptError(f"the text is longer than {LONGEST:,} characters")
@@ -78,7 +73,6 @@ def _one(  # noqa: PLR0917 - What an `Original` is made of.
         return Original(
             name,
             style,
-            line,
             (Message(None, found.nodes),),
             guesses,
             options,
@@ -88,7 +82,7 @@ def _one(  # noqa: PLR0917 - What an `Original` is made of.
             tuple(f"a comment:\n{text.strip()}" for text in found.comments),
         )
     nodes = _dedented(_nodes(text, style, notes), notes)
-    return Original(name, style, line, (Message(None, nodes),), guesses, notes=tuple(notes))
+    return Original(name, style, (Message(None, nodes),), guesses, notes=tuple(notes))
 
 
 def _nodes(text: str, style: Style, notes: list[str]) -> list[Node]:
@@ -215,7 +209,6 @@ def _messages(module: Module, candidate: Candidate, guesses: dict[str, Guess]) -
     return Original(
         candidate.name,
         Style.MESSAGES,
-        candidate.line,
         tuple(messages),
         guesses,
         module.jinja,

@@ -84,12 +84,12 @@ def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> For
     keywords, opaque = evaluator.keywords(node, scope)
     named = {key: argument.value for key, argument in keywords.items()}
     if opaque or not all(map(_is_constant, (*values, *named.values()))):
-        return FormValue(node, None)
+        return FormValue(None)
     try:
         made = make(*map(_constant, values), **{key: _constant(v) for key, v in named.items()})
     except (PromptValidationError, TypeError) as error:
-        return FormValue(node, None, str(error).rstrip("."))
-    return FormValue(node, made)
+        return FormValue(None, str(error).rstrip("."))
+    return FormValue(made)
 
 
 def _is_constant(value: Value) -> bool:

@@ -109,7 +109,7 @@ def _library_instance(
         output = types.arguments[0] if types is not None and types.arguments else None
         opaque = opaque or bool(node.args)
         arguments, cost = _within_budget(evaluator, arguments, 0, *ROOTS)
-        return TemplateValue(node, arguments, output, opaque, scope, cost=cost)
+        return TemplateValue(node, arguments, output, opaque, cost=cost)
     if name == "Prompt":
         argument = node.args[0] if node.args else None
         keyword = node.keyword("template")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from foldline.ide.analysis.scopes import BodyScope
     from foldline.ide.analysis.source_map import MappedText
@@ -91,6 +91,10 @@ class Memo:
         if self.keeps:
             bucket.facts[name] = (made, used)
         return made
+
+    def facts(self, anchor: Anchor, name: str, compute: Callable[[], Iterable[T]]) -> tuple[T, ...]:
+        """Return all that `compute` yields, as `fact` returns one result."""
+        return self.fact(anchor, name, lambda: tuple(compute()))
 
     def within(self, anchor: Anchor, compute: Callable[[], T]) -> T:
         """Return the result of `compute`, charged to the budget of the anchor's statement."""

@@ -72,7 +72,6 @@ class StaticSection(NamedTuple):
     depth: int
     visibility: Visibility
     kind: str
-    params: str
     source: SourceSpan
     selection: SourceSpan
     use: SourceSpan
@@ -96,7 +95,6 @@ class StaticPrompt:
     name: str
     ns: str
     key: str
-    file: str
     range: Span
     name_range: Span
     sections: tuple[StaticSection, ...]
@@ -122,7 +120,6 @@ class StaticPrompt:
 class PromptModule:
     """A file's prompts, in definition order."""
 
-    file: str
     text: str
     prompts: tuple[StaticPrompt, ...]
     broken: bool

@@ -80,7 +80,6 @@ class StatementFacts:
     tools: tuple[ToolValue, ...]
     prompts: tuple[PromptValue, ...]
     """Prompts constructed or bound here."""
-    classes: tuple[tuple[ClassDefinition, Scope], ...]
     dataclasses: tuple[Dataclass, ...]
     """The classes that are or may be dataclasses."""
     texts: tuple[TemplateText, ...]
@@ -189,7 +188,6 @@ class ModuleAnalysis:
             templates=templates,
             tools=tuple(value for value in values if isinstance(value, ToolValue)),
             prompts=tuple(value for value in values if isinstance(value, PromptValue)),
-            classes=tuple(classes),
             dataclasses=tuple(kind for kind in made if kind.is_dataclass is not False),
             texts=tuple(text for section in everywhere.values() for text in texts_of(section)),
         )
@@ -209,21 +207,12 @@ class ModuleAnalysis:
         memo = self.evaluator.memo
         found: dict[str, tuple[Name, TemplateValue | PromptValue]] = {}
         for statement in self.statements:
-            prompts = memo.fact(statement.anchor, "prompts", partial(self._prompts, statement))
-            for node, name, value in prompts:
+            read = partial(prompt_values, statement, self.scope, self.evaluator)
+            for node, name, value in memo.facts(statement.anchor, "prompts", read):
                 if not is_gone(node):
                     found.pop(name.id, None)
                     found[name.id] = (name, value)
         return found
-
-    def _prompts(
-        self, statement: TopLevel
-    ) -> tuple[tuple[Assign, Name, TemplateValue | PromptValue], ...]:
-        return tuple(prompt_values(statement, self.scope, self.evaluator))
-
-    @property
-    def calls(self) -> Iterator[CallSite]:
-        return (call for facts in self.facts for call in facts.calls)
 
     @property
     def sections(self) -> Iterator[SectionValue]:
@@ -321,17 +310,12 @@ def _calls_in(
     while waiting:
         inner = waiting.pop()
         if inner.anchor is not anchor:
-            yield from evaluator.memo.fact(
-                inner.anchor, "calls", partial(_calls_of_piece, inner, scope, evaluator)
-            )
+            read = partial(_calls_in, inner, inner.anchor, scope, evaluator)
+            yield from evaluator.memo.facts(inner.anchor, "calls", read)
             continue
         if isinstance(inner, Call):
             yield CallSite(inner, scope)
         waiting.extend(reversed(expressions(inner)))
-
-
-def _calls_of_piece(piece: Expression, scope: Scope, evaluator: Evaluator) -> tuple[CallSite, ...]:
-    return tuple(_calls_in(piece, piece.anchor, scope, evaluator))
 
 
 _LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -372,7 +356,7 @@ class Document:
     def scope(self) -> ModuleScope:
         """The file's names; always the same object."""
         if self._scope is None:
-            self._scope = ModuleScope(self.file, self.parsed, {}, ())
+            self._scope = ModuleScope(self.file, {}, ())
             self._scopes.update(self._scope, self.parsed)
         return self._scope
 
@@ -407,7 +391,7 @@ class Document:
                 found.pop(prompt.name, None)
                 found[prompt.name] = prompt
         broken = any(statement.broken for statement in read)
-        return PromptModule(self.file, self.text, tuple(found.values()), broken)
+        return PromptModule(self.text, tuple(found.values()), broken)
 
     def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
         return [
@@ -470,7 +454,6 @@ def _prompt(
         name=name.id,
         ns=template.text("ns"),
         key=template.text("key"),
-        file=node.file,
         range=Span(at(node.start), max(at(node.start), at(node.end))),
         name_range=Span(at(name.start), max(at(name.start), at(name.end))),
         sections=sections,

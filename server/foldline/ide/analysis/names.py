@@ -245,9 +245,5 @@ def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
         return found
     at = use.anchor.at(use.start)
     # A body's bindings are in source order.
-    count = bisect_left(found, at, key=_offset)
+    count = bisect_left(found, at, key=lambda bound: bound.offset)
     return found[:count] or found
-
-
-def _offset(bound: Bound) -> int:
-    return bound.at.anchor.at(bound.at.start) if bound.at is not None else -1

@@ -41,13 +41,12 @@ class Bound:
     """
 
     name: str
-    node: Assign | Import | ClassDefinition | FunctionDefinition | None
+    node: Node
+    """The statement or call that binds it."""
+    conditional: bool
     value: Expression | None = None
     index: int | None = None
     change: str = ""
-    conditional: bool = False
-    place: Name | None = None
-    at: Node | None = None
 
     @property
     def sure(self) -> bool:
@@ -56,10 +55,12 @@ class Bound:
 
     def before(self, node: Node) -> bool:
         """Return True if the binding precedes a node of the same file."""
-        at = self.at
-        if at is None:
-            return True
-        return at.anchor.at(at.start) < node.anchor.at(node.start)
+        return self.offset < node.anchor.at(node.start)
+
+    @property
+    def offset(self) -> int:
+        """Its offset in the file."""
+        return self.node.anchor.at(self.node.start)
 
 
 EVERY_NAME = "*"
@@ -75,20 +76,17 @@ def bindings(statements: Iterable[Statement]) -> Iterator[Bound]:
 
 
 def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
-    at = statement
     if isinstance(statement, Assign):
         yield from _assigned(statement, conditional=conditional)
     elif isinstance(statement, Import):
-        name = statement.alias or statement.module.partition(".")[0]
-        yield Bound(name, statement, conditional=conditional, place=statement.place, at=at)
+        yield Bound(statement.bound, statement, conditional)
     elif isinstance(statement, ClassDefinition | FunctionDefinition):
-        name = statement.name.id
-        yield Bound(name, statement, conditional=conditional, place=statement.name, at=at)
+        yield Bound(statement.name.id, statement, conditional)
     elif isinstance(statement, Compound):
-        sure = statement.keyword == "with"
         for name in statement.bound:
-            yield Bound(name, None, conditional=conditional, at=at)
+            yield Bound(name, statement, conditional)
         for inner in statement.body:
+            sure = statement.keyword == "with"
             yield from _bindings(inner, conditional=conditional or not sure)
     elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
         yield from _changed(statement.value, conditional=conditional)
@@ -97,32 +95,30 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
 def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
     for target in node.targets:
         if isinstance(target, Name):
-            if node.value is None:
-                continue
-            yield Bound(target.id, node, node.value, None, node.operator, conditional, target, node)
+            if node.value is not None:
+                yield Bound(target.id, node, conditional, node.value, None, node.operator)
         elif isinstance(target, Display):
             for index, item in enumerate(target.items):
                 if isinstance(item, Starred):
                     break
                 if isinstance(item, Name):
-                    yield Bound(item.id, node, node.value, index, "", conditional, item, node)
-        elif isinstance(target, Attribute) and isinstance(target.value, Name):
-            yield Bound(target.value.id, None, None, None, "=", conditional, at=node)
-        elif isinstance(target, Subscript) and isinstance(target.value, Name):
-            yield Bound(target.value.id, None, None, None, "?", conditional, at=node)
+                    yield Bound(item.id, node, conditional, node.value, index)
+        elif isinstance(target, Attribute | Subscript) and isinstance(target.value, Name):
+            change = "=" if isinstance(target, Attribute) else "?"
+            yield Bound(target.value.id, node, conditional, change=change)
 
 
 def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
     func = call.func
     if not (isinstance(func, Attribute) and isinstance(func.value, Name)):
         return
-    method = func.attr.id
+    name, method = func.value.id, func.attr.id
     if method in ("append", "extend") and len(call.args) == 1:
-        yield Bound(func.value.id, None, call.args[0], None, method, conditional, at=call)
+        yield Bound(name, call, conditional, call.args[0], change=method)
     elif method == "bind":
-        yield Bound(func.value.id, None, call, None, method, conditional, at=call)
+        yield Bound(name, call, conditional, call, change=method)
     elif method in ("insert", "remove", "clear", "pop", "sort", "reverse", "update", "setdefault"):
-        yield Bound(func.value.id, None, None, None, "?", conditional, at=call)
+        yield Bound(name, call, conditional, change="?")
 
 
 def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
@@ -138,7 +134,6 @@ class ModuleScope:
     """The names of a file."""
 
     file: str
-    parsed: Parsed
     names: Bindings
     stars: tuple[Import, ...]
 
@@ -188,7 +183,6 @@ class ScopeCache:
             found.extend(entry[1])
         self._bound = kept
         old, new = scope.names, table(found)
-        scope.parsed = parsed
         scope.names = new
         scope.stars = tuple(
             bound.node for bound in new.get("*", ()) if isinstance(bound.node, Import)

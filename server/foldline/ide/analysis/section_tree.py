@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.ide.analysis.model import SourceSpan, StaticSection, Visibility
 from foldline.ide.analysis.values import (
     ROOTS,
-    Dataclass,
     Item,
     Items,
-    Nothing,
     SectionValue,
     TemplateValue,
     kept,
@@ -113,7 +111,6 @@ def _section(
         depth=depth,
         visibility=declared.visibility,
         kind=value.kind,
-        params=declared.params,
         source=source,
         selection=span_of(declared.selected),
         use=source if item.node is value.node else span_of(item.node),
@@ -131,7 +128,6 @@ class _Declared(NamedTuple):
     key: str
     title: str
     visibility: Visibility
-    params: str
     selected: Node
 
     @classmethod
@@ -142,10 +138,7 @@ class _Declared(NamedTuple):
             if argument is not None and argument.name is not None:
                 selected = argument.node
                 break
-        params = value.params
-        name = params.name if isinstance(params, Dataclass) else ""
-        shown = "None" if isinstance(params, Nothing) else name
-        return cls(value.key, value.title, value.visibility, shown, selected)
+        return cls(value.key, value.title, value.visibility, selected)
 
 
 def in_template(template: TemplateValue) -> Iterator[SectionValue]:

@@ -281,7 +281,11 @@ class Import(Node):
     level: int
     name: str | None
     alias: str
-    place: Name
+
+    @property
+    def bound(self) -> str:
+        """The name that it binds; `*` for all of a module's."""
+        return self.alias or self.module.partition(".")[0]
 
 
 @dataclass(slots=True, eq=False)

@@ -293,7 +293,7 @@ def defined(statement: TopLevel) -> Iterator[str]:
         if isinstance(node, ClassDefinition | FunctionDefinition):
             yield node.name.id
         elif isinstance(node, Import):
-            yield node.alias or node.module.partition(".")[0]
+            yield node.bound
         elif isinstance(node, Assign):
             for target in node.targets:
                 if isinstance(target, Name):

@@ -162,7 +162,6 @@ class Specialised:
 class FormValue:
     """A form of a field, made by a call such as `joined(", ")`; `problem` says why it can't be."""
 
-    node: Call
     form: Form | None
     """None if its arguments aren't known, or can't be."""
     problem: str = ""
@@ -375,7 +374,6 @@ class TemplateValue:
     arguments: Mapping[str, Argument]
     output: Value | None
     opaque: bool = False
-    scope: Scope | None = None
     maybe: bool = False
     cost: int = 0
     """Cost of showing all of its sections."""

@@ -61,12 +61,8 @@ def check_calls(calls: Iterable[CallSite], evaluator: Evaluator) -> Iterator[Laz
     """Check calls; each is checked again only after something that it uses has changed."""
     for call in calls:
         node = call.node
-        compute = partial(_checked, call, evaluator)
-        yield from evaluator.memo.fact(node.anchor, f"checks of {node.start}-{node.end}", compute)
-
-
-def _checked(call: CallSite, evaluator: Evaluator) -> tuple[LazyDiagnostic, ...]:
-    return tuple(_check(call, evaluator))
+        compute = partial(_check, call, evaluator)
+        yield from evaluator.memo.facts(node.anchor, f"checks of {node.start}-{node.end}", compute)
 
 
 def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:

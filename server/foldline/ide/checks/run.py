@@ -55,11 +55,8 @@ def diagnostics(
     for facts in analysis.facts:
         if facts.statement.broken:
             continue
-
-        def check(facts: StatementFacts = facts) -> tuple[LazyDiagnostic, ...]:
-            return tuple(_statement(facts, analysis))
-
-        own = memo.fact(facts.statement.anchor, "diagnostics", check)
+        check = partial(_statement, facts, analysis)
+        own = memo.facts(facts.statement.anchor, "diagnostics", check)
         if own:
             (withheld if _uses_damaged_names(facts, analysis) else found).extend(own)
     sound = not any(statement.broken for statement in analysis.statements)

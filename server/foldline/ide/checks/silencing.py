@@ -316,15 +316,11 @@ class Comments:
             at = statement.end
             if MARK not in statement.text:
                 continue
-            read = partial(_of_statement, statement.text)
-            found = read() if statement.broken else memo.fact(statement.anchor, "directives", read)
+            read = partial(_in_text, statement.text, 0)
+            found = read() if statement.broken else memo.facts(statement.anchor, "directives", read)
             for directive in found:
                 yield directive.moved(statement.start)
         yield from _in_text(self.text[at:], at)
-
-
-def _of_statement(text: str) -> tuple[Directive, ...]:
-    return tuple(_in_text(text, 0))
 
 
 def _in_text(text: str, start: int) -> Iterator[Directive]:

@@ -188,9 +188,8 @@ class Reader(ExpressionReader):
             alias = child.child_by_field_name("alias")
             if name is None or name.type != "dotted_name":
                 continue
-            dotted = self.text(name)
             shown = self.text(alias) if alias is not None else ""
-            yield Import(*self.at(child), dotted, 0, None, shown, self.name(alias or name))
+            yield Import(*self.at(child), self.text(name), 0, None, shown)
 
     def _import_from(self, node: tree_sitter.Node) -> Iterable[Statement]:
         module = node.child_by_field_name("module_name")
@@ -201,14 +200,14 @@ class Reader(ExpressionReader):
         dotted = dotted[level:]
         for child in node.named_children:
             if child.type == "wildcard_import":
-                yield Import(*self.at(child), dotted, level, "*", "*", self.name(child))
+                yield Import(*self.at(child), dotted, level, "*", "*")
         for child in node.children_by_field_name("name"):
             name = child.child_by_field_name("name") if child.type == "aliased_import" else child
             alias = child.child_by_field_name("alias")
             if name is not None:
                 text = self.text(name)
                 shown = self.text(alias) if alias is not None else text
-                yield Import(*self.at(child), dotted, level, text, shown, self.name(name))
+                yield Import(*self.at(child), dotted, level, text, shown)
 
 
 def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
