@@ -1,6 +1,8 @@
 """Grep: linear time, honest totals, pages."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -57,8 +59,8 @@ def test_lines_of_text_files_that_are_not_ignored() -> None:
     assert found(r"\bos\b") == [
         ("a.py", 1, "import os"),
         ("a.py", 4, "    return os.name"),
-        ("c.md", 1, "# os"),
         ("src/b.py", 2, "os = 2"),
+        ("c.md", 1, "# os"),
     ]
 
 
@@ -92,7 +94,7 @@ def test_lines_around_a_match() -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(", r"missing \)"),
+        ("(z", r"missing \)"),
         (r"(a)\1", "back-references"),
         ("(?=a)", "look-around"),
         ("[", r"]|character set"),
@@ -142,20 +144,153 @@ def test_both_engines_find_the_same(pattern: str, lines: list[str]) -> None:
     assert results[0] == results[1]
 
 
-def test_pages_cover_every_match_once_and_fit_the_budget() -> None:
-    files = MemoryFileBackend({f"f{n}.txt": "match me\n" * (n * 3) for n in range(8)})
+def pages(files: FileBackend, pattern: str, budget: int, **options: Any) -> list[GrepResults]:
+    found = [grep(files, pattern, budget=budget, **options)]
+    while found[-1].cursor is not None:
+        found.append(grep(files, pattern, budget=budget, cursor=found[-1].cursor, **options))
+    return found
+
+
+def places(matches: Iterable[GrepMatch]) -> list[tuple[str, int]]:
+    return [(match.path, match.line) for match in matches]
+
+
+MATCHING = st.sampled_from(["match", "match = 1", "  match = 1", "a match of its own", "match é"])
+LINES = st.lists(st.one_of(MATCHING, st.just("other")), max_size=12).map("\n".join)
+NAMES = ["a.py", "src/b.ts", "tests/c.py", "src/d_test.go", "docs/e.md", "f.md", "g.go", "h.rs"]
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), LINES), st.integers(250, 900), st.integers(0, 1))
+def test_pages_have_every_line_once_and_fill_their_budget(
+    texts: dict[str, str], budget: int, context: int
+) -> None:
+    files = MemoryFileBackend({**texts})
     whole = grep(files, "match")
-    seen: list[GrepMatch] = []
-    cursor = None
-    while True:
-        page = grep(files, "match", budget=500, cursor=cursor)
-        assert len(format_grep(page).encode()) <= 500
-        assert (page.total, page.files) == (84, 7)
-        seen += page
-        cursor = page.cursor
-        if cursor is None:
-            break
-    assert tuple(seen) == whole.matches
+    shown: Counter[str] = Counter()
+    seen: list[tuple[str, int]] = []
+    for page in pages(files, "match", budget, context=context):
+        text = format_grep(page)
+        assert len(text.encode()) <= budget
+        if page.cursor is not None and budget >= 600:
+            assert len(text.encode()) >= 0.8 * budget
+        assert (page.total, page.files) == (whole.total, whole.files)
+        seen += places(page)
+        shown.update(match.path for match in page)
+        left = dict(page.counts)
+        for path in {match.path for match in page}:
+            assert shown[path] + left.get(path, 0) == sum(m.path == path for m in whole)
+            assert (
+                left.get(path, 0) == 0
+                or f"… {left[path]} more in this file" in text
+                or not (re.search(f"^{path}$", text, re.MULTILINE))
+            )
+    assert sorted(seen) == sorted(places(whole))
+
+
+def test_code_comes_before_tests_and_tests_before_text() -> None:
+    files = MemoryFileBackend(dict.fromkeys(["CHANGELOG.md", "b/t_test.go", "b/t.go"], "match"))
+    assert [match.path for match in grep(files, "match")] == [
+        "b/t.go",
+        "b/t_test.go",
+        "CHANGELOG.md",
+    ]
+
+
+def test_the_first_page_has_three_lines_of_a_file_until_every_file_is_seen() -> None:
+    texts = {name: "".join(f"match {name} {n}\n" for n in range(40)) for name in ("a.py", "b.py")}
+    page = grep(MemoryFileBackend({**texts}), "match", budget=320)
+    assert format_grep(page).splitlines() == [
+        "match: 80 lines in 2 files, 10 shown",
+        "a.py",
+        *(f"  {n}: match a.py {n - 1}" for n in range(1, 8)),
+        "  … 33 more in this file",
+        "b.py",
+        *(f"  {n}: match b.py {n - 1}" for n in range(1, 4)),
+        "  … 37 more in this file",
+        "… more: ask with cursor grep@10",
+    ]
+
+
+def test_lines_of_the_same_text_are_one_line() -> None:
+    texts: dict[str, str | bytes] = {f"{n}.py": "import match\n" for n in range(6)}
+    texts["0.py"] = "import match\nx\n  import match\n"
+    page = grep(MemoryFileBackend(texts), "match", budget=2_500)
+    assert format_grep(page).splitlines() == [
+        "match: 7 lines in 6 files",
+        "0.py",
+        "  1: import match",
+        "    same line: 3; 1.py:1; 2.py:1; 3.py:1; 4.py:1; 5.py:1",
+    ]
+    texts |= dict.fromkeys((f"{n}.py" for n in range(6, 60)), "import match\n")
+    page, *others = pages(MemoryFileBackend(texts), "match", 150)
+    assert format_grep(page).splitlines()[3:] == [
+        "    same line: 3; 1.py:1; 10.py:1; 11.py:1; 56 more", "… more: ask with cursor grep@5",
+    ]  # fmt: skip
+    assert sum(map(len, others)) == 56
+    assert "  1: import match\n    same line: " in format_grep(others[0])
+
+
+def test_files_and_counts_are_shown_in_pages() -> None:
+    files = MemoryFileBackend({f"{n:02}.py": "match\n" * (n + 1) for n in range(30)})
+    page = grep(files, "match", show="counts", budget=100)
+    assert format_grep(page).splitlines()[:3] == [
+        "match: 465 lines in 30 files, 3 shown", "00.py: 1", "01.py: 2",
+    ]  # fmt: skip
+    found = pages(files, "match", 200, show="files")
+    assert [path for page in found for path, _ in page.counts] == [f"{n:02}.py" for n in range(30)]
+    assert format_grep(found[0]).splitlines()[1:3] == ["00.py", "01.py"]
+    with pytest.raises(InvalidArgumentError, match="did you mean 'files'"):
+        grep(files, "match", show="file")
+
+
+ACROSS = {"a.py": "def f(\r\n    a,\r\n) -> int:\r\n    return a\r\n", "b.py": "def f(a): g(\n)\n"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        (r"def f\(\n", [("a.py", 1)]),
+        (r"f\(\n\s+a,\n\)", [("a.py", 1), ("a.py", 2), ("a.py", 3)]),
+        ("f\\(\n    a", [("a.py", 1), ("a.py", 2)]),
+        (r"(?s)def.*?return", [("a.py", 1), ("a.py", 2), ("a.py", 3), ("a.py", 4)]),
+        (r"\([\s\S]\)", [("b.py", 1), ("b.py", 2)]),
+        (r"\)\n", [("b.py", 2)]),
+        (r"a\):[^x]*\n", [("b.py", 1), ("b.py", 2)]),
+        (r"nothing\n", []),
+    ],
+)
+def test_a_pattern_with_a_newline_matches_across_lines(
+    pattern: str, lines: list[tuple[str, int]]
+) -> None:
+    files = MemoryFileBackend({**ACROSS})
+    assert places(grep(files, pattern)) == lines
+    assert places(grep(files, pattern, budget=500)) == lines
+
+
+def test_no_pattern_across_lines_can_hang_it() -> None:
+    files = MemoryFileBackend({"a.txt": "a\n" * 400_000})
+    with pytest.raises(InvalidArgumentError, match="takes too long"):
+        grep(files, r"(?s)a\n.*z|a\n")
+
+
+def test_a_pattern_that_only_matches_as_plain_text_is_taken_so() -> None:
+    files = MemoryFileBackend({"a.go": "func (r *Repository) LoadBlob()\n", "b.go": "x[0] é*\n"})
+    page = grep(files, "func (r *Repository) LoadBlob", budget=2_500)
+    assert format_grep(page).splitlines() == [
+        "func (r *Repository) LoadBlob: no line as a regular expression; as plain text 1 line in "
+        "1 file",
+        "a.go",
+        "  1: func (r *Repository) LoadBlob()",
+    ]
+    assert grep(files, "x[0] é*").literal
+    assert grep(files, "LoadBlob(").literal == "not a regular expression"
+    assert not grep(files, r"func \(r").literal
+    assert not grep(files, "x[1]").literal
+
+
+def test_files_that_are_binary_are_named_so() -> None:
+    with_binary = grep(MemoryFileBackend(FILES), "os", "*.png")
+    assert with_binary.reason == "all 1 files are binary"
 
 
 def test_a_long_line_is_cut_around_its_match() -> None:

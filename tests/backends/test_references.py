@@ -18,12 +18,12 @@ from foldline.backends import (
     SymbolNotFoundError,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.formatting.budget import REFERENCES_DETAILS, DefaultBudget
 from foldline.backends.formatting.reference_text import page_references
 from foldline.backends.models import References
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.references import references_cache, two_tier_references
-from foldline.backends.references.references import is_test_path
 from foldline.backends.text import format_references
 
 from .outlines import access_to

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
@@ -19,7 +20,7 @@ from foldline.backends.models import (
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
-from foldline.backends.references.references import can_have_references, is_test_path
+from foldline.backends.references.references import can_have_references
 from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.search.walks import Scope
 

@@ -425,12 +425,16 @@ class SmartFileAccess(CodeNavigation):
         *,
         context: int = 0,
         ignore_case: bool = False,
+        show: str = "lines",
         budget: int | None = None,
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> GrepResults:
         """The lines that match a regular expression, in linear time whatever the pattern.
 
+        Code comes first, then tests, then other text. Pages of a budget begin with three lines of
+        each file. `show` may be `files` or `counts`, which have no lines. Matches span lines where
+        the pattern has a newline, and a pattern that matches nothing is taken as plain text.
         Of a huge folder, these are the matches found within a few seconds; `coverage` says so.
         """
         from foldline.backends.search.grep import grep
@@ -443,6 +447,7 @@ class SmartFileAccess(CodeNavigation):
             glob,
             context=context,
             ignore_case=ignore_case,
+            show=show,
             budget=budget,
             cursor=cursor,
             no_ignore=no_ignore,

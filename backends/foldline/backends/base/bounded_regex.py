@@ -6,9 +6,10 @@ so where it isn't installed, `regex` is used, with a time limit. Each is loaded 
 
 from __future__ import annotations
 
+import re
 import time
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.backends.formatting.visible import is_text
 
@@ -23,6 +24,8 @@ HAS_RE2 = find_spec("re2") is not None
 GREP_SECONDS = 20.0
 IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
+# What means a line's end, or lets a match go on behind it.
+_ACROSS = re.compile(r"\n|(?<!\\)(?:\\\\)*(?:\\n|\(\?[a-zA-Z]*s|\[\\s\\S\]|\[\\S\\s\])")
 # Patterns of an ignore file that are matched at once with the names of a whole folder.
 _MOST_TOGETHER = 200
 
@@ -30,7 +33,7 @@ _MOST_TOGETHER = 200
 class Match(Protocol):
     """The part of a match that is used."""
 
-    def start(self) -> int: ...
+    def span(self) -> tuple[int, int]: ...
 
 
 class Pattern(Protocol):
@@ -39,16 +42,10 @@ class Pattern(Protocol):
     def search(self, text: bytes, pos: int = 0) -> Match | None: ...
 
 
-class Span(Protocol):
-    """The part of a match within lines that is used."""
-
-    def span(self) -> tuple[int, int]: ...
-
-
 class Lines(Protocol):
     """The part of a compiled pattern that is used for all lines of a text."""
 
-    def finditer(self, text: bytes) -> Iterable[Span]: ...
+    def finditer(self, text: bytes) -> Iterable[Match]: ...
 
 
 class PatternError(ValueError):
@@ -59,8 +56,13 @@ class PatternTimeoutError(Exception):
     """A pattern that took too long."""
 
 
+def spans_lines(pattern: str) -> bool:
+    """Return whether matches may span lines: the pattern says so."""
+    return _ACROSS.search(pattern) is not None
+
+
 def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
-    """A pattern to be searched for within the lines of a text.
+    """A pattern to be searched for within the lines of a text, or across them if it says so.
 
     Raises:
         PatternError: It does not compile.
@@ -124,7 +126,7 @@ def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
 
     options = re2.Options()
     options.log_errors = False
-    options.never_nl = True
+    options.never_nl = not spans_lines(pattern)
     # Only where a match begins is asked; a thousand groups would be noted for each line.
     options.never_capture = True
     options.case_sensitive = not ignore_case
@@ -163,7 +165,7 @@ class _Clock:
 
 
 class _Lines:
-    """A pattern whose matches never span lines, over UTF-8.
+    """A pattern whose matches span lines only if it says so, over UTF-8.
 
     It may have look-around and back-references, which RE2 lacks: the clock bounds these too.
     """
@@ -181,6 +183,7 @@ class _Lines:
             self._compiled = regex.compile(pattern, flags, cache_pattern=False)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
             raise PatternError(str(error)) from None
+        self._across = spans_lines(pattern)
         self._clock = _Clock(GREP_SECONDS)
         self._data = b""
         self._text = ""
@@ -192,6 +195,8 @@ class _Lines:
             self._data, self._text, self._at = text, text.decode("utf-8", "surrogateescape"), (0, 0)
         start = self._character(pos)
         while (found := self._clock.search(self._compiled, self._text, start)) is not None:
+            if self._across:
+                return _Found(self._byte(found.start()), self._byte(found.end()))
             first = self._text.rfind("\n", 0, found.start()) + 1
             end = self._text.find("\n", found.start())
             end = len(self._text) if end < 0 else end
@@ -199,7 +204,8 @@ class _Lines:
             line = self._text[max(first, start) : end]
             within = self._clock.search(self._compiled, line)
             if within is not None:
-                return _Found(self._byte(max(first, start) + within.start()))
+                place = self._byte(max(first, start) + within.start())
+                return _Found(place, place)
             if end >= len(self._text):
                 break
             start = end + 1
@@ -216,12 +222,12 @@ class _Lines:
         return at_byte + len(self._text[at:character].encode("utf-8", "surrogateescape"))
 
 
-class _Found:
-    def __init__(self, start: int) -> None:
-        self._start = start
+class _Found(NamedTuple):
+    first: int
+    last: int
 
-    def start(self) -> int:
-        return self._start
+    def span(self) -> tuple[int, int]:
+        return self.first, self.last
 
 
 class _Bounded:

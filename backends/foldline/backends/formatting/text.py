@@ -13,7 +13,7 @@ from foldline.backends.formatting.parts import FOUND, Code, note
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.backends.formatting.parts import Line
     from foldline.backends.models import (
@@ -186,40 +186,77 @@ def _cut_query(query: str) -> str:
 
 
 def grep_lines(results: GrepResults) -> list[Line]:
-    """The totals, then the matching lines grouped by file: `12: match`, `13- line after it`."""
-    count = results.total
-    shown = len(results.matches)
-    part = "" if shown == count else f", {shown} shown"
-    where = f": {count} {plural('line', count)} in {files_text(results.files)}{part}"
+    """The totals, then the matching lines grouped by file: `12: match`, `13- line after it`.
+
+    A line names those of the same text: `same line: 15, shop/b.py:3 and 8 more`.
+    """
+    count, is_lines = results.total, results.show == "lines"
+    shown = len(results.matches if is_lines else results.counts)
+    part = "" if shown == (count if is_lines else results.files) else f", {shown} shown"
+    literal = f"{results.literal}; as plain text " if results.literal else ""
+    where = f": {literal}{count} {plural('line', count)} in {files_text(results.files)}{part}"
     lines: list[Line] = [[(visible(results.pattern), "bold"), (where, "")]]
-    for path, found in groupby(results.matches, key=lambda match: match.path):
-        lines.append([(visible(path), "bold")])
-        for match in found:
-            lines.extend(match_lines(match))
+    if is_lines:
+        lines += _match_lines(results)
+    else:
+        numbered = results.show == "counts"
+        lines += [
+            [(visible(path), "bold"), (f": {number}" if numbered else "", "")]
+            for path, number in results.counts
+        ]
     return [*lines, *rest(results.cursor), *remarks(results.reason, results.coverage)]
 
 
-def match_lines(match: GrepMatch) -> list[Line]:
-    """The lines of one match, long ones cut around the match."""
+def _match_lines(results: GrepResults) -> Iterator[Line]:
+    """Yield the lines of each file, and how many more it has."""
+    heads: dict[str, GrepMatch] = {}
+    for match in results.matches:
+        text = match.text.strip()
+        if match.equal > (heads[text].equal if text in heads else 0):
+            heads[text] = match
+    by_file: dict[str, dict[int, list[Line]]] = {}
+    folded: dict[int, list[GrepMatch]] = {}
+    for match in results.matches:
+        head = heads.get(match.text.strip(), match)
+        if head is not match:
+            folded.setdefault(id(head), []).append(match)
+            continue
+        lines = by_file.setdefault(match.path, {})
+        around = [*enumerate(match.before, match.line - len(match.before))]
+        for number, line in [*around, *enumerate(match.after, match.line + 1)]:
+            shown: Line = [(f"  {number}-", "dim"), (f" {cut_line(line, 0)}", FOUND)]
+            lines.setdefault(number, [shown])
+        lines[match.line] = [_match_line(match)]
+    for head in heads.values():
+        same = _same_line(head, folded.get(id(head), ()))
+        by_file[head.path][head.line].append(same)
+    left = dict(results.counts)
+    for path, lines in by_file.items():
+        yield [(visible(path), "bold")]
+        for number in sorted(lines):
+            yield from lines[number]
+        if path in left:
+            yield note(f"  … {left[path]} more in this file")
 
-    def around(first: int, lines: Sequence[str]) -> list[Line]:
-        numbered = enumerate(lines, first)
-        return [[(f"  {n}-", "dim"), (f" {cut_line(line, 0)}", FOUND)] for n, line in numbered]
 
+def _match_line(match: GrepMatch) -> Line:
+    """A line, a long one cut around the match."""
     text, at = match.text, match.column - match.text_column
     shown = cut_line(text, at)
     if match.text_column > 1 and not shown.startswith("…"):
         shown = f"…{shown}"
-    return [
-        *around(match.line - len(match.before), match.before),
-        [(f"  {match.line}:", "dim"), (f" {shown}", FOUND)],
-        *around(match.line + 1, match.after),
-    ]
+    return [(f"  {match.line}:", "dim"), (f" {shown}", FOUND)]
 
 
-def grep_room(pattern: str) -> int:
-    """The bytes of a grep's text besides its matches."""
-    return len(pattern.encode("utf-8", "replace")) + 100
+def _same_line(head: GrepMatch, others: Sequence[GrepMatch]) -> Line:
+    """Where else the page has the line, and how often it is on later ones."""
+    places = []
+    for path, some in groupby(others, key=lambda match: match.path):
+        numbers = ", ".join(str(match.line) for match in some)
+        places.append(numbers if path == head.path else f"{visible(path)}:{numbers}")
+    more = head.equal - len(others)
+    places += [f"{more} more"] if more else []
+    return note(f"    same line: {'; '.join(places)}")
 
 
 def reference_line(reference: Reference) -> Line:

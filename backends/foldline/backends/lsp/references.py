@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
@@ -18,7 +19,6 @@ from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, Reference
-from foldline.backends.references.references import is_test_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -94,7 +94,8 @@ class GrepMatch:
     """A line that a pattern matches, at `column` (code points from 1), with lines around it.
 
     Of a long line, `text` is the part around the match that begins at the column `text_column`;
-    of the lines around it the beginning is kept.
+    of the lines around it the beginning is kept. On pages, `equal` counts the lines to come that
+    have the same text.
     """
 
     path: str
@@ -104,11 +105,17 @@ class GrepMatch:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     text_column: int = 1
+    equal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GrepResults:
-    """Matching lines file by file; `total` and `files` count what a budget left out too."""
+    """Matching lines file by file; `total` and `files` count what a budget left out too.
+
+    With `show` other than `lines` there are no matches, and `counts` has the files of the page with
+    their matching lines; else it has those with lines that later pages show. Where the
+    pattern was taken as plain text, `literal` says why.
+    """
 
     pattern: str
     matches: tuple[GrepMatch, ...]
@@ -119,6 +126,9 @@ class GrepResults:
     reason: str = ""
     backend: str = "grep"
     coverage: str = COMPLETE
+    show: str = "lines"
+    counts: tuple[tuple[str, int], ...] = ()
+    literal: str = ""
 
     def __iter__(self) -> Iterator[GrepMatch]:
         return iter(self.matches)

@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline.backends.base.languages import language_of
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.errors import LSPError, PathError, cut
 from foldline.backends.models import FileOutline, Reference, References, SymbolDetail, SymbolInfo
 from foldline.backends.outlines.symbols import flatten
-from foldline.backends.references.references import is_test_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.outlines import outline_of_tree
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
     _Parsed = tuple[bytes, Node, tuple[SymbolInfo, ...] | None]
 
-_TEST_PATH = re.compile(
-    r"(^|/)(tests?|__tests__|specs?|testing|testdata)/"
-    r"|(^|/)(test_[^/]*|conftest)\.py$|[._-](test|tests|spec)\.[^/.]+$|_test\.go$"
-)
 _IDENTIFIERS = frozenset({"name", "constant", "word", "variable_name", "variable", "simple_symbol"})
 _CALLS = frozenset(
     {
@@ -276,11 +272,6 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
     if root.has_error:
         return _whole("python", data, guarded=guarded)
     return short, root, symbols
-
-
-def is_test_path(path: str) -> bool:
-    """Return whether the path is that of a test by the usual conventions."""
-    return _TEST_PATH.search(path) is not None
 
 
 def _places(data: bytes, word: bytes) -> list[int]:

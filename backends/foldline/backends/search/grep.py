@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.base.bounded_regex import PatternError, PatternTimeoutError, compile_lines
+from foldline.backends.base.bounded_regex import (
+    GREP_SECONDS,
+    PatternError,
+    PatternTimeoutError,
+    compile_lines,
+    spans_lines,
+)
+from foldline.backends.base.path_kinds import path_kind
+from foldline.backends.base.reading import unknown
 from foldline.backends.base.waiting import coroutine_of
-from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
+from foldline.backends.errors import (
+    BinaryFileError,
+    FileTooLargeError,
+    InvalidArgumentError,
+    PathError,
+)
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import grep_room, match_lines
-from foldline.backends.formatting.visible import visible
+from foldline.backends.formatting.text import grep_lines
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from foldline.backends.base.bounded_regex import Match, Pattern
     from foldline.backends.files.base import FileBackend
@@ -27,6 +44,13 @@ _KIND = "grep"
 _MOST_CONTEXT = 50
 # Code points of a line that are kept: more than is shown, less than a minified file.
 _LONGEST_LINE = 400
+SHOWN = ("lines", "files", "counts")
+# Lines of each file that come first, lines of the same text that come with the first of them, and
+# the bytes that a line takes at least.
+_MOST_OF_FILE = 3
+_MOST_EQUAL = 3
+_SMALLEST = 4
+_MOST_TEXTS = 10_000
 
 
 async def grep(
@@ -38,50 +62,74 @@ async def grep(
     *,
     context: int = 0,
     ignore_case: bool = False,
+    show: str = "lines",
     budget: int | None = None,
     cursor: str | None = None,
     no_ignore: bool = False,
     seconds: float | None = None,
 ) -> GrepResults:
-    """The lines that match `pattern`, in the files of a folder or glob.
+    r"""The lines that match `pattern`, in the files of a folder or glob; code first, text last.
 
     RE2's syntax means the same on every machine. Where RE2 isn't installed, look-around and
-    back-references work too, and a time limit bounds them.
+    back-references work too, and a time limit bounds them. Matches span lines where the pattern
+    says so: by `\n`, `(?s)` or `[\s\S]`. One that matches nothing is taken as plain text.
+
+    With a budget, pages begin with three lines of each file; lines of the same text count as one.
+    `show` may be `files` or `counts`: these have no lines.
 
     After `seconds` it returns what it has found, and `coverage` says so; None sets no limit.
 
     Raises:
         InvalidArgumentError: The pattern doesn't compile.
+        NoMatchError: The glob matches no file.
     """
     since = monotonic()
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
         raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
+    if show not in SHOWN:
+        raise InvalidArgumentError("show", unknown(show, SHOWN, "value"))
     first = budgets.read_cursor(_KIND, cursor)
-    compiled = _compile(pattern, ignore_case=ignore_case)
-    page = _Page(first, context, None if budget is None else budget - grep_room(pattern))
-    without: Collection[str] = ()
-    if index is not None and not ignore_case:
-        without = await coroutine_of(index.files_without)(required_parts(pattern), since=since)
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
-    search = _Search(files, walked, without, seconds)
-    with_matches = 0
-    for path, data in search.texts():
-        before = page.total
-        for place in _matching_lines(compiled, data):
-            page.add(path, data, place)
-        with_matches += page.total > before
-    last = first + len(page.matches)
-    return GrepResults(
-        pattern,
-        tuple(page.matches),
-        page.total,
-        with_matches,
-        search.searched,
-        budgets.make_cursor(_KIND, last) if last < page.total else None,
-        _reason(search.searched, page.total, search.too_large),
-        coverage=search.coverage,
-    )
+
+    async def found(text: str, literal: str = "") -> GrepResults:
+        compiled = _compile(text, ignore_case=ignore_case)
+        without: Collection[str] = ()
+        if index is not None and not ignore_case:
+            without = await coroutine_of(index.files_without)(required_parts(text), since=since)
+        across = spans_lines(text)
+        search = _Search(files, walked, without, seconds, across=across)
+        matching = partial(_matching_lines, compiled, across=across)
+        pages = _Pages(search.read, matching, first, context, budget)
+        for path, data in search.texts():
+            pages.add(path, data)
+        results = GrepResults(
+            pattern,
+            (),
+            sum(pages.counts.values()),
+            len(pages.counts),
+            search.searched,
+            reason=_reason(search, pages),
+            coverage=search.coverage,
+            show=show,
+            literal=literal,
+        )
+        return pages.page(results)
+
+    refusal, results = None, None
+    try:
+        results = await found(pattern)
+    except InvalidArgumentError as error:
+        refusal = error
+    plain = _PUNCTUATION.sub(r"\\\g<0>", pattern)
+    if plain != pattern and (results is None or results.total == 0):
+        why = "not a regular expression" if refusal else "no line as a regular expression"
+        as_text = await found(plain, why)
+        results = as_text if as_text.total else results
+    if results is None:
+        assert refusal is not None
+        raise refusal
+    return results
 
 
 class _Search:
@@ -90,6 +138,7 @@ class _Search:
     Attributes:
         searched: How many were yielded, or left out since they are known to have no match.
         too_large: The paths over the size limit.
+        binary: How many aren't text.
     """
 
     def __init__(
@@ -98,84 +147,186 @@ class _Search:
         walked: Walked,
         without: Collection[str],
         seconds: float | None,
+        *,
+        across: bool,
     ) -> None:
-        self.searched = 0
+        self._across = across
         self.too_large: list[str] = []
+        self.binary = 0
         self.coverage = walked.coverage
         self._files = files
-        self._without = without
-        self._stamps = walked.stamps
+        self._paths = [stamp.path for stamp in walked.stamps if stamp.path not in without]
+        self._paths.sort(key=path_kind)
+        self.searched = len(walked.stamps) - len(self._paths)
         self._seconds = seconds
+
+    def read(self, path: str) -> bytes:
+        """The UTF-8 text of a file; for a pattern across lines, these end as the pattern says."""
+        data = self._files.load(path).parse_data
+        return data.replace(b"\r\n", b"\n") if self._across else data
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
         """The path and UTF-8 text of each file that may have a match."""
         end = None if self._seconds is None else monotonic() + self._seconds
-        for number, stamp in enumerate(self._stamps):
+        for number, path in enumerate(self._paths):
             if end is not None and monotonic() > end:
                 self.coverage = self._partial(number)
                 return
-            if stamp.path in self._without:
-                self.searched += 1
-                continue
             try:
-                data = self._files.load(stamp.path).parse_data
+                data = self.read(path)
             except FileTooLargeError:
-                self.too_large.append(stamp.path)
+                self.too_large.append(path)
                 continue
-            except PathError:
-                continue  # Binary, special, or gone.
+            except PathError as error:
+                # Else special, or gone.
+                self.binary += isinstance(error, BinaryFileError)
+                continue
             self.searched += 1
-            yield stamp.path, data
+            yield path, data
 
     def _partial(self, number: int) -> str:
         more = "" if self.coverage == COMPLETE else " and more"
         return (
-            f"partial: {number:,} of {len(self._stamps):,}{more} files were searched in "
+            f"partial: {number:,} of {len(self._paths):,}{more} files were searched in "
             f"{self._seconds:.3g} s; name a folder or a glob"
         )
 
 
-class _Page:
-    """The matching lines from number `first` on whose text fits `room`, at least one of them.
+class _Place(NamedTuple):
+    """A matching line: its row, its first byte, and the match's column in bytes.
 
-    Attributes:
-        total: All that were added; only those of the page are read and kept.
+    `begins` is False for a line in which a match goes on, `whole` True if it has all of it.
     """
 
-    def __init__(self, first: int, context: int, room: int | None) -> None:
-        self.matches: list[GrepMatch] = []
-        self.total = 0
+    row: int
+    start: int
+    byte: int
+    begins: bool
+    whole: bool
+
+
+class _Pages:
+    """The matching lines in the order of pages: the first three of each file, then the others.
+
+    Where an earlier line has the same text, a line goes with that one; the first three do at once.
+
+    Attributes:
+        counts: The matching lines of each file.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], bytes],
+        matching: Callable[[bytes], Iterator[_Place]],
+        first: int,
+        context: int,
+        budget: int | None,
+    ) -> None:
+        self.counts: dict[str, int] = {}
+        self._read = read
+        self._matching = matching
         self._first = first
         self._context = context
-        self._room = room
-        self._is_full = False
+        self._budget = budget
+        self._last = first + (sys.maxsize if budget is None else budget // _SMALLEST + 1)
+        self._taken = 0
+        self._kept: list[tuple[GrepMatch, bytes, int]] = []
+        self._before: Counter[str] = Counter()
+        # The numbers of each file's lines that come first; by text, the lines found and taken.
+        self._early: dict[str, set[int]] = {}
+        self._equal: dict[bytes, list[int]] = {}
 
-    def add(self, path: str, data: bytes, place: tuple[int, int, int]) -> None:
-        """Count the next matching line, and keep it if it is one of the page."""
-        self.total += 1
-        if self._is_full or self.total <= self._first:
-            return
-        match = _match(path, data, place, self._context)
-        if self._room is not None:
-            cost = self._cost(match)
-            if cost > self._room and self.matches:
-                self._is_full = True
+    def add(self, path: str, data: bytes) -> None:
+        """Count the matching lines of the next file, and take its first ones."""
+        early: set[int] = set()
+        own = number = 0
+        chosen = False
+        for number, place in enumerate(self._matching(data), 1):
+            text = self._text(data, place)
+            if text and len(self._equal) < _MOST_TEXTS:
+                self._equal.setdefault(text, [0, 0])
+            equal = self._equal.get(text, [0, 0])
+            equal[0] += 1
+            if equal[1]:
+                chosen = equal[1] <= _MOST_EQUAL
+            elif place.begins:
+                chosen = own < _MOST_OF_FILE or self._budget is None
+                own += 1
+            if chosen:
+                early.add(number)
+                self._take(path, data, place)
+        if number:
+            self.counts[path], self._early[path] = number, early
+
+    def page(self, found: GrepResults) -> GrepResults:
+        """The results with as many lines or files as fit the budget, at least one."""
+        self._add_others()
+        order = {path: number for number, path in enumerate(self.counts)}
+        matches = [
+            replace(match, equal=self._equal[text][0] - number) if text else match
+            for match, text, number in self._kept
+        ]
+        every = [*self.counts.items()][self._first :]
+        is_lines = found.show == "lines"
+        total = found.total if is_lines else found.files
+
+        def part(count: int) -> GrepResults:
+            last = self._first + count
+            cursor = budgets.make_cursor(_KIND, last) if last < total else None
+            if not is_lines:
+                return replace(found, counts=tuple(every[:count]), cursor=cursor)
+            some = sorted(matches[:count], key=lambda match: (order[match.path], match.line))
+            shown = self._before + Counter(match.path for match in some)
+            paths = dict.fromkeys(match.path for match in some)
+            left = tuple((path, n) for path in paths if (n := self.counts[path] - shown[path]))
+            return replace(found, matches=tuple(some), counts=left, cursor=cursor)
+
+        count = len(matches) if is_lines else len(every)
+        if (budget := self._budget) is not None:
+            count = budgets.most(
+                count, lambda n: budgets.size_of_lines(grep_lines(part(n))) <= budget
+            )
+        return part(count)
+
+    def _add_others(self) -> None:
+        """Take the lines that don't come first, as far as the page may reach."""
+        for path, early in self._early.items():
+            if self._taken >= self._last:
                 return
-            self._room -= cost
-            self._is_full = self._room < 0
-        self.matches.append(match)
+            if len(early) == self.counts[path]:
+                continue
+            with suppress(PathError):
+                data = self._read(path)
+                for number, place in enumerate(self._matching(data), 1):
+                    if number not in early:
+                        self._take(path, data, place)
 
-    def _cost(self, match: GrepMatch) -> int:
-        """The bytes of the match's lines, and of its path where that is the first of a file."""
-        cost = sum(map(budgets.size_of_line, match_lines(match)))
-        if self.matches and self.matches[-1].path == match.path:
-            return cost
-        return cost + budgets.size_of(visible(match.path)) + 1
+    def _take(self, path: str, data: bytes, place: _Place) -> None:
+        equal = self._equal.get(text := self._text(data, place))
+        if equal is not None:
+            equal[1] += 1
+        if self._taken < self._first:
+            self._before[path] += 1
+        elif self._taken < self._last:
+            match = _match(path, data, place, self._context)
+            self._kept.append((match, text, equal[1]) if equal is not None else (match, b"", 0))
+        self._taken += 1
+
+    def _text(self, data: bytes, place: _Place) -> bytes:
+        """The text by which lines are equal; empty where they are told apart."""
+        if self._budget is None or self._context or not place.whole:
+            return b""
+        line = _bytes_of_line(data, place.start)
+        return line.strip() if len(line) < _LONGEST_LINE else b""
 
 
-def _reason(searched: int, total: int, too_large: list[str]) -> str:
-    reasons = [] if total else [f"no line of {searched} files matches"]
-    if too_large:
+def _reason(search: _Search, pages: _Pages) -> str:
+    reasons = []
+    if not pages.counts:
+        reasons.append(f"no line of {search.searched} files matches")
+        if search.binary and not search.searched:
+            reasons = [f"all {search.binary} files are binary"]
+    if too_large := search.too_large:
         more = f" and {len(too_large) - 1} more" if len(too_large) > 1 else ""
         reasons.append(f"over the size limit and not searched: {too_large[0]}{more}")
     return "; ".join(reasons)
@@ -188,26 +339,36 @@ def _compile(pattern: str, *, ignore_case: bool) -> Pattern:
         raise InvalidArgumentError("pattern", str(error)) from None
 
 
-def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Row, byte where the line starts, and byte of the first match in it, for each such line."""
-    position = row = 0
-    counted = 0
-    while position <= len(data) and (match := _search(pattern, data, position)):
-        at = match.start()
+def _matching_lines(pattern: Pattern, data: bytes, *, across: bool) -> Iterator[_Place]:
+    """Each line with a part of a match; those of one match follow each other."""
+    position = row = counted = 0
+    last = -1
+    end_of_time = monotonic() + GREP_SECONDS
+    while position <= len(data) and (match := _search(pattern, data, position, end_of_time)):
+        at, end = match.span()
         start = data.rfind(b"\n", 0, at) + 1
         if start >= len(data) and data:
             return  # No line follows the final newline.
-        row += data.count(b"\n", counted, start)
-        counted = start
-        yield row, start, at - start
-        end = data.find(b"\n", at)
-        if end < 0:
-            return
-        position = end + 1
+        newline = data.find(b"\n", at)
+        is_whole = newline < 0 or end <= newline + 1
+        while True:
+            if start > last:
+                row += data.count(b"\n", counted, start)
+                yield _Place(row, start, max(at - start, 0), start <= at, is_whole)
+                counted = last = start
+            newline = data.find(b"\n", start)
+            if newline < 0:
+                return
+            start = newline + 1
+            if start >= end:
+                break
+        position = max(end, at + 1) if across else start
 
 
-def _search(pattern: Pattern, data: bytes, position: int) -> Match | None:
+def _search(pattern: Pattern, data: bytes, position: int, end_of_time: float) -> Match | None:
     try:
+        if monotonic() > end_of_time:
+            raise PatternTimeoutError
         return pattern.search(data, position)
     except PatternTimeoutError:
         raise InvalidArgumentError(
@@ -217,8 +378,8 @@ def _search(pattern: Pattern, data: bytes, position: int) -> Match | None:
         ) from None
 
 
-def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) -> GrepMatch:
-    row, start, byte = place
+def _match(path: str, data: bytes, place: _Place, context: int) -> GrepMatch:
+    row, start, byte = place[:3]
     line = _line_at(data, start)
     before: list[str] = []
     above = start
@@ -244,9 +405,12 @@ def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) ->
 
 
 def _line_at(data: bytes, start: int) -> str:
+    return _bytes_of_line(data, start).removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _bytes_of_line(data: bytes, start: int) -> bytes:
     end = data.find(b"\n", start)
-    raw = data[start:] if end < 0 else data[start:end]
-    return raw.removesuffix(b"\r").decode("utf-8", "replace")
+    return data[start:] if end < 0 else data[start:end]
 
 
 # A class of characters, an escape, a group's ends, what else has a meaning, and plain words. Within
@@ -261,6 +425,7 @@ _TOKEN = re.compile(
 )
 # Escapes of one character, which stand for no letter: others may be the beginning of a longer one.
 _SINGLE = frozenset("AbBdDsSwWz")
+_PUNCTUATION = re.compile(r"[!-/:-@\[-^`{-~]")
 _SHORTEST = 2
 _MOST_PARTS = 8
 

@@ -28,12 +28,18 @@ class Arguments(Paged):
         Role.PATTERN,
     ]
     glob: Annotated[
-        str | None, Doc("a file, a folder or a glob", "such as src/**/*.py"), Role.SCOPE
+        str | None,
+        Doc("a file, a folder or a glob", "such as src/**/*.{ts,tsx} or *.go,!*_test.go"),
+        Role.SCOPE,
     ] = None
     context: Annotated[
         int, Doc("lines around each match", "lines around a match"), Between(0, 100)
     ] = 0
     ignore_case: Annotated[bool, Doc("ignore case")] = False
+    show: Annotated[
+        str,
+        Doc("`lines`, the `files` that have any, or their `counts`", "lines, files or counts"),
+    ] = "lines"
     budget: Budget = GREP_BUDGET
 
 
