@@ -40,11 +40,75 @@ def test_an_exact_symbol_beats_a_path_part_beats_a_part(access: SmartFileAccess)
 
 def test_each_hit_says_why_and_where(access: SmartFileAccess) -> None:
     first = access.search_files("Cart").hits[0]
-    assert (first.line, first.why) == (1, ("defines Cart:1 0.89", "words Cart 0.11"))
-    assert format_search(access.search_files("Basket")).splitlines() == [
-        "Basket: 1 file",
-        "cart.py:3 (defines Basket:3 0.85 · words Basket 0.15)",
+    assert (first.line, first.why) == (1, ("defines Cart",))
+    assert format_search(access.search_files("Basket")) == "cart.py: Basket 3 (defines Basket)"
+    assert format_search(access.search_files("show Cart")).splitlines()[:2] == [
+        "shop/cart/views.py: show 1 (defines show)",
+        "shop/models.py: Cart 1-2, CartLine 4 (defines Cart)",
     ]
+
+
+def test_a_part_of_an_identifier_is_not_said_to_be_the_identifier(access: SmartFileAccess) -> None:
+    why = {hit.path: hit.why for hit in access.search_files("cart view")}
+    assert why["shop/js/cart-view.ts"] == ("words View", "parts of renderCart")
+    assert why["shop/models.py"] == ("words Cart",)
+    assert why["shop/cart/views.py"] == ("path",)
+
+
+NAMES = {
+    "net/compress.py": "class HttpCompressionMiddleware:\n    def run(self): ...\n",
+    "net/settings.py": "USED = [HttpCompressionMiddleware]\n",
+    "net/http.py": "class HttpClient: ...\nhttp = 1\n",
+    "net/zip.py": "compression = middleware = 1\n",
+    "app/cart.py": "class Cart: ...\n",
+    "app/page.py": "def renderCart(): ...\n",
+    "app/use.py": "def buy():\n    return Cart()\n",
+}
+
+
+def test_an_identifier_that_exists_is_found_whole_and_never_by_its_parts() -> None:
+    found = access_to(NAMES).search_files("HttpCompressionMiddleware", budget=2500)
+    assert format_search(found).splitlines() == [
+        "net/compress.py: HttpCompressionMiddleware 1-2, HttpCompressionMiddleware.run 2"
+        " (defines HttpCompressionMiddleware)",
+        "net/settings.py: USED 1 (words HttpCompressionMiddleware)",
+    ]
+    assert [hit.path for hit in access_to(NAMES).search_files("Cart")] == [
+        "app/cart.py",
+        "app/use.py",
+    ]
+
+
+def test_a_name_that_nothing_has_is_said_with_names_near_to_it() -> None:
+    found = access_to(NAMES).search_files("HttpCompresionMiddleware", budget=2500)
+    assert found.hits[0].path == "net/compress.py"
+    assert found.reason == "nothing has HttpCompresionMiddleware; near: HttpCompressionMiddleware"
+    found = access_to(NAMES).search_files("runMilkQuux", budget=2500)
+    assert found.reason == "nothing has runMilkQuux; by its parts"
+
+
+def test_a_page_has_eight_files_without_scores_or_totals_and_one_closing_line() -> None:
+    files = {f"part{n:02}.py": f"def word_{n}(): ...\n" for n in range(20)}
+    first = access_to(files).search_files("word", budget=2500)
+    *lines, last = format_search(first).splitlines()
+    assert lines[0] == "part00.py: word_0 1 (parts of word_0)"
+    assert (len(lines), last) == (8, "… more: ask with cursor search@8")
+    assert len(access_to(files).search_files("word", budget=5000)) == 16
+    rest = access_to(files).search_files("word", budget=2500, cursor="search@16")
+    assert (len(rest), rest.cursor) == (4, None)
+
+
+def test_a_page_ends_where_the_score_falls_but_never_before_an_exact_definition() -> None:
+    files = {
+        "best.py": "def apple_pear(): ...\napple = pear = 1\n",
+        "tests/pear.py": "def pear(): ...\n",
+    }
+    files |= {f"faint{n}.py": f"call(pear)\n{'filler ' * 400}" for n in range(5)}
+    found = access_to(files).search_files("apple pear", budget=2500)
+    assert [hit.path for hit in found] == ["best.py", "tests/pear.py"]
+    assert found.cursor == "search@2"
+    more = access_to(files).search_files("apple pear", budget=2500, cursor=found.cursor)
+    assert (len(more), more.cursor) == (5, None)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +148,4 @@ def test_pages_cover_every_hit_once(access: SmartFileAccess) -> None:
         cursor = page.cursor
         if cursor is None:
             break
-    assert tuple(seen) == whole.hits
+    assert [hit.path for hit in seen] == [hit.path for hit in whole]

@@ -17,9 +17,10 @@ ABOUT_SYMBOLS = ("definition", "hover", "implementations", "callHierarchy")
 async def test_files_are_found_by_words(editor: Editor) -> None:
     found = await editor.command("code.searchFiles", query="token signer")
     assert found["data"]["hits"][0]["path"] == "auth/tokens.py"
-    assert "defines TokenSigner:20" in found["text"]
+    assert "auth/tokens.py: TokenSigner 20-74, " in found["text"]
     short = await editor.command("code.searchFiles", query="auth", budget=150)
-    rest = await editor.command("code.searchFiles", query="auth", cursor=short["data"]["cursor"])
+    cursor = short["data"]["cursor"]
+    rest = await editor.command("code.searchFiles", query="auth", cursor=cursor, budget=10_000)
     assert len(short["data"]["hits"]) + len(rest["data"]["hits"]) == short["data"]["total"]
 
 

@@ -394,12 +394,20 @@ class SmartFileAccess(CodeNavigation):
         """The files that `query`, some keywords or a text of any length, is about.
 
         Best first, with reasons: the words of the paths, of the symbols that they define, and of
-        the text. A symbol or a path that the query names counts most.
+        the text. A symbol or a path that the query names counts most; a name that exists counts as
+        a whole, not by its parts. With a budget, a page has up to eight files and ends where the
+        score falls.
         """
         from foldline.backends.search.search import search_files
 
         return await search_files(
-            self._files, self._walks, self._index, query, budget=budget, cursor=cursor
+            self._files,
+            self._walks,
+            self._index,
+            self._analysis,
+            query,
+            budget=budget,
+            cursor=cursor,
         )
 
     @waits

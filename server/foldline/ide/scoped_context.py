@@ -11,7 +11,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import SYMBOL_BUDGET, DefaultBudget, size_of
+from foldline.backends.formatting.budget import (
+    SEARCH_BUDGET,
+    SYMBOL_BUDGET,
+    DefaultBudget,
+    size_of,
+)
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
@@ -52,8 +57,8 @@ _SMALLEST_PART = 100
 _SMALLEST_OUTLINE = 200
 _NOTES = 600
 _SMALL_OUTLINE = 250
-# Budget of a search, of which only the paths are used: more than a context has room for.
-_SEARCHED = 4_000
+# Budget of a search, of which only the paths are used: sixteen of them.
+_SEARCHED = 2 * SEARCH_BUDGET
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
 _BETWEEN = 2

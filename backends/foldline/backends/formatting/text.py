@@ -138,23 +138,19 @@ def file_lines(found: FileText) -> list[Line | Code]:
 
 
 def search_lines(results: SearchResults) -> list[Line]:
-    """The files by rank, each with its reasons; of a brief answer the paths alone."""
+    """The files by rank, each with its definitions and reasons; of a brief answer the paths."""
     if results.brief:
-        paths = [hit.path for hit in results.hits]
-        lines = brief_search_lines(paths, results.total, results.cursor)
+        lines = brief_search_lines([hit.path for hit in results.hits], results.cursor)
     else:
-        query = _cut_query(results.query)
-        lines = [[(query, "bold"), (f": {files_text(results.total)}", "")]]
-        lines.extend(search_line(hit) for hit in results.hits)
-        lines += rest(results.cursor)
+        lines = [*map(search_line, results.hits), *rest(results.cursor)]
     return [*lines, *remarks(results.reason, results.coverage)]
 
 
-def brief_search_lines(paths: Sequence[str], total: int, cursor: str | None) -> list[Line]:
+def brief_search_lines(paths: Sequence[str], cursor: str | None) -> list[Line]:
     """The paths, without the folder that all of them are in, which the first line names."""
     folder = _folder_of_all(paths)
-    where = f", the best below {visible(folder)}:" if folder else ""
-    texts = [f"{files_text(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
+    texts = [f"below {visible(folder)}:"] if folder else []
+    texts += [visible(path[len(folder) :]) for path in paths]
     lines: list[Line] = [[(text, "")] for text in texts]
     return lines if cursor is None else [*lines, note(f"… cursor {cursor}")]
 
@@ -168,21 +164,14 @@ def _folder_of_all(paths: Sequence[str]) -> str:
 
 
 def search_line(hit: SearchHit) -> Line:
-    """The line of one hit: where, and why it ranks there."""
-    line = f":{hit.line}" if hit.line else ""
-    why = visible(f" ({' · '.join(hit.why)})")
-    return [(visible(hit.path), "bold"), (line, "dim"), (why, "dim")]
-
-
-def search_room(query: str) -> int:
-    """The bytes of a search's text besides its hits."""
-    return len(_cut_query(query).encode("utf-8", "replace")) + 70
-
-
-def _cut_query(query: str) -> str:
-    """The beginning of a query, which may be a whole report."""
-    text = visible(" ".join(query.split()))
-    return text if len(text) <= _MOST_QUERY else f"{text[: _MOST_QUERY - 1]}…"
+    """The line of one hit: its path, the definitions to read next, and why it's there."""
+    places = [f"{one.name} {line_range(one.line, one.line_end)}" for one in hit.symbols]
+    symbols = f": {visible(', '.join(places))}" if places else ""
+    return [
+        (visible(hit.path), "bold"),
+        (symbols, ""),
+        (visible(f" ({'; '.join(hit.why)})"), "dim"),
+    ]
 
 
 def grep_lines(results: GrepResults) -> list[Line]:

@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = exports(
             "SearchHit",
             "SearchResults",
             "SymbolHit",
+            "SymbolPlace",
             "SymbolResults",
         ),
         "kinds": ("ReferenceKind", "SymbolKind"),

@@ -6,6 +6,7 @@ from foldline.backends.models.hits import (
     SearchHit,
     SearchResults,
     SymbolHit,
+    SymbolPlace,
     SymbolResults,
 )
 from foldline.backends.models.kinds import ReferenceKind, SymbolKind
@@ -30,6 +31,7 @@ __all__ = [
     "SymbolHit",
     "SymbolInfo",
     "SymbolKind",
+    "SymbolPlace",
     "SymbolResults",
     "TreeEntry",
 ]

@@ -12,24 +12,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHit:
-    """A file that a search found: `why` explains its rank, `line` is that of the best symbol.
+class SymbolPlace:
+    """A definition by the name that `read_symbol` takes, with its lines."""
 
-    `score` is in hundredths of the best file's, and `why` has the parts of it. Where learned
-    weights decide the order, `why` has their terms, as parts of what the best file is worth.
+    name: str
+    line: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A file that a search found: `why` has the reasons, `line` is that of the best symbol.
+
+    `score` is in hundredths of the best file's. `symbols` has the definitions that match best.
     """
 
     path: str
     score: int
     why: tuple[str, ...]
     line: int = 0
+    symbols: tuple[SymbolPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
     """Files by rank; `total` counts those that a budget left out too.
 
-    Of a `brief` answer only the paths of the hits fit the budget.
+    Of a `brief` answer only the paths of the hits fit the budget. `reason` says why there are
+    none, or which names nothing has.
     """
 
     query: str

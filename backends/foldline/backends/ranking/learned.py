@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,44 +32,15 @@ def learned_weights() -> Mapping[str, float]:
     return weights
 
 
-_TERMS = {
-    "score": "score",
-    "first": "score",
-    "rank": "score",
-    "path": "path",
-    "path coverage": "path",
-    "title names it": "path",
-    "defines": "defines",
-    "symbol": "defines",
-    "defined coverage": "defines",
-    "named": "named",
-    "minor": "test or document",
-    "length": "size",
-    "names": "size",
-    "depth": "place",
-    "folder's own": "place",
-    "imported": "imported by the best",
-    "beside the best": "folder",
-    "folder": "folder",
-}
-"""The names of features in explanations; all others are about words."""
-
-
 def reordered(
     scores: Scores, order: list[int], imported: Collection[int]
-) -> tuple[list[int], dict[int, dict[str, float]]]:
-    """The order with its first files by learned weights, and what each of these is worth by terms.
-
-    The term `score` is the part of the hand-set score.
-    """
+) -> tuple[list[int], dict[int, float]]:
+    """The order with its first files by learned weights, and their odds against the best."""
     weights = [learned_weights().get(name, 0.0) for name in FEATURES]
     head = order[:CANDIDATES]
-    terms: dict[int, dict[str, float]] = {}
-    for number, row in zip(head, features(scores, head, imported), strict=True):
-        own = terms.setdefault(number, {})
-        for name, weight, value in zip(FEATURES, weights, row, strict=True):
-            term = _TERMS.get(name, "words")
-            own[term] = own.get(term, 0.0) + weight * value
-    worth = {number: sum(own.values()) for number, own in terms.items()}
+    rows = features(scores, head, imported)
+    worth = {number: sum(map(mul, weights, row)) for number, row in zip(head, rows, strict=True)}
+    best = max(worth.values(), default=0.0)
+    odds = {number: math.exp(one - best) for number, one in worth.items()}
     # Equal ones stay as they are.
-    return [*sorted(head, key=lambda number: -worth[number]), *order[CANDIDATES:]], terms
+    return [*sorted(head, key=lambda number: -worth[number]), *order[CANDIDATES:]], odds

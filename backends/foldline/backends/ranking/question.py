@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.index.terms import terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
 # A question that is longer is read to here, and of its terms the heaviest count.
 _MOST_TEXT = 64_000
@@ -137,6 +137,28 @@ def _path_parts(text: str) -> Iterable[tuple[str, ...]]:
         parts = [part for part in re.split(r"[\\/]", path) if part not in {"", ".", ".."}]
         if parts and (len(parts) > 1 or "." in parts[0]):
             yield (*parts[:-1], parts[-1].partition(".")[0] or parts[-1])
+
+
+def with_exact(question: Question, known: Container[str]) -> Question:
+    """The question with the names that exist, by their `known` terms, as wholes, not by parts."""
+    weights = dict(question.terms)
+    for name in question.names:
+        whole, *parts = _terms(name)
+        for part in parts if whole in known else ():
+            if question.words.get(part) == name:
+                weights.pop(part, None)
+    return question._replace(terms=weights)
+
+
+def with_near(question: Question, names: Iterable[str]) -> Question:
+    """The question with the names of definitions that are near to some of its own."""
+    names = tuple(names)
+    terms = {_terms(name)[0]: name for name in names}
+    return question._replace(
+        terms=question.terms | dict.fromkeys(terms, 1.0),
+        words=question.words | terms,
+        names=(*question.names, *names),
+    )
 
 
 def with_like(question: Question, unknown: Iterable[str], vocabulary: Sequence[str]) -> Question:

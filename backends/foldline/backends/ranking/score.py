@@ -235,11 +235,10 @@ class Scores:
                     Part("path", (name,), whole * (self._weights.discount if minor else 1)),
                 )
 
-    def explain(self, numbers: Collection[int]) -> dict[int, list[Part]]:
-        """What the score of each of these files is made of, the largest part first."""
-        return {
-            number: self._parts(number, kinds) for number, kinds in self.shares(numbers).items()
-        }
+    def words_of(self, number: int, kind: str) -> list[str]:
+        """The words of a file's bonus of this kind."""
+        parts = self.bonuses.get(number, ())
+        return [word for part in parts if part.kind == kind for word in part.words]
 
     def shares(self, numbers: Collection[int]) -> dict[int, dict[str, dict[str, float]]]:
         """For each of these files what each field has of each word, without bonus and discount."""
@@ -285,24 +284,6 @@ class Scores:
             if number in wanted and (path := self._path_factor[number]):
                 amounts[number]["path"] = amounts[number].get("path", 0.0) + path
         return amounts
-
-    def _parts(self, number: int, kinds: Mapping[str, Mapping[str, float]]) -> list[Part]:
-        minor = self.facts.minor[number] and not self.question.about_tests
-        factor = self._weights.discount if minor else 1.0
-        totals = {kind: factor * sum(words.values()) for kind, words in kinds.items()}
-        named = {kind: dict(words) for kind, words in kinds.items()}
-        for kind, words, score in self.bonuses.get(number, ()):
-            totals[kind] = totals.get(kind, 0.0) + score
-            for word in words:
-                own = named.setdefault(kind, {})
-                own[word] = own.get(word, 0.0) + score
-        return sorted(
-            (
-                Part(kind, tuple(sorted(words, key=lambda word: -words[word])), totals[kind])
-                for kind, words in named.items()
-            ),
-            key=lambda part: -part.score,
-        )
 
 
 def _factors(

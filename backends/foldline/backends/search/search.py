@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import coroutine_of
-from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.errors import BackendError, InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import (
-    brief_search_lines,
-    remarks,
-    search_line,
-    search_room,
-)
-from foldline.backends.formatting.visible import visible
-from foldline.backends.index.definitions import definitions
+from foldline.backends.formatting.text import brief_search_lines, remarks, rest, search_line
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
 from foldline.backends.index.words import is_indexed
-from foldline.backends.models import COMPLETE, SearchHit, SearchResults
+from foldline.backends.models import COMPLETE, SearchHit, SearchResults, SymbolKind, SymbolPlace
 from foldline.backends.ranking import weights as ranking_weights
 from foldline.backends.ranking.imports import imported
 from foldline.backends.ranking.learned import reordered
 from foldline.backends.ranking.paths import terms_of_path
-from foldline.backends.ranking.question import read_question, with_like
-from foldline.backends.ranking.score import Part, Scores
+from foldline.backends.ranking.question import (
+    read_question,
+    with_exact,
+    with_like,
+    with_near,
+)
+from foldline.backends.ranking.score import Scores
+from foldline.backends.ranking.symbols import DOTTED_IN_FILE, rank_units, units_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
+    from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.ranking.question import Question
     from foldline.backends.ranking.weights import Weights
     from foldline.backends.search.walks import Walks
@@ -54,35 +56,55 @@ _KIND = "search"
 # Where files go that the best ones import, and of how many of these.
 _HEAD = 10
 _IMPORTING = 3
-# Files, best first of a page, that are read for the lines of their symbols.
+# The files of a page of the default budget; a larger one holds more.
+_MOST_FILES = 8
+# A first page ends where files have less than this part of the best score, or of its odds.
+_FAINT = 3
+_LEAST = 2
+# With fewer files, a page says too little, and paths alone more.
+_FEWEST = 3
+# Files of a page that are read for their words and definitions.
 _MOST_READ = 30
-_MOST_SYMBOLS = 3
-_MOST_WORDS = 4
-_MOST_TERMS = 4
-# Reasons for less than this part of a score are left out.
-_LEAST_SHARE = 0.05
-_EXACT_NAME = 3.0
-_NO_LIMIT = 1 << 60
-# Hits that are explained at once, since each look at the postings is for all of them.
-_AT_ONCE = 30
+# Definitions of the best file, and of those behind it.
+_MOST_SYMBOLS, _OF_OTHERS = 3, 2
+_MOST_WORDS = 3
+_MOST_PARTS = 2
+_PARTS = "parts of"
+# The names that files define, among the terms of a vocabulary.
+_EXACT_NAME = re.compile(rf"^{EXACT}(.+)$", re.MULTILINE)
 
 
 class Ranked(NamedTuple):
     """The files that match a query, best first, by their numbers in `scores`.
 
-    Where learned weights order them, `terms` has what each of the first ones is worth.
+    `unknown` has the names of the query that nothing has, each with those near to it. Where learned
+    weights order them, `odds` has those of the first ones against the best.
     """
 
     scores: Scores
     order: Sequence[int]
     coverage: str
-    terms: Mapping[int, Mapping[str, float]]
+    unknown: Mapping[str, Sequence[str]]
+    odds: Mapping[int, float]
 
     @property
     def reason(self) -> str:
-        """Says why no file matches; empty if one does."""
-        words = ", ".join(dict.fromkeys(self.scores.question.words.values()))
-        return "" if self.order else f"no path and no symbol has any of: {words}"
+        """Says why no file matches, or which names nothing has; empty if there are none."""
+        if not self.order:
+            words = ", ".join(dict.fromkeys(self.scores.question.words.values()))
+            return f"no path and no symbol has any of: {words}"
+        said = (
+            f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")
+            for name, near in self.unknown.items()
+        )
+        return "; ".join(said)
+
+    @property
+    def is_exact(self) -> bool:
+        """The query is a single name, and a file defines it."""
+        question, bonuses = self.scores.question, self.scores.bonuses
+        single = question.is_short and len(question.names) == 1
+        return single and any(self.scores.words_of(number, "defines") for number in bonuses)
 
     @property
     def paths(self) -> Iterator[str]:
@@ -94,6 +116,7 @@ async def search_files(
     files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,
+    analysis: Analysis,
     query: str,
     *,
     budget: int | None = None,
@@ -101,18 +124,19 @@ async def search_files(
 ) -> SearchResults:
     """The files that `query`, some keywords or a text of any length, is about.
 
-    Where the budget doesn't hold ten files with reasons, the answer is `brief` and has paths only.
+    A page has eight files, or more in proportion to a budget above the default one. With that, the
+    first page has those alone that match nearly as well as the best. Where the budget doesn't hold
+    three with reasons, the answer is `brief` and has paths only.
     """
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
     ranked = await rank_files(files, walks, index, query)
-    hits, brief = _page(files, ranked, first, query, budget)
-    last = first + len(hits)
+    hits, following, brief = _page(files, analysis, ranked, first, budget)
     return SearchResults(
         query,
-        hits,
+        tuple(hits),
         len(ranked.order),
-        budgets.make_cursor(_KIND, last) if last < len(ranked.order) else None,
+        following,
         ranked.reason,
         "ast",
         ranked.coverage,
@@ -157,18 +181,28 @@ async def rank_files(
             return await indexed(terms, since=since)
 
     corpus, postings, known = await look_up(wanted_terms(question))
+    unknown: dict[str, Sequence[str]] = {}
     if question.is_short and question.terms.keys() - postings.keys():
         in_paths = {
             term for path in paths for part in path.split("/") for term in terms_of_path(part)
         }
-        unknown = question.terms.keys() - postings.keys() - in_paths
-        if unknown:
+        missing = question.terms.keys() - postings.keys() - in_paths
+        if missing:
             texts = [*vocabulary(), "\n".join(in_paths)]
-            question = with_like(question, sorted(unknown), texts)
+            names = [name for text in texts for name in _EXACT_NAME.findall(text)]
+            unknown = {
+                name: near_names(name, names)
+                for name in question.names
+                if len(terms := terms_of(name)) > 1 and terms[0] in missing
+            }
+            question = with_near(question, (near for some in unknown.values() for near in some))
+            question = with_like(question, sorted(missing), texts)
             corpus, postings, known = await look_up(wanted_terms(question))
+    if question.is_short:
+        question = with_exact(question, postings)
     scores = Scores(question, corpus, postings, paths, weights)
-    order, terms = _ordered(files, scores, weights)
-    return Ranked(scores, order, known if coverage == COMPLETE else coverage, terms)
+    order, odds = _ordered(files, scores, weights)
+    return Ranked(scores, order, known if coverage == COMPLETE else coverage, unknown, odds)
 
 
 def wanted_terms(question: Question) -> list[str]:
@@ -199,8 +233,8 @@ def imported_by_first(
 
 def _ordered(
     files: FileBackend, scores: Scores, weights: Weights
-) -> tuple[list[int], dict[int, dict[str, float]]]:
-    """The matching files, those that the first ones import behind the first ten; learned terms.
+) -> tuple[list[int], dict[int, float]]:
+    """The matching files, those that the first ones import behind the first ten; learned odds.
 
     What a longer text is about, learned weights decide; of keywords an exact symbol comes first.
     """
@@ -212,118 +246,135 @@ def _ordered(
             return None
 
     order = scores.order()
-    terms: dict[int, dict[str, float]] = {}
+    odds: dict[int, float] = {}
     if not scores.question.is_short and weights.learned:
-        order, terms = reordered(scores, order, imported_by_first(scores, order, load))
+        order, odds = reordered(scores, order, imported_by_first(scores, order, load))
     if not weights.imports or len(order) <= _HEAD:
-        return order, terms
+        return order, odds
     targets = imported_by_first(scores, order, load)
     moved = [number for number in order[_HEAD:] if number in targets][: weights.imports]
     taken = {*moved}
-    return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)], terms
+    return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)], odds
 
 
 def _page(
-    files: FileBackend, ranked: Ranked, first: int, query: str, budget: int | None
-) -> tuple[tuple[SearchHit, ...], bool]:
-    """The hits from `first` on that fit, at least one, and whether only their paths do."""
+    files: FileBackend, analysis: Analysis, ranked: Ranked, first: int, budget: int | None
+) -> tuple[list[SearchHit], str | None, bool]:
+    """The hits from place `first` on that fit, at least one; the cursor; if paths alone fit."""
     hits: list[SearchHit] = []
-    left = _NO_LIMIT if budget is None else budget - search_room(query)
-    page = ranked.order[first:]
-    at_once = _AT_ONCE if budget is not None else max(len(page), 1)
-    for start in range(0, len(page), at_once):
-        for hit in _hits(files, ranked, page[start : start + at_once], len(hits)):
-            left -= budgets.size_of_line(search_line(hit))
-            if left < 0:
-                break
-            hits.append(hit)
-        if left < 0:
+    if budget is None:
+        every = _hits(files, analysis, ranked, first, first + _MOST_READ)
+        return [hit for _, hit in every], None, False
+    end = first + _MOST_FILES * max(budget // budgets.SEARCH_BUDGET, 1)
+    if not first and budget <= budgets.SEARCH_BUDGET and not ranked.is_exact:
+        end = _before_faint(ranked, end)
+    cursor = budgets.make_cursor(_KIND, end)
+    notes = [*rest(cursor), *remarks(ranked.reason, ranked.coverage)]
+    left = budget - budgets.size_of_lines(notes) - 1
+    for place, hit in _hits(files, analysis, ranked, first, end):
+        left -= budgets.size_of_line(search_line(hit))
+        cursor = budgets.make_cursor(_KIND, place)
+        if hits and (place >= end or left < 0):
             break
-    if left >= 0 or len(hits) >= _HEAD or budget is None:
-        return tuple(hits), False
-    paths = [ranked.scores.paths[number] for number in page[: budget // 2]]
-    count = 1
-    while count < len(paths):
-        cursor = budgets.make_cursor(_KIND, first + count + 1)
-        lines = brief_search_lines(paths[: count + 1], len(ranked.order), cursor)
-        if budgets.size_of_lines([*lines, *remarks("", ranked.coverage)]) > budget:
-            break
-        count += 1
-    return tuple(_hits(files, ranked, page[:count], 0)), True
+        hits.append(hit)
+    else:
+        return hits, None, False
+    if left >= 0 or len(hits) >= _FEWEST:
+        return hits, cursor, False
+    hits = []
+    for place, hit in _hits(files, analysis, ranked, first, first):
+        cursor = budgets.make_cursor(_KIND, place)
+        paths = [one.path for one in (*hits, hit)]
+        lines = [*brief_search_lines(paths, cursor), *remarks(ranked.reason, ranked.coverage)]
+        if hits and budgets.size_of_lines(lines) > budget:
+            return hits, cursor, True
+        hits.append(hit)
+    return hits, None, True
+
+
+def _before_faint(ranked: Ranked, end: int) -> int:
+    """The place, up to `end`, from which on files match faintly, and define no name exactly."""
+    scores, first = ranked.scores, ranked.order[:end]
+    strength = [ranked.odds.get(number, scores.values[number]) for number in first]
+    # Odds fall faster than the reader's patience.
+    least, kept = max(strength, default=0.0) / _FAINT, _LEAST if ranked.odds else 0
+    for place, number in enumerate(first, 1):
+        if strength[place - 1] >= least or scores.words_of(number, "defines"):
+            kept = max(kept, place)
+    return kept
 
 
 def _hits(
-    files: FileBackend, ranked: Ranked, numbers: Sequence[int], before: int
-) -> Iterator[SearchHit]:
-    """The hits for files; the lines of symbols are found for the first ones of a page."""
-    scores = ranked.scores
-    parts = scores.explain(numbers)
-    worth = max((sum(own.values()) for own in ranked.terms.values()), default=0.0)
+    files: FileBackend, analysis: Analysis, ranked: Ranked, first: int, end: int
+) -> Iterator[tuple[int, SearchHit]]:
+    """The hits from place `first` on with their places; those before `end` with definitions.
+
+    Of a single name that is defined, files that have it only as a part of others are left out.
+    """
+    scores, order = ranked.scores, ranked.order
     best = max(scores.values, default=0.0) or 1.0
-    for place, number in enumerate(numbers):
+    for place in range(first, len(order)):
+        number = order[place]
         path = scores.paths[number]
-        symbols: list[tuple[str, int]] = []
-        if before + place < _MOST_READ:
-            symbols = _symbols(files, scores, path)
-        own, whole, least = parts.get(number, []), best, scores.values[number]
-        if number in ranked.terms and worth > 0:
-            own, whole, least = _learned(own, ranked.terms[number]), worth, worth
-        why = tuple(
-            _reason(part, part.score / whole, symbols)
-            for part in own
-            if abs(part.score) >= _LEAST_SHARE * least
-        )
-        yield SearchHit(
-            path, round(100 * scores.values[number] / best), why, symbols[0][1] if symbols else 0
-        )
-
-
-def _learned(parts: Sequence[Part], terms: Mapping[str, float]) -> list[Part]:
-    """The parts of a file's learned worth: the hand-set score is split as its own parts are."""
-    whole = sum(part.score for part in parts) or 1.0
-    words = {part.kind: part.words for part in parts}
-    amounts = {kind: amount for kind, amount in terms.items() if kind != "score"}
-    for part in parts:
-        share = terms.get("score", 0.0) * part.score / whole
-        amounts[part.kind] = amounts.get(part.kind, 0.0) + share
-    found = [Part(kind, words.get(kind, ()), amount) for kind, amount in amounts.items()]
-    return sorted(found, key=lambda part: -abs(part.score))[:_MOST_TERMS]
-
-
-def _reason(part: Part, share: float, symbols: Sequence[tuple[str, int]]) -> str:
-    """A text such as `defines Cart:12 0.4`: the signal, its subject, its part of the best score."""
-    words = [visible(word) for word in part.words[:_MOST_WORDS]]
-    if part.kind == "defines":
-        words = [f"{name}:{line}" for name, line in symbols] or words
-    elif part.kind == "path":
-        words = []
-    return " ".join(filter(None, (part.kind, ", ".join(words), f"{share:.2g}")))
-
-
-def _symbols(files: FileBackend, scores: Scores, path: str) -> list[tuple[str, int]]:
-    """The names that a file defines that match best, with the lines of their first definitions."""
-    question = scores.question
-    try:
-        data = files.load(path).parse_data if is_indexed(path) else b""
-    except PathError:
-        return []
-    exact = {*question.names}
-    found: dict[str, tuple[float, int]] = {}
-    for name, _, at in definitions(path, data):
-        text = name.decode("utf-8", "replace")
-        if text in found:
+        lines: Sequence[str] = ()
+        if ranked.is_exact or place < end:
+            with suppress(PathError):
+                lines = files.load(path).lines
+        why = _why(scores, number, words_of("\n".join(lines)))
+        if ranked.is_exact and all(reason.startswith(_PARTS) for reason in why):
             continue
-        terms = terms_of(text)
-        score = sum(
-            question.terms[term] * scores.idf.get(term, 0.0)
-            for term in terms
-            if term in question.terms
-        ) / (1 + len(terms))
-        if score:
-            found[text] = (score * (_EXACT_NAME if text in exact else 1.0), at)
-    best = sorted(found, key=lambda name: (-found[name][0], found[name][1]))[:_MOST_SYMBOLS]
-    return [
-        (name, data.count(b"\n", 0, found[name][1]) + 1)
-        for name in best
-        if 2 * found[name][0] >= found[best[0]][0]
-    ]
+        symbols: tuple[SymbolPlace, ...] = ()
+        if place < end and lines:
+            most = _OF_OTHERS if place else _MOST_SYMBOLS
+            symbols = _symbols(analysis, scores, path, lines, most)
+        score = round(100 * scores.values[number] / best)
+        yield place, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
+
+
+def _why(scores: Scores, number: int, words: Iterable[str]) -> tuple[str, ...]:
+    """The reasons in words: a part of an identifier isn't said to be the identifier."""
+    question, path = scores.question, scores.paths[number]
+    asked = {*question.names, *question.words.values()}
+    found: dict[str, tuple[int, int, str]] = {}
+    for word in words:
+        terms = terms_of(word)
+        for term in terms:
+            if term in question.terms:
+                alike = 0 if word in asked else 1 if term == terms[0] else 2
+                found[term] = min((alike, len(word), word), found.get(term, (3, 0, "")))
+    heaviest = sorted(found, key=lambda term: -question.terms[term] * scores.idf.get(term, 0.0))
+    defined = scores.words_of(number, "defines")
+    whole = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] < 2)
+    parts = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] == 2)
+    words = [word for word in whole if word not in defined]
+    in_path = any(term in question.terms for term in terms_of_path(path))
+    said = {
+        "defines": defined[:_MOST_WORDS],
+        "named": [""] * bool(scores.words_of(number, "named")),
+        "path": [""] * (in_path and not whole and not defined),
+        "words": words[: max(_MOST_WORDS - len(defined), 0)],
+        _PARTS: [*parts][:_MOST_PARTS] if len(whole) < _MOST_PARTS else [],
+    }
+    return tuple(f"{kind} {', '.join(some)}".strip() for kind, some in said.items() if some)
+
+
+def _symbols(
+    analysis: Analysis, scores: Scores, path: str, lines: Sequence[str], most: int
+) -> tuple[SymbolPlace, ...]:
+    """The `most` definitions of a file that the query is about, best first."""
+    try:
+        units = [*units_of(analysis.get_outline(path), lines, nested=True)]
+    except BackendError:
+        return ()
+    ranked = rank_units(scores.question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
+    shown: dict[int, SymbolPlace] = {}
+    for unit, score in ranked:
+        symbol, above = unit.located.symbol, unit.located.enclosing
+        if len(shown) == most or 2 * score < ranked[0].score:
+            break
+        # What is inside a function is read with it, and `_` names nothing.
+        if symbol.name.strip("_") and not any(
+            id(one) in shown for one in above if one.kind != SymbolKind.CLASS
+        ):
+            shown[id(symbol)] = SymbolPlace(unit.name, symbol.line, symbol.line_end)
+    return tuple(shown.values())
