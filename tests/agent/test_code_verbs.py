@@ -46,7 +46,7 @@ def test_outline_lists_definitions(capsys: pytest.CaptureFixture[str]) -> None:
         "(receipt xr7vd7bbtowj)",
     ]
     assert main(["outline", "shop.py", "--held", "xr7vd7bbtowj"]) == 0
-    assert capsys.readouterr().out == "(unchanged xr7vd7bbtowj)\n"
+    assert capsys.readouterr().out == "(unchanged xr7vd7bbtowj: ask without held to see it)\n"
     assert main(["outline", "shop.py", "--held", "xr7vd7bbtowj", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"receipt": "xr7vd7bbtowj"}
     assert main(["outline", "shop.py", "--json"]) == 0
@@ -182,7 +182,7 @@ def test_a_person_at_a_terminal_sees_no_receipt(
     assert [line[:3] for line in lines] == ["1  ", "2  "]
     held = receipt.removeprefix("(receipt ").removesuffix(")")
     assert main(["lines", "shop.py", "1-2", "--held", held]) == 0
-    assert capsys.readouterr().out == f"(unchanged {held})\n"
+    assert capsys.readouterr().out == f"(unchanged {held}: ask without held to see it)\n"
 
 
 def test_search_explains_the_rank(capsys: pytest.CaptureFixture[str]) -> None:

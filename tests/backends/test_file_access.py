@@ -14,7 +14,9 @@ from foldline.backends import (
     SmartFileAccess,
     SymbolNotFoundError,
 )
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.text import (
+    format_file_text,
     format_outline,
     format_references,
     format_symbol,
@@ -166,6 +168,56 @@ def test_a_page_of_text_goes_on_by_its_cursor(access: SmartFileAccess) -> None:
     rest = access.read_text("shop.py", 3, 20, cursor=page.cursor)
     assert rest.end == 20
     assert f"{page.text}\n{rest.text}" == access.read_lines("shop.py", 3, 20)
+
+
+LINES = [f"    print({number})" for number in range(200)]
+MOVED = "the text above has changed since the last page; this goes on where that ended"
+CHANGED = "lines may be missing here or repeated; ask without a cursor to start again"
+
+
+@pytest.mark.parametrize("name", ["", "run"])
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ([*LINES[:150], "    print()", *LINES[151:]], ""),
+        (LINES[5:], MOVED),
+        (["    print()", *LINES], MOVED),
+        (["    print()", *LINES[1:]], MOVED),
+        (LINES[5:150], CHANGED),
+        (LINES[:3], CHANGED),
+    ],
+)
+def test_a_page_after_a_change_skips_no_line_in_silence(
+    access: SmartFileAccess, tmp_path: Path, name: str, changed: list[str], said: str
+) -> None:
+    def page(cursor: str | None) -> tuple[str, str, str | None]:
+        if name:
+            detail = access.read_symbol("long.py", name, budget=600, cursor=cursor)
+            return detail.body, format_symbol(detail), detail.cursor
+        text = access.read_text("long.py", budget=600, cursor=cursor)
+        return text.text, format_file_text(text), text.cursor
+
+    file = tmp_path / "long.py"
+    file.write_text("\n".join(["def run():", *LINES]))
+    first, _, cursor = page(None)
+    shown = first.count("print")
+    assert 5 < shown < 50
+    file.write_text("\n".join(["def run():", *changed]))
+    second, text, _ = page(cursor)
+    assert (MOVED in text, CHANGED in text) == (said == MOVED, said == CHANGED)
+    assert size_of(text) <= 600
+    if said != CHANGED:
+        assert second.startswith(LINES[shown])
+
+
+def test_a_file_over_the_limit_that_has_changed_says_so_on_the_next_page(
+    access: SmartFileAccess, tmp_path: Path
+) -> None:
+    (tmp_path / "big.txt").write_text("a line\n" * 700_000)
+    cursor = access.read_text("big.txt", 9, 90, budget=300).cursor
+    assert CHANGED not in access.read_text("big.txt", 9, 90, budget=300, cursor=cursor).note
+    (tmp_path / "big.txt").write_text("a line\n" * 800_000)
+    assert CHANGED in access.read_text("big.txt", 9, 90, budget=300, cursor=cursor).note
 
 
 def test_some_lines_of_a_file_over_the_limit_are_a_page(

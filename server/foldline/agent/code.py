@@ -18,7 +18,6 @@ from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
-from foldline.backends.formatting.parts import plain
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments
 from foldline.ide.operations.operation import Role
@@ -191,7 +190,7 @@ def _data(
 
     data: Any = unstructure(operation.data(result))
     if operation.excerpt:
-        receipt = receipt_of(plain(lines))
+        receipt = receipt_of(lines)
         if receipt == arguments.held:
             return {"receipt": receipt}
         data["receipt"] = receipt

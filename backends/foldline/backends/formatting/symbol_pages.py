@@ -12,7 +12,9 @@ from foldline.backends.formatting.parts import plain
 from foldline.backends.formatting.text import symbol_line, symbol_lines
 from foldline.backends.formatting.text_pages import (
     columns_note,
+    find_place,
     make_line_cursor,
+    marks_of,
     page_lines,
     read_line_cursor,
 )
@@ -54,8 +56,12 @@ def page_symbol(
         part = _matching_part(detail, lines, budget, query) if query else None
         if part is not None:
             return part
-    first, column = position or (0, 1)
-    first = min(first, len(lines))
+    first, column = 0, 1
+    if position is not None:
+        column = position.column
+        first, changed = find_place(position, 0, lines)
+        if changed:
+            detail = replace(detail, notes=(*detail.notes, changed))
     page = page_lines(lines[first:], column, budget, _size_around(detail, _longest_note(detail)))
     last = first + page.height
     if (first, column) == (0, 1) and page.following is None:
@@ -69,7 +75,7 @@ def page_symbol(
     rest = None
     if page.following is not None:
         index, after = page.following
-        rest = make_line_cursor(_KIND, first + index, after)
+        rest = _cursor(lines, first + index, after)
         note += f": ask with cursor {rest} for the rest"
     return replace(
         detail if budget is None else _shortened(detail, budget),
@@ -158,7 +164,7 @@ def _matching_part(
     if first <= head or first == last:
         return None
     base = detail.body_line
-    rest = make_line_cursor(_KIND, last, 1) if last < len(lines) else None
+    rest = _cursor(lines, last) if last < len(lines) else None
     more = f"{rest} for what follows, or " if rest else ""
     note = (
         f"the head, and lines {base + first}-{base + last - 1} of {base}-{detail.line_end}, which "
@@ -168,7 +174,7 @@ def _matching_part(
     return replace(
         _shortened(detail, budget),
         body="\n".join([*lines[:head], f"{indent}…", *lines[first:last]]),
-        cursor=rest or budgets.make_cursor(_KIND, 0),
+        cursor=rest or _cursor(lines, 0),
         notes=(*detail.notes, note),
     )
 
@@ -182,12 +188,16 @@ def _head(detail: SymbolDetail, lines: list[str]) -> int:
     return min(name + 1, len(lines))
 
 
+def _cursor(lines: Sequence[str], index: int, column: int = 1) -> str:
+    return make_line_cursor(_KIND, index, column, marks_of(lines[:index], lines[index:]))
+
+
 def _longest_note(detail: SymbolDetail) -> str:
     """A note that is as long as one about the detail's lines can be."""
     last, length = detail.line_end, len(detail.body)
     return (
         f"lines {last}-{last} of {last}-{last}, columns {length}-{length} of {length}: "
-        f"ask with cursor {_KIND}@{last}:{length} for the rest"
+        f"ask with cursor {make_line_cursor(_KIND, last, length, marks_of(()))} for the rest"
     )
 
 
@@ -202,7 +212,7 @@ def _size(detail: SymbolDetail) -> int:
 
 def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -> SymbolDetail:
     """The symbol with the outline of what is inside it, for a query if there is one."""
-    rest = budgets.make_cursor(_KIND, 0)
+    rest = _cursor(detail.body.split("\n"), 0)
     note = f"outline: name a member, or ask with cursor {rest} for all {count} lines"
     room = max(budget - _size_around(detail, note), 1)
     matches: tuple[str, ...] = ()

@@ -123,7 +123,7 @@ def file_lines(found: FileText) -> list[Line | Code]:
         if found.start == 1 and not found.line_count:
             return [note(f"({path} is empty)")]
         said = f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
-        return [note(said)]
+        return [note(said), *remarks(found.note, found.coverage)]
     total = f" of {found.line_count} lines" if found.line_count else ""
     columns = f", {found.columns}" if found.columns else ""
     place = f":{line_range(found.start, found.end)}"

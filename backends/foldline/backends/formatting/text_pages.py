@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b32encode
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
 from foldline.backends.files.source import split_lines
@@ -13,13 +16,18 @@ from foldline.backends.formatting.visible import visible
 from foldline.backends.models import FileText
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.backends.files.base import FileBackend
 
 # The longest character takes as much.
 _SMALLEST = 4
-_CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?\Z")
+_CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?(?:\.([a-z2-7]{9}))?\Z")
+_MOVED = "the text above has changed since the last page; this goes on where that ended"
+_CHANGED = (
+    "the text has changed since the last page: lines may be missing here or repeated; ask without "
+    "a cursor to start again"
+)
 
 
 class LinePage(NamedTuple):
@@ -67,13 +75,31 @@ def page_lines(
     return LinePage(part, 1, end, (0, end + 1))
 
 
-def make_line_cursor(kind: str, line: int, column: int) -> str:
+class LineCursor(NamedTuple):
+    """A line and column where a page begins, and the marks of the text around it.
+
+    A cursor that a caller made up has no marks.
+    """
+
+    line: int
+    column: int
+    marks: str
+
+
+def marks_of(above: Sequence[str], below: Sequence[str] = ()) -> str:
+    """Four letters that change with the lines above a place, and five with the others."""
+    *_, before = _checksums(above)
+    *_, after = _checksums(below[::-1])
+    return before[:4] + after
+
+
+def make_line_cursor(kind: str, line: int, column: int, marks: str) -> str:
     """The cursor that continues an answer of `kind` at a column, from 1, of a line."""
-    return f"{kind}@{line}:{column}" if column > 1 else f"{kind}@{line}"
+    return f"{kind}@{line}:{column}.{marks}" if column > 1 else f"{kind}@{line}.{marks}"
 
 
-def read_line_cursor(kind: str, cursor: str | None) -> tuple[int, int] | None:
-    """The line and column in `cursor`; None without one.
+def read_line_cursor(kind: str, cursor: str | None) -> LineCursor | None:
+    """The parts of `cursor`; None without one.
 
     Raises:
         InvalidArgumentError: It is a cursor of another kind of answer.
@@ -87,7 +113,31 @@ def read_line_cursor(kind: str, cursor: str | None) -> tuple[int, int] | None:
             "cursor",
             f"{cursor[:100]!r} is not from an answer of this kind; leave it out to start anew",
         )
-    return int(match[1]), max(int(match[2] or 1), 1)
+    return LineCursor(int(match[1]), max(int(match[2] or 1), 1), match[3] or "")
+
+
+def find_place(cursor: LineCursor, first: int, lines: Sequence[str]) -> tuple[int, str]:
+    """The index in `lines` where a page begins, and a note if text has changed since the last one.
+
+    `first` is the number of the first line. If only lines above have changed, the page begins with
+    the line that it would have begun with.
+    """
+    index = min(max(cursor.line - first, 0), len(lines))
+    now = marks_of(lines[:index], lines[index:])
+    same = now[:4] == cursor.marks[:4] and (cursor.column == 1 or now == cursor.marks)
+    if same or not cursor.marks:
+        return index, ""
+    for count, below in enumerate(_checksums(lines[::-1])):
+        if count and below == cursor.marks[4:]:
+            return len(lines) - count, _MOVED
+    return index, _CHANGED
+
+
+def _checksums(lines: Sequence[str]) -> Iterator[str]:
+    """The checksums of no line, of the first, of the first two …, in five letters."""
+    texts = (f"{line}\n".encode("utf-8", "surrogatepass") for line in lines)
+    for checksum in accumulate(texts, lambda known, text: crc32(text, known), initial=0):
+        yield b32encode(checksum.to_bytes(4, "big"))[:5].decode().lower()
 
 
 def columns_note(column: int, column_end: int, length: int) -> str:
@@ -106,7 +156,7 @@ def _cut(line: str, room: int) -> str:
 
 _KIND = "text"
 # The header line and the line with the cursor.
-_ROOM = 100
+_ROOM = 115
 
 
 def page_text(
@@ -125,8 +175,11 @@ def page_text(
         raise InvalidArgumentError("start", f"lines count from 1, not {start}")
     if end is not None and end < start:
         raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
-    first, column = read_line_cursor(_KIND, cursor) or (start, 1)
+    place = read_line_cursor(_KIND, cursor)
+    first, column = (place.line, place.column) if place else (start, 1)
     path = files.resolve(file, no_ignore=no_ignore)
+    lines: list[str] = []
+    version = changed = note = ""
     try:
         source = files.load(path)
     except FileTooLargeError:
@@ -134,20 +187,31 @@ def page_text(
             raise
         # Too large to hold, but some of its lines are not; how many it has is not counted.
         wanted = split_lines(files.read_lines(path, first, end, no_ignore=True))
-        count, note = 0, ""
+        version = marks_of([str(files.stamp(path))])
+        if place and place.marks not in {"", version}:
+            changed = _CHANGED
     else:
-        lines = split_lines(source.text)
-        wanted, count, note = lines[max(first - 1, 0) : end], len(lines), source.note
-    page = page_lines(wanted, column, budget, budgets.size_of(visible(path)) + _ROOM)
+        lines, note = split_lines(source.text), source.note
+        if place:
+            index, changed = find_place(place, 1, lines)
+            end = None if end is None else end + index + 1 - first
+            first = index + 1
+        wanted = lines[max(first - 1, 0) : end]
+    note = "; ".join(filter(None, (changed, note)))
+    page = page_lines(
+        wanted, column, budget, budgets.size_of(visible(path)) + budgets.size_of(note) + _ROOM
+    )
     rest = None
     if page.following is not None:
         index, after = page.following
-        rest = make_line_cursor(_KIND, first + index, after)
+        index += first - 1
+        marks = version or marks_of(lines[:index], lines[index:])
+        rest = make_line_cursor(_KIND, index + 1, after, marks)
     return FileText(
         path,
         first,
         first + page.height - 1,
-        count,
+        len(lines),
         page.text,
         rest,
         note,

@@ -2,8 +2,9 @@
 
 An excerpt is a text that a file's content decides: lines, a symbol, an outline. Its receipt is a
 hash of the text as it was shown, and known in any process. A caller that asks again, with `held`,
-gets `(unchanged RECEIPT)` and nothing else if the present excerpt is what it holds. Otherwise it
-gets the excerpt, whose last line is `(receipt NEW: changed since RECEIPT)`.
+gets `(unchanged RECEIPT: …)` and nothing else if the present excerpt is what it holds. Otherwise it
+gets the excerpt, whose last line is `(receipt NEW: changed since RECEIPT)`. Of a page, the last
+letters are a hash of the text around it: if only that has changed, the answer names the page.
 """
 
 from __future__ import annotations
@@ -15,28 +16,49 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.formatting.budget import CUT, RECEIPT, size_of
-from foldline.backends.formatting.parts import note, plain
+from foldline.backends.formatting.parts import Code, note, plain, text_of
 from foldline.ide.operations.operation import budget_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.formatting.parts import Code, Line
+    from foldline.backends.formatting.parts import Line
     from foldline.ide.operations.operation import Operation
 
 _LENGTH = 12
+# The letters that are about the excerpt itself, where a page has a rest.
+_OWN = 8
+_AGAIN = "ask without held to see it"
 # Parts of the budget to try in turn, while the page is too large.
 _SHARES = (1.0, 0.85, 0.6)
 
+# The end of a cursor such as `text@294.k3f9ab2c9`.
+_MARKS = re.compile(r"(@[0-9:]+)\.([a-z2-7]{9})\b")
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
 _LAST_LINE = re.compile(
     r"\(receipt [a-z2-7]+(?:: changed since [a-z2-7]+|: held isn't a receipt)?\)\Z"
 )
 
 
-def receipt_of(text: str) -> str:
-    """Return the receipt of a text as it was shown: 60 bits of a hash."""
+def receipt_of(shown: str | Sequence[Line | Code]) -> str:
+    """Return the receipt of an excerpt as it was shown: 60 bits of a hash.
+
+    Where lines have a cursor, the last letters are of its marks: they change with the text around.
+    """
+    if isinstance(shown, str):
+        return _hash(shown)
+    own: list[Line | Code] = []
+    marks = ""
+    for one in shown:
+        text = "" if isinstance(one, Code) else text_of(one)
+        marks += "".join(found[2] for found in _MARKS.finditer(text))
+        own.append(note(_MARKS.sub(r"\1", text)) if text else one)
+    receipt = _hash(plain(own))
+    return receipt[:_OWN] + _hash(marks)[_OWN:] if marks else receipt
+
+
+def _hash(text: str) -> str:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).digest()
     return base64.b32encode(digest).decode()[:_LENGTH].lower()
 
@@ -74,9 +96,14 @@ def with_receipt(
     if not operation.excerpt:
         return lines
     text = plain(lines)
-    receipt, held = receipt_of(text), arguments.held
+    receipt, held = receipt_of(lines), arguments.held
     if held == receipt:
-        return [note(f"(unchanged {receipt})")]
+        return [note(f"(unchanged {receipt}: {_AGAIN})")]
+    if held is not None and held[:_OWN] == receipt[:_OWN] and _RECEIPT.match(held):
+        said = f"(receipt {receipt}: what you hold is unchanged, the rest isn't; {_AGAIN})"
+        named = [*(line for line in lines if not isinstance(line, Code)), note(said)]
+        if arguments.budget is None or size_of(plain(named)) <= arguments.budget:
+            return named
     notes = [f"(receipt {receipt})"]
     if held is not None:
         why = f"changed since {held}" if _RECEIPT.match(held) else "held isn't a receipt"
@@ -85,5 +112,5 @@ def with_receipt(
     with_room = (said for said in notes if room is None or size_of(said) <= room)
     # A receipt is needed below content that looks like one, which would be taken for it.
     needed = notes[-1] if _LAST_LINE.match(text.rpartition("\n")[2]) else ""
-    said = next(with_room, needed)
-    return [*lines, note(said)] if said else lines
+    last = next(with_room, needed)
+    return [*lines, note(last)] if last else lines
