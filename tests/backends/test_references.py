@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -228,6 +229,79 @@ def test_an_empty_answer_says_why() -> None:
     found = access_to(FILES).find_references("Nothing")
     assert found.total == 0
     assert "no code has the identifier 'Nothing'" in found.reason
+
+
+TEXTS = {
+    "a.zig": "-- touch\n\nTOUCH touch(1); touch\ntouched\n",
+    "b.tcl": "proc helper\n",
+    "notes.md": "touch and helper\n",
+    "CHANGES": "touch\n",
+    "npm-lock.txt": "touch\n",
+    "site.min.css": f"{'a{}' * 900} touch\n",
+    "page.zig": f"{'a;' * 1_900} touch\n",
+    "use.py": "def helper(): ...\nhelper()\n",
+    "logo.png": "touch\n",
+    "data.bin2": "touch\0",
+}
+
+
+@pytest.fixture(params=["index", "walk"])
+def texts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmartFileAccess]:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    access = SmartFileAccess.for_workspace(tmp_path, no_ignore=request.param == "walk")
+    yield access
+    access.close()
+
+
+def shown(access: SmartFileAccess, name: str, scope: str | None = None) -> list[str]:
+    return format_references(access.find_references(name, scope, budget=2_500)).split("\n")
+
+
+def test_a_word_that_only_text_has_is_shown_with_its_lines(texts: SmartFileAccess) -> None:
+    assert shown(texts, "touch") == [
+        "touch: 0 references in 0 files",
+        "text: a.zig 1, 3; and in 1 CHANGES, 1 .md, 1 .txt, 1 .zig, 1 .css",
+    ]
+    assert shown(texts, "Any.touch", "*.zig")[1:] == ["text: a.zig 1, 3; and in 1 .zig"]
+    assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py has the identif")
+    assert shown(texts, "touching")[1].startswith("(no code has the identifier 'touching'")
+
+
+def test_text_comes_after_the_references_and_is_of_now(texts: SmartFileAccess) -> None:
+    assert shown(texts, "helper")[-1] == "text: b.tcl 1; and in 1 .md"
+    root = texts.file_backend.root
+    (root / "b.tcl").rename(root / "c.tcl")
+    (root / "notes.md").unlink()
+    assert shown(texts, "helper")[-1] == "text: c.tcl 1"
+    texts.file_backend.set_overlay("c.tcl", "\nproc helper\n")
+    texts.file_backend.set_overlay("d.tcl", "helper")
+    assert shown(texts, "helper")[-1] == "text: c.tcl 2; d.tcl 1"
+    texts.file_backend.set_overlay("c.tcl", "")
+    assert shown(texts, "helper")[-1] == "text: d.tcl 1"
+
+
+def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) -> None:
+    (tmp_path / "a.zig").write_text("word\n" * 200_000)
+    (tmp_path / "b.csv").write_text("word\n" * 200_000)
+    access = SmartFileAccess.for_workspace(tmp_path)
+    assert access.find_references("word").reason.endswith("; not read: 1 .zig over 500 KB")
+    access.close()
+
+
+def test_many_texts_leave_room_for_references(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"t{number:02}.zig").write_text("word\n" * 20)
+    access = SmartFileAccess.for_workspace(tmp_path)
+    alone = shown(access, "word")[-1]
+    assert alone.startswith("text: t00.zig 1, 2, 3, 4, 5, 6, 7, 8, …; t01")
+    assert 1_500 < len(alone) < 2_500
+    (tmp_path / "a.py").write_text("word = 1\n" * 90)
+    beside = shown(access, "word")
+    assert len("\n".join(beside)) <= 2_500
+    assert any(line.startswith("text: ") and line.endswith("more files") for line in beside)
+    assert sum(len(line) for line in beside if line.startswith("text: ")) < 300
+    access.close()
 
 
 def test_pages_cover_every_reference_once_and_fit_the_budget() -> None:

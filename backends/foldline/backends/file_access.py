@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import coroutine_of, waits
@@ -324,7 +325,8 @@ class SmartFileAccess(CodeNavigation):
     ) -> References:
         """The uses of `name` in the workspace, or in the file, folder or glob `scope`.
 
-        Grouped by file, those that define the name first and tests last. The totals count all,
+        Grouped by file, those that define the name first and tests last; then, as `text`, the
+        lines of other files that have the word. The totals count all,
         unless `coverage` says that files were left out: with a budget, uses that no page could show
         are not looked for.
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
@@ -335,8 +337,10 @@ class SmartFileAccess(CodeNavigation):
             most_references,
             page_references,
         )
+        from foldline.backends.references.text_uses import with_text
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
+        since = monotonic()
         budgets.check_budget(budget)
         first = budgets.read_cursor(KIND, cursor)
         if self._index is not None:
@@ -359,6 +363,8 @@ class SmartFileAccess(CodeNavigation):
 
             near = near_names(name.strip().rpartition(".")[2], self._index.last_defined())
             found = replace(found, reason=f"{found.reason}{did_you_mean(near)}")
+        if not first:
+            found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:

@@ -2,6 +2,8 @@
 
 # Larger files are data or generated, and parsing holds several copies in memory.
 SOURCE_BYTES = 4_000_000
+# Larger text that isn't code is data, of which words say nothing.
+TEXT_BYTES = 500_000
 # A person writes no prompts of that size.
 PROMPT_MODULE_BYTES = 2_000_000
 # Some 4,000 prompts; each node becomes objects that every query goes through.

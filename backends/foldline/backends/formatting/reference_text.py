@@ -34,6 +34,9 @@ _FAMILIES = (
 _LONGEST_LINE = 1_000
 # A reference takes at least as much of a text, as in `12, `.
 _SMALLEST = 3
+# The word in text takes about so much beside references, and so many lines of a file are named.
+_TEXT_BYTES = 250
+_MOST_LINES = 8
 
 
 def most_references(first: int, budget: int | None) -> int | None:
@@ -144,12 +147,30 @@ def _lines(
             lines += [note(f"  {folded}")] if folded else []
         else:
             lines.append([path, (f"{test}: {folded}", "dim")])
+    lines += _text(found)
     if whole < shown:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
         lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows their text)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
+
+
+def _text(found: References) -> list[Line]:
+    """The line with the word in text, short beside references."""
+    parts = [f"{visible(one.path)} {_numbers(one.lines)}" for one in found.text]
+    if found.budget is not None and len(parts) > 1:
+        room = _TEXT_BYTES if found.references else found.budget * 2 // 3
+        kept = budgets.how_many_fit(([(part, "")] for part in parts), room)
+        parts[kept:] = [f"{len(parts) - kept} more files"] if kept < len(parts) else []
+    if found.counted:
+        parts.append(f"and in {found.counted}" if parts else f"in {found.counted}")
+    return [note(f"text: {'; '.join(parts)}")] if parts else []
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    more = ", …" if len(lines) > _MOST_LINES else ""
+    return ", ".join(map(str, lines[:_MOST_LINES])) + more
 
 
 def _files(found: References) -> Iterator[list[Reference]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
 from foldline.backends.index import segments
-from foldline.backends.index.words import Words, needle
+from foldline.backends.index.words import Words, is_indexed, needle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -227,7 +227,8 @@ class Store:
                     (_stored(stamp.path), *stamp[1:5], racy, note),
                 ).fetchone()
                 run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words[:2]))
-                documents.append((*row, words.document))
+                if is_indexed(stamp.path):
+                    documents.append((*row, words.document))
             segments.write_documents(run, documents)
 
     def outline(self, key: bytes) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import lru_cache
 from itertools import compress
@@ -30,6 +31,12 @@ _KEYWORDS = {
     ),
 }
 SEPARATOR = b"\n"
+_BINARY = re.compile(
+    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|gif|gz|ico|jar|jpe?g|lib|mo|mov|mp[34]|npy|"
+    r"npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|wav|webm|"
+    r"webp|whl|woff2?|xlsx?|xz|zip|zst)$",
+    re.IGNORECASE,
+)
 
 
 class Document(NamedTuple):
@@ -64,11 +71,18 @@ def is_indexed(path: str) -> bool:
     return has_grammar(language) and language not in DOCUMENTS
 
 
+def is_text(path: str) -> bool:
+    """Return whether it may be text without identifiers: of another language, or no code."""
+    return not (is_indexed(path) or _BINARY.search(path))
+
+
 def words_of(path: str, data: bytes) -> Words:
-    """The words of UTF-8 `data`."""
+    """The words of UTF-8 `data`; text that isn't code has no terms."""
     words = data.translate(_BLANKS).split()
     counts = Counter(words)
     used = _between_newlines(set(counts))
+    if is_text(path):
+        return Words(used, b"", NO_TERMS)
     document = _document(counts, path, data)
     keywords = _KEYWORDS.get(language_of(path))
     if keywords is None:

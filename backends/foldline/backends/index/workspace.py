@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
-from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
+from foldline.backends.index.words import NOTHING, Words, is_indexed, is_text, words_of
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 10.0
 _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
+# The beginning of the notes of files that aren't code.
+_TEXT = "text "
 # Files whose words are written at once: other threads and processes see them from then on.
 _BATCH = 500
 # How long `close` waits for a build to notice.
@@ -187,12 +190,23 @@ class WorkspaceIndex:
         there, saying so.
         """
         coverage = await self._current(since)
-        paths = self._lookup(lambda store: store.files_with(word))
+        paths = filter(is_indexed, self._lookup(lambda store: store.files_with(word)))
         unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
         return Candidates(tuple(sorted({*paths, *self._overlays()})), coverage, tuple(notes))
+
+    @waits
+    async def texts_with(self, word: str, *, since: float | None = None) -> Candidates:
+        """The files that aren't code and hold `word`, open buffers included.
+
+        The notes are the paths of those that are too large to tell.
+        """
+        coverage = await self._current(since)
+        paths = {*self._lookup(lambda store: store.files_with(word)), *self._files.overlay_paths()}
+        unread = self._lookup(lambda store: store.noted(_TEXT + _TOO_LARGE))
+        return Candidates(tuple(sorted(filter(is_text, paths))), coverage, tuple(unread))
 
     def last_defining(self, word: str) -> list[str]:
         """The files that seemed to define `word` when last indexed: a hint that takes no look."""
@@ -304,13 +318,21 @@ class WorkspaceIndex:
         listing = versions.listing(since, self._check_cancelled)
         if listing is self._listing:
             return
-        wanted = {stamp.path: stamp for stamp in listing.files() if is_indexed(stamp.path)}
+        wanted = {
+            stamp.path: stamp
+            for stamp in listing.files()
+            if is_indexed(stamp.path) or is_text(stamp.path)
+        }
         all_known = {file.stamp.path: file for file in store.files()}
         gone = [path for path in all_known if path not in wanted]
         changed = [
             stamp
             for path, stamp in wanted.items()
-            if (known := all_known.get(path)) is None or known.racy or known.stamp != stamp
+            if (known := all_known.get(path)) is None
+            or known.racy
+            or known.stamp != stamp
+            # A version without this language wrote it.
+            or known.note.startswith(_TEXT) != is_text(path)
         ]
         if gone:
             store.update(gone, ())
@@ -348,13 +370,16 @@ class WorkspaceIndex:
 
     def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
         racy = is_racy(stamp.changed_at, time.time_ns())
+        kind = _TEXT if is_text(stamp.path) else ""
         try:
+            if kind and stamp.size > TEXT_BYTES:
+                raise FileTooLargeError(stamp.path, stamp.size, TEXT_BYTES)
             words = words_of(stamp.path, self._files.load_from_disk(stamp.path).data)
         except FileTooLargeError:
-            return KnownFile(stamp, racy, _TOO_LARGE), NOTHING
+            return KnownFile(stamp, racy, kind + _TOO_LARGE), NOTHING
         except PathError as error:
-            return KnownFile(stamp, racy, error.reason), NOTHING
-        return KnownFile(stamp, racy, ""), words
+            return KnownFile(stamp, racy, kind + error.reason), NOTHING
+        return KnownFile(stamp, racy, kind), words
 
     # Answering
 

@@ -17,7 +17,7 @@ __all__, __getattr__, __dir__ = exports(
             "SymbolResults",
         ),
         "kinds": ("ReferenceKind", "SymbolKind"),
-        "references": ("Reference", "References"),
+        "references": ("Reference", "References", "TextUses"),
         "symbols": ("FileOutline", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
     },
 )

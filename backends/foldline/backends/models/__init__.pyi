@@ -10,7 +10,7 @@ from foldline.backends.models.hits import (
     SymbolResults,
 )
 from foldline.backends.models.kinds import ReferenceKind, SymbolKind
-from foldline.backends.models.references import Reference, References
+from foldline.backends.models.references import Reference, References, TextUses
 from foldline.backends.models.symbols import FileOutline, SymbolDetail, SymbolDetails, SymbolInfo
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "SymbolKind",
     "SymbolPlace",
     "SymbolResults",
+    "TextUses",
     "TreeEntry",
 ]
 __version__: str

@@ -32,6 +32,14 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class TextUses:
+    """The lines of a file that isn't code, or of a language without a parser, with a whole word."""
+
+    path: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
@@ -39,6 +47,9 @@ class References:
     no semantic engine answered, both are 0. The last `elsewhere` of `references` are possible ones
     in other languages than all confirmed ones, or minified. The text of a page with a `budget` has
     no more bytes.
+
+    On the first page `text` has the word in files that no parser reads, and `counted` says in how
+    many files of prose and data it is, such as `4 .md, 1 .lock`.
     """
 
     name: str
@@ -54,6 +65,8 @@ class References:
     possible: int = 0
     budget: int | None = None
     elsewhere: int = 0
+    text: tuple[TextUses, ...] = ()
+    counted: str = ""
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

@@ -47,7 +47,7 @@ OPERATION = Operation(
     description="Find references: where a name is used, who calls it (callers, usages) "
     f"({cost_of('find_references')}).",
     verb="refs",
-    found=lambda uses: uses.total,
+    found=lambda uses: uses.total or uses.text or uses.counted,
     across=True,
     many=True,
 )

@@ -1,0 +1,94 @@
+"""The whole word in text that no parser reads: it comes after an answer's references."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.waiting import coroutine_of
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import TEXT_BYTES
+from foldline.backends.index.words import is_text
+from foldline.backends.models import TextUses
+from foldline.backends.search.walks import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from foldline.backends.files.base import FileBackend
+    from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import References
+
+_DATA = re.compile(
+    r"\.(svg|map|csv|tsv|snap|po|pot|sum|lock|min\.\w+)$|[-.]lock\.\w+$", re.IGNORECASE
+)
+_PROSE = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org|tex)$|(^|/)[A-Z_-]+$")
+# In longer lines it is data, whatever its name.
+_LONGEST_LINE = 2_000
+_MOST_FILES = 100
+_MOST_LINES = 50
+
+
+async def with_text(
+    found: References, files: FileBackend, index: WorkspaceIndex | None, since: float
+) -> References:
+    """The references with the lines of text that have the last part of their name as a word.
+
+    Prose and data that have it are counted by kind.
+    """
+    words = re.findall(r"\w+", found.name)
+    if not words:
+        return found
+    within = Scope(files, found.scope)
+    paths: Iterable[str]
+    large: Iterable[str] = ()
+    if index is None:
+        paths = (stamp.path for stamp in within.walk() if is_text(stamp.path))
+    else:
+        paths, _, large = await coroutine_of(index.texts_with)(words[-1], since=since)
+    word = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % words[-1].encode())
+    text: list[TextUses] = []
+    kinds: Counter[str] = Counter()
+    for path in filter(within.holds, paths):
+        if index is not None and len(text) >= _MOST_FILES:
+            kinds[_kind(path)] += 1
+            continue
+        try:
+            data = files.load(path).parse_data
+        except PathError:
+            continue  # Binary, or gone.
+        first = word.search(data)
+        if first is None:
+            continue
+        end = data.find(b"\n", first.end()) % (len(data) + 1)
+        if (
+            end - data.rfind(b"\n", 0, first.start()) > _LONGEST_LINE
+            or _DATA.search(path)
+            or _PROSE.search(path)
+        ):
+            kinds[_kind(path)] += 1
+            continue
+        places = (data.count(b"\n", 0, m.start()) + 1 for m in word.finditer(data))
+        text.append(TextUses(path, tuple(islice(dict.fromkeys(places), _MOST_LINES))))
+    reason = found.reason
+    if text or kinds:
+        # Code has none, but text has.
+        reason = re.sub(r"^no code .*? files were parsed(; )?", "", reason)
+    unread = Counter(_kind(path) for path in large if within.holds(path) and not _DATA.search(path))
+    if unread:
+        missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
+        reason = f"{reason}; {missing}" if reason else missing
+    return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason)
+
+
+def _kind(path: str) -> str:
+    name = PurePath(path)
+    return name.suffix or name.name
+
+
+def _counts(kinds: Counter[str]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
