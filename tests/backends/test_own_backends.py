@@ -153,8 +153,10 @@ def test_a_symbol_is_complete_and_fits_a_budget(access: SmartFileAccess) -> None
     assert outline.cursor is not None
     assert outline.cursor.startswith("symbol@0.")
     assert len(format_symbol(outline)) <= 99
-    part = access.read_symbol("cart.py", "Cart", budget=125, cursor="symbol@0")
-    assert part.notes[0].startswith("lines 3-3 of 3-6: ask")
+    part = access.read_symbol("cart.py", "Cart", budget=95, cursor="symbol@0")
+    assert part.notes[0].startswith("lines 3-3 of 3-6")
+    size = len(format_symbol(whole))
+    assert access.read_symbol("cart.py", "Cart", budget=size, cursor="symbol@0") == whole
 
 
 def test_references_fit_a_budget_and_have_no_gaps_in_their_lines(access: SmartFileAccess) -> None:

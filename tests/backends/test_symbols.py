@@ -1,10 +1,12 @@
 """From a name to one definition, and its source within a budget."""
 
 import pickle
+import re
 
 import pytest
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
+from foldline.backends.formatting.budget import RECEIPT, DefaultBudget
 from foldline.backends.text import format_symbol
 
 from .outlines import access_to
@@ -145,6 +147,64 @@ def test_errors_are_what_python_callers_expect() -> None:
     assert (
         str(errors.MissingPathError("a", ["b"])) == "a: no such file or folder; did you mean 'b'?"
     )
+
+
+COMMENTED = {
+    "a.ts": (
+        "/**\n * Mounts one thing on another.\n *\n"
+        + "".join(f" * Line {n} of what it says.\n" for n in range(40))
+        + " */\nexport function mount(at: string) {\n"
+        + "".join(f"  step{n}(at);\n" for n in range(30))
+        + "}"
+    ),
+    "a.py": (
+        'def mount(at):\n    """Mounts one thing on another.\n\n'
+        + "".join(f"    Line {n} of what it says.\n" for n in range(40))
+        + '    """\n'
+        + "".join(f"    step{n}(at)\n" for n in range(30)).rstrip()
+    ),
+}
+
+
+@pytest.mark.parametrize("path", sorted(COMMENTED))
+def test_of_a_function_with_a_long_comment_the_code_comes_first(path: str) -> None:
+    source = COMMENTED[path]
+    access = access_to({path: source})
+    page = access.read_symbol(path, "mount", budget=1_000)
+    text = format_symbol(page)
+    assert 800 < len(text.encode()) <= 1_000
+    assert "Mounts one thing on another." in page.body
+    assert "step29(at)" in page.body
+    assert "Line 39" not in page.body
+    said = re.search(r"cursor (symbol@[\w.]+) for the rest \((\d+) lines, budget (\d+)\)", text)
+    assert said is not None
+    rest = access.read_symbol(path, "mount", budget=int(said[3]) - RECEIPT, cursor=said[1])
+    assert rest.cursor is None
+    assert rest.body.count("\n") + 1 == int(said[2])
+    assert len(format_symbol(rest).encode()) == int(said[3]) - RECEIPT
+    assert sorted([*page.body.split("\n"), *rest.body.split("\n")]) == sorted(
+        [*source.split("\n"), *(line for line in page.body.split("\n") if line.strip() == "…")]
+    )
+
+
+def test_a_short_comment_stays_where_it_is() -> None:
+    source = "// One.\n// Two.\n// Three.\nfunction f() {\n" + "  x()\n" * 200 + "}"
+    page = access_to({"a.js": source}).read_symbol("a.js", "f", budget=500)
+    assert source.startswith(page.body)
+
+
+def test_a_budget_that_is_asked_for_shows_the_outline_and_then_source() -> None:
+    source = "class A:\n    def small(self): ...\n    def large(self):\n" + "        x = 1\n" * 400
+    access = access_to({"a.py": source})
+    outlined = access.read_symbol("a.py", "A", budget=DefaultBudget(2_000))
+    assert outlined.cursor is not None
+    assert outlined.cursor.startswith("symbol@0.")
+    page = access.read_symbol("a.py", "A", budget=2_000)
+    assert 1_600 < len(format_symbol(page).encode()) <= 2_000
+    outline, _, shown = page.body.partition("\nclass A:\n")
+    assert "small(self)" in outline
+    rest = access.read_symbol("a.py", "A", cursor=page.cursor)
+    assert f"class A:\n{shown}\n{rest.body}" == source.rstrip()
 
 
 STEPS = "def run(\n    first,\n    second,\n):\n" + "".join(

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class DefaultBudget(int):
     """A default budget, of which details have a part only; one that is asked for is filled.
 
-    The names of an outline and the lines of references may fill it.
+    The names of an outline and the lines of references may fill it. A class that is larger has its
+    outline alone.
     """
 
     __slots__ = ()
@@ -26,7 +27,7 @@ class DefaultBudget(int):
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
 OUTLINE_BUDGET = DefaultBudget(6000)
-SYMBOL_BUDGET = 2200
+SYMBOL_BUDGET = DefaultBudget(2200)
 REFERENCES_BUDGET = DefaultBudget(2500)
 SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.errors import SymbolError
+    from foldline.backends.formatting.text_pages import LinePage
     from foldline.backends.models import SymbolDetail
 
 _KIND = "symbol"
@@ -35,6 +38,15 @@ _SMALLEST_SHARE = 200
 _NO_ROOM = 150
 # The line between a head and the lines that match.
 _GAP = 120
+# Smaller budgets have no room for what the rest costs.
+_LEAST_WITH_COSTS = 300
+# A line that stands for others, besides its indentation.
+_DOTS = 4
+# Comments of so many lines come after the code, but for the first sentence.
+_LONG_COMMENT = 6
+_LONGEST_SENTENCE = 4
+_MARKS = " \t/*#!-\"'"
+_DOCSTRING = re.compile(r"\s*[rRuU]?(\"{3}|'{3})")
 
 
 def page_symbol(
@@ -52,7 +64,7 @@ def page_symbol(
     lines = detail.body.split("\n")
     if position is None and budget is not None:
         if _holds_definitions(detail):
-            return _outline(detail, len(lines), budget, query)
+            return _outline(detail, lines, budget, query)
         part = _matching_part(detail, lines, budget, query) if query else None
         if part is not None:
             return part
@@ -62,28 +74,106 @@ def page_symbol(
         first, changed = find_place(position, 0, lines)
         if changed:
             detail = replace(detail, notes=(*detail.notes, changed))
-    page = page_lines(lines[first:], column, budget, _size_around(detail, _longest_note(detail)))
-    last = first + page.height
-    if (first, column) == (0, 1) and page.following is None:
-        return detail
-    columns = ""
-    if first < len(lines):
-        columns = columns_note(column, page.column_end, len(lines[first]))
-    start = detail.body_line + first
-    note = f"lines {start}-{detail.body_line + last - 1} of {detail.body_line}-{detail.line_end}"
-    note += f", {columns}" if columns else ""
-    rest = None
-    if page.following is not None:
-        index, after = page.following
-        rest = _cursor(lines, first + index, after)
-        note += f": ask with cursor {rest} for the rest"
+    return _page(detail, lines, (first, column), budget)
+
+
+def _page(
+    detail: SymbolDetail, lines: list[str], position: tuple[int, int], budget: int | None
+) -> SymbolDetail:
+    """The lines from the position on that the budget holds: code first, then a long comment."""
+    late = _late(detail, lines)
+    order = [index for index in range(len(lines)) if index not in late] + list(late)
+    first, column = position
+    start = order.index(first) if first < len(lines) else len(lines)
+    rest = [lines[index] for index in order[start:]]
+    page = page_lines(rest, column, None)
+    whole = _part(detail, lines, order[start:], page, column=column)
+    if budget is None or not rest or _size(whole) <= budget:
+        return whole
+    is_long = column > 1 or size_of(rest[0]) > budget // 2
+    longest = _longest_note(detail, 3 if late else 1, budget, is_long=is_long)
+    around = _size_around(detail, longest)
+    if late:
+        around += 2 * (_DOTS + max(len(line) - len(line.lstrip()) for line in lines))
+    page = page_lines(rest, column, budget, around)
+    if page.following is None:
+        return whole
+    index, after = page.following
+    index += start
+    cursor = _cursor(lines, order[index], after)
+    more = f": ask with cursor {cursor} for the rest"
+    if budget >= _LEAST_WITH_COSTS:
+        more += f" ({len(order) - index} lines"
+        enough = _size(_page(detail, lines, (order[index], after), None)) + budgets.RECEIPT
+        more += f", budget {enough})" if enough <= budgets.LARGEST_BUDGET else ")"
+    shown = order[start : start + page.height]
     return replace(
-        detail if budget is None else _shortened(detail, budget),
-        body=page.text,
-        cursor=rest,
-        notes=(*detail.notes, note),
-        cut=bool(page.column_end),
+        _part(_shortened(detail, budget), lines, shown, page, column=column, more=more),
+        cursor=cursor,
     )
+
+
+def _part(
+    detail: SymbolDetail,
+    lines: list[str],
+    shown: Sequence[int],
+    page: LinePage,
+    *,
+    column: int,
+    more: str = "",
+) -> SymbolDetail:
+    """The symbol with these lines in the order of the file, and a note of which they are."""
+    if len(shown) == len(lines) and column == 1 and not page.column_end:
+        return detail
+    indexes = sorted(shown)
+    body = page.text
+    if column == 1 and not page.column_end:
+        body = _joined(lines, indexes)
+    chosen = set(shown)
+    starts = [one for one in indexes if one - 1 not in chosen]
+    ends = [one for one in indexes if one + 1 not in chosen]
+    base = detail.body_line
+    ranges = (f"{base + one}-{base + last}" for one, last in zip(starts, ends, strict=True))
+    note = f"lines {', '.join(ranges)} of {base}-{detail.line_end}"
+    if shown and (said := columns_note(column, page.column_end, len(lines[shown[0]]))):
+        note += f", {said}"
+    return replace(detail, body=body, notes=(*detail.notes, note + more), cut=bool(page.column_end))
+
+
+def _joined(lines: Sequence[str], indexes: Sequence[int]) -> str:
+    """These lines, with a line `…` for those between them."""
+    text: list[str] = []
+    for number, index in enumerate(indexes):
+        line = lines[index]
+        if number and indexes[number - 1] != index - 1:
+            text.append(f"{line[: len(line) - len(line.lstrip())]}…")
+        text.append(line)
+    return "\n".join(text)
+
+
+def _late(detail: SymbolDetail, lines: Sequence[str]) -> range:
+    """The lines that come after the code: those of a long comment but for its first sentence."""
+    first, last = 0, detail.line - detail.body_line
+    if last < _LONG_COMMENT:
+        first = last = _head(detail, lines)
+        opened = _DOCSTRING.match(lines[first]) if first < len(lines) else None
+        if opened is None:
+            return range(0)
+        after = lines[first][opened.end() :], *lines[first + 1 :]
+        last += next((n for n, line in enumerate(after, 1) if opened[1] in line), 0)
+        if last - first < _LONG_COMMENT:
+            return range(0)
+    comment = [line.strip(_MARKS) for line in lines[first:last]]
+    shown = next(
+        (
+            number
+            for number, (text, following) in enumerate(pairwise([*comment, ""]), 1)
+            if number == _LONGEST_SENTENCE or (text and (text.endswith(".") or not following))
+        ),
+        0,
+    )
+    end = last if comment and comment[-1] else last - 1
+    return range(first + shown, max(end, first + shown))
 
 
 def share_budget(
@@ -119,7 +209,7 @@ def share_budget(
         shares[number] = min(sizes[number], room // left)
         room -= shares[number]
     pages = [
-        page_symbol(one, max(shares[number] - 2, 1), None, query)
+        page_symbol(one, type(budget)(max(shares[number] - 2, 1)), None, query)
         for number, one in enumerate(details[:kept])
     ]
     return SymbolDetails(tuple(pages), reason, backend, coverage)
@@ -143,10 +233,13 @@ def _matching_part(
     from foldline.backends.ranking.in_file import line_scores
 
     head = _head(detail, lines)
+    late = _late(detail, lines)
+    above = [index for index in range(head) if index not in late]
     scores = line_scores(lines, query)
-    note = f"{_longest_note(detail)} the head, and, which match; symbol@0: from the start"
+    note = _longest_note(detail, 1, budget)
+    note += " the head, and, which match; symbol@0: from the start"
     sizes = [size_of(line) + 1 for line in lines]
-    room = budget - _size_around(detail, note) - sum(sizes[:head]) - _GAP
+    room = budget - _size_around(detail, note) - sum(sizes[index] for index in above) - _GAP
     best, window = 0.0, (head, head)
     start, size, score = head, 0, 0.0
     for end in range(head, len(lines)):
@@ -170,16 +263,15 @@ def _matching_part(
         f"the head, and lines {base + first}-{base + last - 1} of {base}-{detail.line_end}, which "
         f"match: ask with cursor {more}{_KIND}@0 for all"
     )
-    indent = " " * (len(lines[first]) - len(lines[first].lstrip()))
     return replace(
         _shortened(detail, budget),
-        body="\n".join([*lines[:head], f"{indent}…", *lines[first:last]]),
+        body=_joined(lines, [*above, *range(first, last)]),
         cursor=rest or _cursor(lines, 0),
         notes=(*detail.notes, note),
     )
 
 
-def _head(detail: SymbolDetail, lines: list[str]) -> int:
+def _head(detail: SymbolDetail, lines: Sequence[str]) -> int:
     """The number of lines of a definition's leading comments, decorators and signature."""
     name = (detail.name_line or detail.line) - detail.body_line
     for index in range(name, min(name + _LONGEST_HEAD, len(lines))):
@@ -192,12 +284,14 @@ def _cursor(lines: Sequence[str], index: int, column: int = 1) -> str:
     return make_line_cursor(_KIND, index, column, marks_of(lines[:index], lines[index:]))
 
 
-def _longest_note(detail: SymbolDetail) -> str:
-    """A note that is as long as one about the detail's lines can be."""
+def _longest_note(detail: SymbolDetail, ranges: int, budget: int, *, is_long: bool = False) -> str:
+    """A note that is as long as one about so many ranges of the detail's lines can be."""
     last, length = detail.line_end, len(detail.body)
+    columns = f", columns {length}-{length} of {length}" if is_long else ""
+    costs = f" ({last} lines, budget {length}0)" if budget >= _LEAST_WITH_COSTS else ""
     return (
-        f"lines {last}-{last} of {last}-{last}, columns {length}-{length} of {length}: "
-        f"ask with cursor {make_line_cursor(_KIND, last, length, marks_of(()))} for the rest"
+        f"lines {', '.join([f'{last}-{last}'] * ranges)} of {last}-{last}{columns}: ask with "
+        f"cursor {make_line_cursor(_KIND, last, length, marks_of(()))} for the rest{costs}"
     )
 
 
@@ -210,10 +304,18 @@ def _size(detail: SymbolDetail) -> int:
     return size_of(plain(symbol_lines(detail)))
 
 
-def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -> SymbolDetail:
-    """The symbol with the outline of what is inside it, for a query if there is one."""
-    rest = _cursor(detail.body.split("\n"), 0)
-    note = f"outline: name a member, or ask with cursor {rest} for all {count} lines"
+def _outline(
+    detail: SymbolDetail, lines: list[str], budget: int, query: str | None
+) -> SymbolDetail:
+    """The symbol with the outline of what is inside it, for a query if there is one.
+
+    The first lines of its source fill a budget that was asked for.
+    """
+    rest = _cursor(lines, 0)
+    enough = _size(detail) + budgets.RECEIPT
+    note = f"outline: name a member, or ask with cursor {rest} for all {len(lines)} lines"
+    if budget >= _LEAST_WITH_COSTS and enough <= budgets.LARGEST_BUDGET:
+        note += f" (budget {enough})"
     room = max(budget - _size_around(detail, note), 1)
     matches: tuple[str, ...] = ()
     if query:
@@ -222,9 +324,17 @@ def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -
         inside = FileOutline(detail.path, "", (), detail.children, detail.line_end)
         source = [""] * (detail.body_line - 1) + detail.body.split("\n")
         matches = with_matches(inside, source, query).matches
+    text = plain(fit_members(detail, room, matches, budget - room))
+    left = room - size_of(text)
+    if not (query or isinstance(budget, budgets.DefaultBudget)) and left > budget // 5:
+        first = "outline, then its source: name a member, or read on"
+        page = _page(detail, lines, (0, 1), budget - size_of(text) - size_of(first) - 4)
+        if page.cursor not in (None, rest):
+            notes = (*detail.notes, first, *page.notes[len(detail.notes) :])
+            return replace(page, body=f"{text}\n{page.body}", notes=notes)
     return replace(
         _shortened(detail, budget),
-        body=plain(fit_members(detail, room, matches)),
+        body=text,
         cursor=rest,
         notes=(*detail.notes, note),
     )

@@ -81,7 +81,7 @@ async def ask(
     room = budget - RECEIPT if operation.excerpt else budget
     whole = replace(arguments, budget=type(budget)(room))
     for share in _SHARES:
-        page = replace(whole, budget=int(whole.budget * share))
+        page = replace(whole, budget=type(budget)(whole.budget * share))
         result = shown(await operation.run(access, page))
         lines = operation.lines(result, whole)
         if not plain(lines).endswith(CUT):
