@@ -32,15 +32,15 @@ var X, Y = 1, 2
 """,
         """
 imports fmt, a, x/y
-8 func (s *Server[T]) Run(ctx context.Context) (int, error)  # Run serves.
 9 func Foo(a int) int
 10-12 type Server struct
   11 Addr string
+  8 func Run(ctx context.Context) (int, error)  # Run serves.
 13 type Reader interface
   13 Read(p []byte) error
 14 type ID = string
-16 A = 1
-17 B = 2
+16 const A = 1
+17 const B = 2
 19 var X, Y = 1, 2
 19 var X, Y = 1, 2
 """,
@@ -61,14 +61,14 @@ macro_rules! mm { () => {} }
 """,
         """
 imports std::fmt
-3-4 @derive(Debug) pub struct P<T>  # A point.
+3-4 #[derive(Debug)] pub struct P<T>  # A point.
   4 x: i32
   4 y: T
+6-8 impl<T> fmt::Display for P<T>
+  7 fn fmt(&self) -> i32
 5 pub enum E
   5 A
   5 B(i32)
-6-8 impl<T> fmt::Display for P<T>
-  7 fn fmt(&self) -> i32
 9 pub trait Shape
   9 fn area(&self) -> f64
 10 mod m

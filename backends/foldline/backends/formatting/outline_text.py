@@ -52,6 +52,8 @@ _LEAST = 3
 # Keys of what isn't a definition; those of definitions are their identities.
 _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
+_TYPES = frozenset({SymbolKind.TYPE, SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE})
+_RECEIVER = re.compile(r"^func \([^)]*\) ")
 # An outline of more lines leaves out what is defined inside functions.
 _SMALL_FILE = 150
 
@@ -94,7 +96,7 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
     symbols = outline.symbols
     if outline.line_count > _SMALL_FILE:
         symbols = _without_locals(symbols, inside=False)
-    return _fit(headers, symbols, budget)
+    return _fit(headers, _with_types(symbols), budget)
 
 
 def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[SymbolInfo, ...]:
@@ -105,6 +107,26 @@ def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[Sym
         else one
         for one in symbols
         if not inside or one.kind == SymbolKind.TEST
+    )
+
+
+def _with_types(symbols: Sequence[SymbolInfo]) -> tuple[SymbolInfo, ...]:
+    """The symbols with the methods of Go below their types, and impls of Rust behind them."""
+    numbered = list(enumerate(symbols))
+    types = {one.name: index for index, one in reversed(numbered) if one.kind in _TYPES}
+    methods: dict[str, list[SymbolInfo]] = {}
+    places: list[tuple[int, SymbolInfo]] = []
+    for index, one in numbered:
+        owner, _, name = one.name.rpartition(".")
+        if owner in types and one.kind == SymbolKind.METHOD:
+            signature = _RECEIVER.sub("func ", one.signature)
+            methods.setdefault(owner, []).append(replace(one, name=name, signature=signature))
+        else:
+            behind = types.get(one.name, index) if one.kind == SymbolKind.CLASS else index
+            places.append((min(behind, index), one))
+    return tuple(
+        replace(one, children=(*one.children, *methods.pop(one.name, ())))
+        for _, one in sorted(places, key=lambda place: place[0])
     )
 
 

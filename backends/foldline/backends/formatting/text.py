@@ -261,7 +261,9 @@ def reference_line(reference: Reference) -> Line:
 
 def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> Line:
     """`12-40 class Foo(Bar)  # what it is`, indented by depth."""
-    marks = "".join(f"@{name} " for name in symbol.decorators)
+    marks = "".join(
+        f"{name} " if name.startswith("#[") else f"@{name} " for name in symbol.decorators
+    )
     said = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
     where = f"{'  ' * level}{line_range(symbol.line, symbol.line_end)}"
     leaf = symbol.name.rpartition(".")[2] or symbol.name or " "

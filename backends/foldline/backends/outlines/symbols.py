@@ -93,8 +93,8 @@ def is_local(located: Located) -> bool:
 
 
 def _titles(name: str) -> str:
-    """`describe "cors" > it "sets it"` as `cors.sets it`."""
-    parts = re.split(r"\s+>\s+", name)
+    """`describe "cors" > it "sets it"` and `TestCors/sets it` as `cors.sets it`."""
+    parts = re.split(r"\s+>\s+|/", name)
     return ".".join(_TITLED.sub(r"\2", part.strip()) for part in parts)
 
 

@@ -4,21 +4,22 @@ A table is a mapping from node types to rules. A rule names the kind of symbol, 
 name, and the field that holds its body; node types that only wrap definitions are looked through.
 A step of the way is a field's name, `<type>` for a child of that type, or `field*` for that field
 followed as deep as it goes (the declarators of C).
+
+Rules are written a row for each kind: `kind way body fallback: node types`. What is left out is
+`name` and `body`, of variables and types no body, and no name where there is none; `-` is nothing,
+`.` stands between steps of a way, and a `+` after the kind opens the body of what isn't a class.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline.backends.models import SymbolKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_FUNCTION, _CLASS, _METHOD = SymbolKind.FUNCTION, SymbolKind.CLASS, SymbolKind.METHOD
-_VARIABLE, _TYPE, _ENUM = SymbolKind.VARIABLE, SymbolKind.TYPE, SymbolKind.ENUM
-_INTERFACE, _NAMESPACE = SymbolKind.INTERFACE, SymbolKind.NAMESPACE
 
 
 class Rule(NamedTuple):
@@ -29,7 +30,6 @@ class Rule(NamedTuple):
     body: str = "body"
     opens: bool = False
     fallback: str = ""
-    receiver: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,15 @@ class LanguageTable:
     imports: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     import_words: tuple[str, ...] = ()
+    # Methods are named after the type of their receiver, and fields without a name after theirs.
+    receivers: bool = False
     hash_comments: bool = False
     # Where the grammar has no field for the body, a signature ends with the last of these.
     signature_fields: tuple[str, ...] = ()
+    # What calls define, by the function's name: of a `name` of `*` each argument, else the first.
+    calls: Mapping[str, Rule] = field(default_factory=dict)
+    # Finds where functions inside functions may start.
+    inner: re.Pattern[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,33 +72,56 @@ class LanguageInfo:
     document: bool = False
 
 
-def _class(kind: SymbolKind = _CLASS, *name: str, body: str = "body", fallback: str = "") -> Rule:
-    return Rule(kind, name or ("name",), body, opens=True, fallback=fallback)
+_OPENS = frozenset(
+    {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.NAMESPACE, SymbolKind.TEST}
+)
 
 
-_C_RULES = {
-    "function_definition": Rule(_FUNCTION, ("declarator*",)),
-    "declaration": Rule(_VARIABLE, ("declarator*",), ""),
-    "field_declaration": Rule(_VARIABLE, ("declarator*",), ""),
-    "type_definition": Rule(_TYPE, ("declarator*",), ""),
-    "struct_specifier": _class(),
-    "union_specifier": _class(),
-    "enum_specifier": _class(_ENUM),
-    "enumerator": Rule(_VARIABLE, body=""),
-    "preproc_def": Rule(_VARIABLE, body=""),
-    "preproc_function_def": Rule(_FUNCTION, body="value"),
-}
-_C_THROUGH = frozenset(
-    {
-        "preproc_if",
-        "preproc_ifdef",
-        "preproc_else",
-        "preproc_elif",
-        "preproc_elifdef",
-        "linkage_specification",
-        "declaration_list",
-        "ERROR",
-    }
+def _rules(*rows: str) -> dict[str, Rule]:
+    """The rules by their rows."""
+    found: dict[str, Rule] = {}
+    for row in rows:
+        head, _, nodes = row.partition(": ")
+        word, *given = (*head.split(), *("", "", "")[head.count(" ") :])
+        kind = SymbolKind(word.rstrip("+"))
+        opens = kind in _OPENS or word.endswith("+")
+        bodied = opens or kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
+        name, body, fallback = given[0] or "name", given[1] or ("body" if bodied else "-"), given[2]
+        way = () if name == "-" else tuple(name.split("."))
+        rule = Rule(kind, way, "" if body == "-" else body, opens, fallback)
+        found.update(dict.fromkeys(nodes.split(), rule))
+    return found
+
+
+def _table(
+    *rows: str, through: str = "", imports: str = "", words: str = "", **others: Any
+) -> LanguageTable:
+    """The table with these rows; broken code is looked through, and import words end in `,`."""
+    return LanguageTable(
+        _rules(*rows),
+        frozenset({"ERROR", *through.split()}),
+        frozenset(imports.split()),
+        import_words=tuple(filter(None, words.split(","))),
+        **others,
+    )
+
+
+# What calls define: each of their arguments, the first one, a test; or what they are given does.
+_EACH, _FIRST = Rule(SymbolKind.VARIABLE, ("*",)), Rule(SymbolKind.VARIABLE)
+_TESTS, _GIVEN = Rule(SymbolKind.TEST, opens=True), Rule(SymbolKind.VARIABLE, (), "")
+
+_C_ROWS = (
+    "function declarator*: function_definition",
+    "variable declarator*: declaration field_declaration",
+    "type declarator*: type_definition",
+    "class: struct_specifier union_specifier",
+    "enum: enum_specifier",
+    "variable: enumerator preproc_def",
+    "function name value: preproc_function_def",
+)
+_C_THROUGH = (
+    "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
+    "declaration_list"
 )
 
 LANGUAGES = (
@@ -117,154 +146,109 @@ LANGUAGES = (
         "language_typescript",
         interpreters=("deno", "ts-node", "tsx"),
     ),
-    LanguageInfo(
-        "tsx",
-        (".tsx",),
-        "tree_sitter_typescript",
-        "language_tsx",
-    ),
+    LanguageInfo("tsx", (".tsx",), "tree_sitter_typescript", "language_tsx"),
     LanguageInfo(
         "go",
         (".go",),
         "tree_sitter_go",
-        table=LanguageTable(
-            {
-                "function_declaration": Rule(_FUNCTION),
-                "method_declaration": Rule(_METHOD, receiver="receiver"),
-                "type_spec": _class(_TYPE, body="type"),
-                "type_alias": Rule(_TYPE, body=""),
-                "const_spec": Rule(_VARIABLE, body=""),
-                "var_spec": Rule(_VARIABLE, body=""),
-                "field_declaration": Rule(_VARIABLE, body=""),
-                "method_elem": Rule(_METHOD, body=""),
-            },
-            through=frozenset(
-                {
-                    "type_declaration",
-                    "const_declaration",
-                    "var_declaration",
-                    "var_spec_list",
-                    "struct_type",
-                    "field_declaration_list",
-                    "ERROR",
-                }
-            ),
-            imports=frozenset({"import_declaration"}),
-            import_words=("import",),
+        table=_table(
+            "function: function_declaration",
+            "method: method_declaration",
+            "type+ name type: type_spec",
+            "type: type_alias",
+            "variable: const_spec var_spec field_declaration",
+            "method name -: method_elem",
+            "type -: type_elem",
+            through="type_declaration const_declaration var_declaration var_spec_list struct_type "
+            "field_declaration_list",
+            imports="import_declaration",
+            words="import",
+            receivers=True,
+            inner=re.compile(rb"[=,] *func(?=\()"),
         ),
     ),
     LanguageInfo(
         "rust",
         (".rs",),
         "tree_sitter_rust",
-        table=LanguageTable(
-            {
-                "function_item": Rule(_FUNCTION),
-                "function_signature_item": Rule(_FUNCTION, body=""),
-                "struct_item": _class(),
-                "union_item": _class(),
-                "enum_item": _class(_ENUM),
-                "enum_variant": Rule(_VARIABLE, body=""),
-                "field_declaration": Rule(_VARIABLE, body=""),
-                "trait_item": _class(_INTERFACE),
-                "impl_item": _class(_CLASS, "type"),
-                "mod_item": _class(_NAMESPACE),
-                "const_item": Rule(_VARIABLE, body=""),
-                "static_item": Rule(_VARIABLE, body=""),
-                "type_item": Rule(_TYPE, body=""),
-                "macro_definition": Rule(_FUNCTION, body="<macro_rule>"),
-                "associated_type": Rule(_TYPE, body=""),
-            },
-            through=frozenset({"ERROR", "foreign_mod_item", "declaration_list"}),
-            imports=frozenset({"use_declaration", "extern_crate_declaration"}),
+        table=_table(
+            "function: function_item",
+            "function name -: function_signature_item",
+            "class: struct_item union_item",
+            "enum: enum_item",
+            "variable: enum_variant field_declaration const_item static_item",
+            "interface: trait_item",
+            "class type: impl_item",
+            "namespace: mod_item",
+            "type: type_item associated_type",
+            "function name <macro_rule>: macro_definition",
+            through="foreign_mod_item declaration_list",
+            imports="use_declaration extern_crate_declaration",
+            words="pub ,use ,extern crate ",
             attributes=frozenset({"attribute_item"}),
-            import_words=("pub ", "use ", "extern crate "),
+            inner=re.compile(rb"\bfn(?= )|= *(?:move *)?\|"),
         ),
     ),
     LanguageInfo(
         "java",
         (".java",),
         "tree_sitter_java",
-        table=LanguageTable(
-            {
-                "class_declaration": _class(),
-                "record_declaration": _class(),
-                "enum_declaration": _class(_ENUM),
-                "interface_declaration": _class(_INTERFACE),
-                "annotation_type_declaration": _class(_INTERFACE),
-                "method_declaration": Rule(_METHOD),
-                "constructor_declaration": Rule(_METHOD),
-                "compact_constructor_declaration": Rule(_METHOD),
-                "annotation_type_element_declaration": Rule(_METHOD, body=""),
-                "field_declaration": Rule(_VARIABLE, ("declarator", "name"), ""),
-                "constant_declaration": Rule(_VARIABLE, ("declarator", "name"), ""),
-                "enum_constant": Rule(_VARIABLE, body=""),
-            },
-            through=frozenset({"enum_body_declarations", "ERROR"}),
-            imports=frozenset({"import_declaration"}),
-            import_words=("import ", "static "),
+        table=_table(
+            "class: class_declaration record_declaration",
+            "enum: enum_declaration",
+            "interface: interface_declaration annotation_type_declaration",
+            "method: method_declaration constructor_declaration compact_constructor_declaration",
+            "method name -: annotation_type_element_declaration",
+            "variable declarator.name: field_declaration constant_declaration",
+            "variable: enum_constant",
+            through="enum_body_declarations",
+            imports="import_declaration",
+            words="import ,static ",
         ),
     ),
     LanguageInfo(
         "c",
         (".c", ".h"),
         "tree_sitter_c",
-        table=LanguageTable(
-            _C_RULES,
-            _C_THROUGH,
-            frozenset({"preproc_include"}),
-            import_words=("#include", "# include"),
+        table=_table(
+            *_C_ROWS, through=_C_THROUGH, imports="preproc_include", words="#include,# include"
         ),
     ),
     LanguageInfo(
         "cpp",
         (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".C"),
         "tree_sitter_cpp",
-        table=LanguageTable(
-            {
-                **_C_RULES,
-                "class_specifier": _class(),
-                "namespace_definition": _class(_NAMESPACE, fallback="(anonymous)"),
-                "alias_declaration": Rule(_TYPE, body=""),
-                "concept_definition": Rule(_TYPE, body=""),
-            },
-            _C_THROUGH | {"template_declaration", "export_declaration"},
-            frozenset({"preproc_include", "using_declaration", "import_declaration"}),
-            import_words=("#include", "# include", "using "),
+        table=_table(
+            *_C_ROWS,
+            "class: class_specifier",
+            "namespace name body (anonymous): namespace_definition",
+            "type: alias_declaration concept_definition",
+            through=f"{_C_THROUGH} template_declaration export_declaration",
+            imports="preproc_include using_declaration import_declaration",
+            words="#include,# include,using ",
         ),
     ),
     LanguageInfo(
         "csharp",
         (".cs",),
         "tree_sitter_c_sharp",
-        table=LanguageTable(
-            {
-                "namespace_declaration": _class(_NAMESPACE),
-                "class_declaration": _class(),
-                "struct_declaration": _class(),
-                "record_declaration": _class(),
-                "interface_declaration": _class(_INTERFACE),
-                "enum_declaration": _class(_ENUM),
-                "enum_member_declaration": Rule(_VARIABLE, body=""),
-                "method_declaration": Rule(_METHOD),
-                "constructor_declaration": Rule(_METHOD),
-                "destructor_declaration": Rule(_METHOD),
-                "local_function_statement": Rule(_FUNCTION),
-                "operator_declaration": Rule(_METHOD, fallback="operator"),
-                "indexer_declaration": Rule(_METHOD, body="accessors", fallback="this"),
-                "delegate_declaration": Rule(_TYPE, body=""),
-                "property_declaration": Rule(_VARIABLE, body="accessors"),
-                "event_declaration": Rule(_VARIABLE, body="accessors"),
-                "field_declaration": Rule(
-                    _VARIABLE, ("<variable_declaration>", "<variable_declarator>", "name"), ""
-                ),
-                "event_field_declaration": Rule(
-                    _VARIABLE, ("<variable_declaration>", "<variable_declarator>", "name"), ""
-                ),
-            },
-            through=frozenset({"file_scoped_namespace_declaration", "declaration_list", "ERROR"}),
-            imports=frozenset({"using_directive"}),
-            import_words=("global ", "using ", "static "),
+        table=_table(
+            "namespace: namespace_declaration",
+            "class: class_declaration struct_declaration record_declaration",
+            "interface: interface_declaration",
+            "enum: enum_declaration",
+            "variable: enum_member_declaration",
+            "method: method_declaration constructor_declaration destructor_declaration",
+            "function: local_function_statement",
+            "method name body operator: operator_declaration",
+            "method name accessors this: indexer_declaration",
+            "type: delegate_declaration",
+            "variable name accessors: property_declaration event_declaration",
+            "variable <variable_declaration>.<variable_declarator>.name: field_declaration "
+            "event_field_declaration",
+            through="file_scoped_namespace_declaration declaration_list",
+            imports="using_directive",
+            words="global ,using ,static ",
         ),
     ),
     LanguageInfo(
@@ -273,18 +257,27 @@ LANGUAGES = (
         "tree_sitter_ruby",
         file_names=("Rakefile", "Gemfile", "Vagrantfile"),
         interpreters=("ruby",),
-        table=LanguageTable(
-            {
-                "module": _class(_NAMESPACE),
-                "class": _class(),
-                "singleton_class": _class(_CLASS, "value"),
-                "method": Rule(_FUNCTION),
-                "singleton_method": Rule(_FUNCTION),
-                "assignment": Rule(_VARIABLE, ("left:constant",), ""),
-            },
-            through=frozenset({"body_statement", "if", "unless", "begin", "then", "else", "ERROR"}),
+        table=_table(
+            "namespace: module",
+            "class: class",
+            "class value: singleton_class",
+            "function: method singleton_method",
+            "variable left:constant: assignment",
+            "function name -: alias",
+            through="body_statement block_body if unless begin then else",
             hash_comments=True,
-            signature_fields=("name", "parameters", "superclass", "value", "right"),
+            signature_fields=("name", "parameters", "superclass", "value", "right", "alias"),
+            calls={
+                **dict.fromkeys(("attr_accessor", "attr_reader", "attr_writer"), _EACH),
+                **dict.fromkeys(("has_many", "has_one", "belongs_to", "scope"), _FIRST),
+                **dict.fromkeys(
+                    ("define_method", "alias_method", "task"), Rule(SymbolKind.FUNCTION)
+                ),
+                **dict.fromkeys(("describe", "context", "feature", "shared_examples"), _TESTS),
+                **dict.fromkeys(("it", "specify", "scenario", "test"), _TESTS),
+                **dict.fromkeys(("private", "protected", "public", "module_function"), _GIVEN),
+                "namespace": Rule(SymbolKind.NAMESPACE, opens=True),
+            },
         ),
     ),
     LanguageInfo(
@@ -293,51 +286,35 @@ LANGUAGES = (
         "tree_sitter_php",
         "language_php",
         interpreters=("php",),
-        table=LanguageTable(
-            {
-                "class_declaration": _class(),
-                "trait_declaration": _class(),
-                "interface_declaration": _class(_INTERFACE),
-                "enum_declaration": _class(_ENUM),
-                "enum_case": Rule(_VARIABLE, body=""),
-                "function_definition": Rule(_FUNCTION),
-                "method_declaration": Rule(_METHOD),
-                "const_declaration": Rule(_VARIABLE, ("<const_element>", "<name>"), ""),
-                "property_declaration": Rule(_VARIABLE, ("<property_element>", "name"), ""),
-            },
-            through=frozenset(
-                {
-                    "namespace_definition",
-                    "compound_statement",
-                    "if_statement",
-                    "else_clause",
-                    "ERROR",
-                }
-            ),
-            imports=frozenset({"namespace_use_declaration"}),
-            import_words=("use ",),
+        table=_table(
+            "class: class_declaration trait_declaration",
+            "interface: interface_declaration",
+            "enum: enum_declaration",
+            "variable: enum_case",
+            "function: function_definition",
+            "method: method_declaration",
+            "variable <const_element>.<name>: const_declaration",
+            "variable <property_element>.name: property_declaration",
+            through="namespace_definition compound_statement if_statement else_clause",
+            imports="namespace_use_declaration",
+            words="use ",
         ),
     ),
     LanguageInfo(
         "kotlin",
         (".kt", ".kts"),
         "tree_sitter_kotlin",
-        table=LanguageTable(
-            {
-                "class_declaration": _class(body="<class_body>"),
-                "object_declaration": _class(body="<class_body>"),
-                "companion_object": _class(body="<class_body>", fallback="companion"),
-                "function_declaration": Rule(_FUNCTION, body="<function_body>"),
-                "secondary_constructor": Rule(_METHOD, body="<block>", fallback="constructor"),
-                "property_declaration": Rule(
-                    _VARIABLE, ("<variable_declaration>", "<identifier>"), ""
-                ),
-                "type_alias": Rule(_TYPE, ("type",), ""),
-                "enum_entry": Rule(_VARIABLE, ("<identifier>",), ""),
-            },
-            through=frozenset({"class_body", "enum_class_body", "ERROR"}),
-            imports=frozenset({"import"}),
-            import_words=("import ",),
+        table=_table(
+            "class name <class_body>: class_declaration object_declaration",
+            "class name <class_body> companion: companion_object",
+            "function name <function_body>: function_declaration",
+            "method name <block> constructor: secondary_constructor",
+            "variable <variable_declaration>.<identifier>: property_declaration",
+            "type type: type_alias",
+            "variable <identifier>: enum_entry",
+            through="class_body enum_class_body",
+            imports="import",
+            words="import ",
         ),
     ),
     LanguageInfo(
@@ -346,23 +323,13 @@ LANGUAGES = (
         "tree_sitter_bash",
         file_names=(".bashrc", ".bash_profile", ".profile", ".zshrc"),
         interpreters=("sh", "bash", "zsh", "dash", "ksh"),
-        table=LanguageTable(
-            {
-                "function_definition": _class(_FUNCTION),
-                "variable_assignment": Rule(_VARIABLE, body=""),
-            },
-            through=frozenset(
-                {
-                    "declaration_command",
-                    "if_statement",
-                    "else_clause",
-                    "compound_statement",
-                    "case_statement",
-                    "case_item",
-                    "ERROR",
-                }
-            ),
+        table=_table(
+            "function+: function_definition",
+            "variable: variable_assignment",
+            through="declaration_command if_statement else_clause compound_statement "
+            "case_statement case_item",
             hash_comments=True,
+            calls={"alias": _EACH},
         ),
     ),
     LanguageInfo(

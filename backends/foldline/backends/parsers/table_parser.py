@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
@@ -25,7 +26,20 @@ _LONGEST_VALUE = 60
 _LONGEST_SIGNATURE = 300
 # Declarators nested deeper than this aren't searched for a name.
 _DEEPEST = 50
-
+# The definitions inside functions: the field of the name, and the kind.
+_MOST_INNER, _NEAR = 2_000, 3
+_INNER = {
+    **dict.fromkeys(("var_spec", "function_item"), ("name", _FUNCTION)),
+    "short_var_declaration": ("left", _FUNCTION),
+    "let_declaration": ("pattern", _FUNCTION),
+    "call_expression": ("function", SymbolKind.TEST),
+}
+_SUBTEST = re.compile(r"\w\.Run\Z|\A(?:Describe|Context|When|It)\Z")
+_CALLS, _CALLED = frozenset({"call", "command"}), ("method", "target", "name")
+# A text, or a name with what belongs to it cut off.
+_TITLE = re.compile(r"""["'](.+)["']\Z|[:"'&]*([^\s("'=,]+[?!=]?)""", re.DOTALL)
+_EMBEDDED = frozenset({"generic_type", "qualified_type", "type_elem"})
+_GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec"})
 
 _TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
 
@@ -52,6 +66,7 @@ class _Walk:
         self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self._seen: set[tuple[int, str]] = set()
+        self._functions: dict[int, int] = {}  # nodes of functions, and their symbols
 
     def run(self, root: Node) -> Outline:
         waiting = [_Scope(root, -1, "", None)]
@@ -64,7 +79,85 @@ class _Walk:
                     continue
                 waiting.extend(self._visit(node, scope, attributes))
                 attributes = []
+        if self.table.inner is not None:
+            self._find_inner(root, self.table.inner)
         return Outline(self.builder.finish(), self.imports)
+
+    def _find_inner(self, root: Node, pattern: re.Pattern[bytes]) -> None:
+        """Add the named functions and the tests that stand in functions."""
+        for match in islice(pattern.finditer(self.data), _MOST_INNER):
+            node = root.descendant_for_byte_range(match.end() - 1, match.end() - 1)
+            for _ in range(_NEAR):
+                if node is not None and node.type not in _INNER:
+                    node = node.parent
+            if node is None or node.type not in _INNER or node.id in self._functions:
+                continue
+            field_name, kind = _INNER[node.type]
+            called = node.child_by_field_name(field_name)
+            word = self._text(called) if called is not None else ""
+            brace = self.data.find(b"{", match.end(), node.end_byte)
+            text = self.data[node.start_byte : node.end_byte if brace < 0 else brace]
+            signature = shorten(fold_space(text[:1000]), _LONGEST_SIGNATURE)
+            if kind is SymbolKind.TEST:
+                given = node.child_by_field_name("arguments")
+                if given is None or not given.named_children or not _SUBTEST.search(word):
+                    continue
+                title = self._text(given.named_children[0])
+                title = title[1:-1] if title[0] in '"`' else title
+                signature, word = f'{word} "{title}"', title
+            elif not word.isidentifier():
+                continue
+            around = node.parent
+            for _ in range(_DEEPEST):
+                if around is None or around.id in self._functions:
+                    break
+                around = around.parent
+            else:
+                continue
+            parent = self._functions[around.id] if around is not None else -1
+            if parent >= 0 or kind is SymbolKind.TEST:
+                first, last = node.start_point[0] + 1, node.end_point[0] + 1
+                index = self.builder.add(parent, word, kind, first, last, signature)
+                self._functions[node.id] = index
+
+    def _call(self, node: Node, scope: _Scope) -> list[_Scope]:
+        """What a call defines, as `attr_accessor :a` and `describe "a" do` do."""
+        called = next(filter(None, map(node.child_by_field_name, _CALLED)), None)
+        word = self._text(called) if called is not None else ""
+        rule = self.table.calls.get(word)
+        if rule is None:
+            return []
+        inside = node.child_by_field_name("arguments") or _body(node, "<arguments>")
+        given = inside.named_children if inside else node.children_by_field_name("argument")
+        body = node.child_by_field_name("block") or _body(node, "<do_block>")
+        if inside is not None and not rule.body:
+            return [_Scope(inside, scope.parent, scope.kind, None)]
+        index = -1
+        for argument in given if rule.name == ("*",) else given[:1]:
+            text = self._text(argument)
+            title = _TITLE.match(text)
+            if title is None:
+                continue
+            name = shorten(title[1] or title[2], _LONGEST_SIGNATURE)
+            end = node.end_byte if body is None else body.start_byte
+            signature = shorten(fold_space(self.data[node.start_byte : end]), _LONGEST_VALUE)
+            if rule.name == ("*",) or rule.kind is SymbolKind.TEST:
+                signature = f'{word} "{name}"' if rule.kind is SymbolKind.TEST else f"{word} {text}"
+            index = self.builder.add(
+                scope.parent,
+                name,
+                self._kind(rule.kind, node, argument, scope),
+                node.start_point[0] + 1,
+                _last_line(self.data, node),
+                signature,
+                (),
+                doc_above(self.data, node.start_byte, hashes=self.table.hash_comments),
+                argument.start_point[0] + 1,
+            )
+        return [_Scope(body, index, rule.kind, None)] if body and rule.opens and index >= 0 else []
+
+    def _text(self, node: Node) -> str:
+        return fold_space(self.data[node.start_byte : node.end_byte])
 
     def _visit(self, node: Node, scope: _Scope, attributes: list[Node]) -> list[_Scope]:
         rule = self.table.rules.get(node.type)
@@ -77,7 +170,7 @@ class _Walk:
             return [_Scope(node, scope.parent, scope.kind, outer)]
         if node.type in self.table.imports and scope.parent < 0:
             self._import(node)
-        return []
+        return self._call(node, scope) if node.type in _CALLS and self.table.calls else []
 
     def _define(
         self, node: Node, rule: Rule, scope: _Scope, attributes: list[Node]
@@ -111,6 +204,8 @@ class _Walk:
                 doc_above(self.data, first.start_byte, hashes=self.table.hash_comments),
                 name.start_point[0] + 1,
             )
+        if rule.kind in {_FUNCTION, _METHOD} and index >= 0:
+            self._functions[node.id] = index
         if body is not None and rule.opens and index >= 0:
             below.append(_Scope(body, index, rule.kind, None))
         return below
@@ -136,14 +231,19 @@ class _Walk:
         nodes = [node]
         for step in rule.name:
             nodes = [found for node in nodes for found in _follow(node, step)]
-        prefix = self._receiver(node, rule.receiver) if rule.receiver else ""
+        prefix = ""
+        if self.table.receivers:
+            nodes = nodes or _follow(node, "type")
+            prefix = self._receiver(node, "receiver")
         return [
             (prefix + self._title(name), name) for name in nodes if name.end_byte > name.start_byte
         ]
 
     def _title(self, name: Node) -> str:
         """The name as callers write it: `a::b::C<int>::f` is `a.b.C.f`."""
-        text = fold_space(self.data[name.start_byte : name.end_byte]).lstrip("$")
+        text = self._text(name).lstrip("$*")
+        if name.type in _EMBEDDED:
+            text = text.partition("[")[0].rpartition(".")[2]
         if "operator" in text:
             return text
         return _GENERICS.sub("", text).replace("::", ".").replace("\\", ".") or text
@@ -163,17 +263,19 @@ class _Walk:
         parts = [node.child_by_field_name(name) for name in self.table.signature_fields]
         end = max((part.end_byte for part in parts if part is not None), default=end)
         text = self.data[outer.start_byte : end]
-        if body is not None and body.type.endswith("_type"):
+        if node.type == "type_spec":
             # The body of a Go type is the type, of which the part before the brace is signature.
             text = self.data[outer.start_byte : node.end_byte].partition(b"{")[0]
+        if node.type in _GROUPED and outer is node and node.parent is not None:
+            # `type (…)` and `const (…)`: each says what it is.
+            text = node.parent.type.partition("_")[0].encode() + b" " + text
         if kind in {_VARIABLE, _TYPE} and body is None:
             return shorten(fold_space(text[: 3 * _LONGEST_VALUE]).rstrip(";,"), _LONGEST_VALUE)
         signature = fold_space(text).rstrip(";{ ").removesuffix("=").rstrip()
         return shorten(signature, _LONGEST_SIGNATURE)
 
     def _mark(self, attribute: Node) -> str:
-        text = fold_space(self.data[attribute.start_byte : attribute.end_byte])
-        return text.removeprefix("#[").removesuffix("]")
+        return self._text(attribute)
 
     def _import(self, node: Node) -> None:
         text = fold_space(self.data[node.start_byte : node.end_byte]).rstrip("; ")

@@ -314,30 +314,18 @@ class _Walk:
         """A name that is given a function, a class, an object or any other value."""
         kind = value.type if value is not None else ""
         last = outer.end_point[0] if outer.id != end.id else end.end_point[0]
-        if value is not None and kind in FUNCTION_VALUES:
-            body = value.child_by_field_name("body")
+        what = SymbolKind.CLASS if kind == "class" else SymbolKind.FUNCTION
+        defined = value if kind in FUNCTION_VALUES or kind == "class" else self._component(value)
+        if defined is not None:
+            inner = defined.child_by_field_name("name")
+            if title == "default" and inner is not None:
+                title = self._text(inner)
+            body = defined.child_by_field_name("body")
             signature = self._signature(outer, outer, body)
-            index = self._add(
-                scope.parent, title, SymbolKind.FUNCTION, outer, name, signature, (), last
-            )
-            if body is not None and self._defines(body):
-                self._waiting.append(_Scope(body, index, "function"))
-        elif value is not None and kind == "class":
-            body = value.child_by_field_name("body")
-            signature = self._signature(outer, outer, body)
-            index = self._add(
-                scope.parent, title, SymbolKind.CLASS, outer, name, signature, (), last
-            )
-            if body is not None:
-                self._waiting.append(_Scope(body, index, "class"))
-        elif kind == "call_expression" and (function := self._component(value)) is not None:
-            inner = function.child_by_field_name("name")
-            title = self._text(inner) if title == "default" and inner is not None else title
-            signature = self._signature(outer, outer, function.child_by_field_name("body"))
-            index = self._add(
-                scope.parent, title, SymbolKind.FUNCTION, outer, name, signature, (), last
-            )
-            self._enter_body(function, index)
+            index = self._add(scope.parent, title, what, outer, name, signature, (), last)
+            if body is not None and (kind == "class" or self._defines(body)):
+                place = "class" if kind == "class" else "function"
+                self._waiting.append(_Scope(body, index, place))
         elif scope.place in {"top", "object"}:
             signature = self._signature(outer, outer, None, whole=True)
             index = self._add(
