@@ -6,6 +6,7 @@ import re
 import threading
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from foldline.backends.parsers.language_tables import LANGUAGES
@@ -47,7 +48,12 @@ def language_of(path: str, head: bytes = b"") -> str:
 def has_grammar(language: str) -> bool:
     """Return whether files of the language are parsed by a tree-sitter grammar."""
     info = _BY_NAME.get(language)
-    return info is not None and bool(info.module)
+    return info is not None and bool(info.module) and _is_installed(info.module)
+
+
+@cache
+def _is_installed(module: str) -> bool:
+    return find_spec(module) is not None
 
 
 def parser_for(language: str) -> Parser:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import DOCUMENTS, UNKNOWN
+from foldline.backends.base.languages import DOCUMENTS, has_grammar
 from foldline.backends.outlines.syntax import (
     ParseCostlyError,
     ParseRefusedError,
@@ -12,6 +12,7 @@ from foldline.backends.outlines.syntax import (
     parse,
 )
 from foldline.backends.parsers.brackets import mended
+from foldline.backends.parsers.markup import MARKUP, only_scripts, with_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,10 +35,10 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
     Raises:
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
-    if language == UNKNOWN:
+    if not has_grammar(language):
         from foldline.backends.parsers.indentation import outline_by_indentation
 
-        return outline_by_indentation(data)
+        return outline_by_indentation(data, language)
     try:
         root = parse(language, data, guarded=guarded).root_node
     except ParseCostlyError:
@@ -60,6 +61,10 @@ def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Out
 
 def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
     """The outline of a parsed source; `guarded` applies to the parses of its parts."""
+    if language in MARKUP:
+        found = outline_of_tree("typescript", only_scripts(language, data), root, guarded=guarded)
+        found.symbols = with_tags(data, found.symbols)
+        return found
     failed = _first_error(root)
     if failed is not None:
         root, failed = _reparsed(language, data, root, failed, guarded=guarded)

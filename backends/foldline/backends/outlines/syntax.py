@@ -21,6 +21,7 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import DOCUMENTS, parser_for
+from foldline.backends.parsers.markup import only_scripts
 
 if TYPE_CHECKING:
     from tree_sitter import Point, Tree
@@ -108,6 +109,7 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
         raise ParseRefusedError(
             f"not parsed: more than {_DEEPEST_UNCLOSED} brackets are open at once and never closed"
         )
+    data = only_scripts(language, data)
     parser = parser_for(language)
     pace = _Pace() if guarded else None
     seconds = min(_MOST_SECONDS, _FEWEST_SECONDS + _SECONDS_A_BYTE * len(data))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import shorten
@@ -9,9 +11,15 @@ from foldline.backends.parsers.strings import shorten
 _DEEPEST = 3
 _LONGEST = 80
 _MOST = 2000
+_IN_EXTRA = frozenset({"scala", "sql", "swift"})
+# Blocks of protobuf and GraphQL.
+_DECLARED = re.compile(
+    r"(?:extend )?(?:message|service|enum|oneof|rpc|type|input|interface|query|mutation|fragment"
+    r"|subscription) (\w+)"
+)
 
 
-def outline_by_indentation(data: bytes) -> Outline:
+def outline_by_indentation(data: bytes, language: str = "unknown") -> Outline:
     """The lines that have deeper lines below them, three levels deep."""
     builder = OutlineBuilder()
     lines = data.split(b"\n")
@@ -23,13 +31,19 @@ def outline_by_indentation(data: bytes) -> Outline:
         if len(open_blocks) >= _DEEPEST or end == row or len(builder) >= _MOST:
             continue
         text = shorten(lines[row][:400].decode("utf-8", "replace").strip(), _LONGEST)
-        name = text.rstrip("{[(: ") or text
+        declared = _DECLARED.match(text)
+        name = declared[1] if declared else text.rstrip("{[(: ") or text
         parent = open_blocks[-1][1] if open_blocks else -1
         index = builder.add(parent, name, SymbolKind.BLOCK, row + 1, end + 1, text)
         open_blocks.append((end, index))
-    reason = "the language is unknown: these are the lines with indented lines below them"
+    said = f"{language} is read without a grammar"
+    if language == "unknown":
+        said = "the language is unknown"
+    elif language in _IN_EXTRA:
+        said += "; install foldline[grammars]"
+    reason = f"{said}: these are the lines with indented lines below them"
     if not len(builder):
-        reason = "the language is unknown and no line has indented lines below it"
+        reason = f"{said} and no line has indented lines below it"
     return Outline(builder.finish(), reason=reason)
 
 

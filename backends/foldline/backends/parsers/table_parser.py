@@ -20,6 +20,7 @@ _FUNCTION, _CLASS, _METHOD = SymbolKind.FUNCTION, SymbolKind.CLASS, SymbolKind.M
 _VARIABLE, _TYPE, _ENUM = SymbolKind.VARIABLE, SymbolKind.TYPE, SymbolKind.ENUM
 _CONTAINERS = frozenset({_CLASS, SymbolKind.INTERFACE, _ENUM})
 _GENERICS = re.compile(r"<[^()]*>")
+_SEPARATORS = re.compile(r"::?|\\")
 _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
 _LONGEST_VALUE = 60
@@ -39,6 +40,7 @@ _CALLS, _CALLED = frozenset({"call", "command"}), ("method", "target", "name")
 # A text, or a name with what belongs to it cut off.
 _TITLE = re.compile(r"""["'](.+)["']\Z|[:"'&]*([^\s("'=,]+[?!=]?)""", re.DOTALL)
 _EMBEDDED = frozenset({"generic_type", "qualified_type", "type_elem"})
+_LABELS = frozenset({"identifier", "string_lit"})
 _GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec"})
 
 _TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
@@ -229,6 +231,9 @@ class _Walk:
 
     def _names(self, node: Node, rule: Rule) -> list[tuple[str, Node]]:
         nodes = [node]
+        if rule.name == ("&",):  # resource "a" "b" {
+            labels = [one for one in node.named_children if one.type in _LABELS]
+            return [(".".join(self._text(one).strip('"') for one in labels), node)]
         for step in rule.name:
             nodes = [found for node in nodes for found in _follow(node, step)]
         prefix = ""
@@ -246,7 +251,7 @@ class _Walk:
             text = text.partition("[")[0].rpartition(".")[2]
         if "operator" in text:
             return text
-        return _GENERICS.sub("", text).replace("::", ".").replace("\\", ".") or text
+        return _SEPARATORS.sub(".", _GENERICS.sub("", text)) or text
 
     def _receiver(self, node: Node, field_name: str) -> str:
         """`Server.` for a method with the receiver `(s *Server[T])`."""
@@ -298,7 +303,9 @@ def _body(node: Node, field_name: str) -> Node | None:
 
 def _follow(node: Node, step: str) -> list[Node]:
     if step.startswith("<"):
-        return [child for child in node.named_children if child.type == step[1:-1]]
+        kind, _, first = step[1:].partition(">")
+        found = [child for child in node.named_children if child.type == kind]
+        return found[:1] if first else found
     if step.endswith("*"):
         return [_innermost(child, step[:-1]) for child in node.children_by_field_name(step[:-1])]
     name, _, kind = step.partition(":")

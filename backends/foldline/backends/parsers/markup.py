@@ -1,0 +1,66 @@
+"""Vue, Svelte and HTML: their scripts, and the tags that name something."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+
+from foldline.backends.models import SymbolInfo, SymbolKind
+
+MARKUP = frozenset({"vue", "svelte", "html"})
+"""Languages of which the scripts are parsed."""
+
+_SCRIPT = re.compile(
+    rb"<script\b(?![^>]{0,500}\btype=.(?!module|text/|application/javascript))[^>]{0,2000}>"
+    rb"(.*?)(?:</script|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TEXT = re.compile(rb"[^\n]")
+_TAGS = re.compile(
+    rb"^<(?P<block>template)\b.*?^</template>|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<title>[^<]{1,200})"
+    rb"|<[\w-]+\s[^<>]{0,500}?\bid=[\"'](?P<id>[\w-]+)[\"'][^<>]{0,500}>",
+    re.DOTALL | re.MULTILINE,
+)
+_COMPONENT = re.compile(rb"<([A-Z]\w*|[a-z]\w*-[\w-]+)")
+_MOST_TAGS, _MOST_COMPONENTS = 500, 20
+
+
+def only_scripts(language: str, data: bytes) -> bytes:
+    """The source, of markup with all but its scripts blanked, so that positions stay the same."""
+    if language not in MARKUP:
+        return data
+    parts: list[bytes] = []
+    at = 0
+    for match in _SCRIPT.finditer(data):
+        parts += [_TEXT.sub(b" ", data[at : match.start(1)]), match[1]]
+        at = match.end(1)
+    return b"".join([*parts, _TEXT.sub(b" ", data[at:])])
+
+
+def with_tags(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolInfo, ...]:
+    """The symbols with a template and the components in it, with headings and what has an id."""
+    found = list(symbols)
+    row = counted = 0
+    for match in islice(_TAGS.finditer(data), _MOST_TAGS):
+        row += data.count(b"\n", counted, match.start())
+        counted = match.start()
+        text = match[0].decode("utf-8", "replace")
+        first = SymbolInfo("", SymbolKind.BLOCK, row + 1, row + 1, text, name_line=row + 1)
+        if match["block"]:
+            names = list(dict.fromkeys(one.decode() for one in _COMPONENT.findall(match[0])))
+            used = f" of {', '.join(names[:_MOST_COMPONENTS])}" if names else ""
+            last = row + 1 + text.count("\n")
+            found.append(
+                replace(first, name="template", line_end=last, signature=f"<template>{used}")
+            )
+        elif match["level"]:
+            title = " ".join(match["title"].decode("utf-8", "replace").split())
+            heading = f"{'#' * int(match['level'])} {title}"
+            found.append(
+                replace(first, name=title or "(no title)", kind="heading", signature=heading)
+            )
+        else:
+            short = " ".join(text.split())
+            found.append(replace(first, name=match["id"].decode(), signature=short))
+    return tuple(sorted(found, key=lambda symbol: symbol.line))
