@@ -360,3 +360,46 @@ def test_a_language_whose_grammar_is_not_installed_says_so(
     assert outline.reason.startswith("sql is read without a grammar; install foldline[grammars]")
     assert [symbol.line for symbol in outline] == [2]
     assert not access.find_references("users")
+
+
+def test_entries_of_a_lock_file_have_names() -> None:
+    text = """version = 1
+[[package]]
+name = "attrs"
+version = "25.1"
+dependencies = ["a"]
+
+[[package]]
+version = "1"
+name = "late"
+[[bin]]
+path = "x"
+"""
+    check_outline(
+        "uv.lock",
+        text,
+        """
+1 version = 1
+2-5 [[package]] attrs
+7-9 [[package]]
+  8 version = "1"
+  9 name = "late"
+10-11 [[bin]]
+  11 path = "x"
+""",
+    )
+    assert access_to({"uv.lock": text}).read_symbol("uv.lock", "attrs").line == 2
+
+
+def test_only_small_files_of_yaml_are_listed_three_levels_deep() -> None:
+    text = "jobs:\n  build:\n    steps:\n      - run: x\n      - a:\n          b: c\n"
+    small = access_to({"a.yml": text}).get_outline("a.yml")
+    names = [name for name, _ in distinct(flatten(small.symbols))]
+    assert names == ["jobs", "jobs.build", "jobs.build.steps"]
+    large = access_to({"a.yml": text + "# x\n" * 2_000}).get_outline("a.yml")
+    assert [name for name, _ in distinct(flatten(large.symbols))] == names[:2]
+
+
+def test_templates_in_scripts_are_no_code() -> None:
+    text = '<script type="text/x-template" id="row">\n<p>{{ a</p>\n</script>\n'
+    check_outline("a.html", text, '1 <script type="text/x-template" id="row">')

@@ -64,6 +64,8 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
     if language in MARKUP:
         found = outline_of_tree("typescript", only_scripts(language, data), root, guarded=guarded)
         found.symbols = with_tags(data, found.symbols)
+        if not root.has_error and found.symbols:
+            found.reason = ""
         return found
     failed = _first_error(root)
     if failed is not None:
@@ -96,16 +98,21 @@ def _reparsed(
 ) -> tuple[Node, int | None]:
     """The tree of a source without what its grammar misreads, if its parser then gets farther."""
     text = mended(data, language)
-    if text == data:
-        return root, failed
-    try:
-        again = parse(language, text, guarded=guarded).root_node
-    except ParseCostlyError:
-        raise
-    except ParseRefusedError:
+    again = _root(language, text, guarded=guarded) if text != data else None
+    if again is None:
         return root, failed
     fails = _first_error(again)
     return (again, fails) if fails is None or fails > failed else (root, failed)
+
+
+def _root(language: str, data: bytes, *, guarded: bool) -> Node | None:
+    """The tree of a part, or of a changed source; None where it isn't parsed."""
+    try:
+        return parse(language, data, guarded=guarded).root_node
+    except ParseCostlyError:
+        raise
+    except ParseRefusedError:
+        return None
 
 
 def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tuple[SymbolInfo, ...]:
@@ -114,12 +121,8 @@ def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tup
     outline = _parser_of(language)
 
     def outline_piece(piece: bytes) -> tuple[SymbolInfo, ...]:
-        try:
-            return outline(piece, parse(language, piece, guarded=guarded).root_node).symbols
-        except ParseCostlyError:
-            raise
-        except ParseRefusedError:
-            return ()
+        root = _root(language, piece, guarded=guarded)
+        return outline(piece, root).symbols if root is not None else ()
 
     return mend_outline(data, found.symbols, outline_piece)
 

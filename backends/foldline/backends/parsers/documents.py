@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolKind
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LONGEST_VALUE = 60
-# Keys below the top are listed to this depth, and in a file with at most so many of them.
-_DEEPEST = 2
-_MOST_KEYS = 500
+# Keys below the top are listed to depth 2, in a small file of YAML to 3, and at most so many.
+_SMALL, _MOST_KEYS = 5_000, 500
+# An entry of a list of tables is told from the others by its name.
+_PACKAGE = re.compile(rb"\]\][ \t]*\r?\n[ \t]*name[ \t]*=[ \t]*[\"']([^\"'\n]{1,100})[\"']")
 
 
 def outline_markdown(data: bytes, root: Node) -> Outline:
@@ -64,11 +66,15 @@ def outline_toml(data: bytes, root: Node) -> Outline:
             title = data[name.start_byte : name.end_byte].decode("utf-8", "replace")
             brackets = ("[[", "]]") if node.type == "table_array_element" else ("[", "]")
             signature = f"{brackets[0]}{title}{brackets[1]}"
+            named = _PACKAGE.match(data, name.end_byte) if brackets[0] == "[[" else None
+            if named is not None:
+                title = f"{title}.{named[1].decode('utf-8', 'replace')}"
+                signature += f" {named[1].decode('utf-8', 'replace')}"
             index = builder.add(
                 -1, title, SymbolKind.KEY, node.start_point[0] + 1, _end(data, node), signature
             )
             for pair in node.named_children:
-                if pair.type == "pair":
+                if pair.type == "pair" and named is None:
                     _add_toml_pair(builder, data, pair, index)
     return Outline(builder.finish())
 
@@ -87,11 +93,11 @@ def _add_toml_pair(builder: OutlineBuilder, data: bytes, pair: Node, parent: int
 
 
 def outline_yaml(data: bytes, root: Node) -> Outline:
-    """The keys of every document's mapping, and those one level below them."""
+    """The keys of every document's mapping, and those one or two levels below them."""
     builder = OutlineBuilder()
     for document in root.named_children:
         for block in document.named_children:
-            _add_mapping(builder, data, block, _yaml_pairs)
+            _add_mapping(builder, data, block, _yaml_pairs, 3 if len(data) < _SMALL else 2)
     return Outline(builder.finish())
 
 
@@ -104,7 +110,11 @@ def outline_json(data: bytes, root: Node) -> Outline:
 
 
 def _add_mapping(
-    builder: OutlineBuilder, data: bytes, node: Node, pairs: Callable[[Node], Iterator[Node]]
+    builder: OutlineBuilder,
+    data: bytes,
+    node: Node,
+    pairs: Callable[[Node], Iterator[Node]],
+    deepest: int = 2,
 ) -> None:
     waiting = [(pair, -1, 1) for pair in pairs(node)]
     for pair, parent, depth in waiting:
@@ -120,7 +130,7 @@ def _add_mapping(
             _end(data, pair),
             _short(data, pair),
         )
-        if value is not None and depth < _DEEPEST and len(waiting) < _MOST_KEYS:
+        if value is not None and depth < deepest and len(waiting) < _MOST_KEYS:
             waiting.extend((below, index, depth + 1) for below in pairs(value))
 
 

@@ -12,7 +12,7 @@ MARKUP = frozenset({"vue", "svelte", "html"})
 """Languages of which the scripts are parsed."""
 
 _SCRIPT = re.compile(
-    rb"<script\b(?![^>]{0,500}\btype=.(?!module|text/|application/javascript))[^>]{0,2000}>"
+    rb"<script\b(?![^>]{0,500}\btype=.(?!module|(?:text|application)/(?:java|type)script))[^>]{0,2000}>"
     rb"(.*?)(?:</script|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
