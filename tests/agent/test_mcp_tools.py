@@ -28,7 +28,7 @@ from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
 
-TOOLS_LIST_BYTES = 4_500
+TOOLS_LIST_BYTES = 4_600
 TOOLS = Tools()
 
 Open = Callable[..., Folders]

@@ -81,13 +81,28 @@ def test_a_method_is_named_with_its_class_or_alone(capsys: pytest.CaptureFixture
 def test_a_name_with_several_definitions_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hover", "total", *SECONDS]) == 2
     assert capsys.readouterr().err == (
-        "foldline hover: 'total' has several definitions: depot.py:2 Order.total, "
-        "shop.py:6 Cart.total; name one by its place, such as depot.py:2\n"
+        "foldline hover: 'total' has 2 definitions:\n"
+        "  depot.py:2 Order.total: def total(self) -> int\n"
+        "  shop.py:6 Cart.total: def total(self) -> int\n"
+        "name one by its place, such as depot.py:2\n"
     )
-    assert main(["symbol", "total", "--json", *SECONDS]) == 2
+    assert main(["symbol", "total", "--json", "--budget", "150", *SECONDS]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["kind"] == "ambiguous"
-    assert error["candidates"] == ["depot.py:2 Order.total", "shop.py:6 Cart.total"]
+    assert error["candidates"] == [
+        "depot.py:2 Order.total: def total(self) -> int",
+        "shop.py:6 Cart.total: def total(self) -> int",
+    ]
+
+
+def test_a_few_small_definitions_of_one_name_are_all_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["symbol", "total", *SECONDS]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if ":" in line[:9]] == [
+        "depot.py:2-3 Order.total",
+        "shop.py:6-7 Cart.total",
+    ]
 
 
 def test_a_variable_and_a_heading_have_names_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +115,7 @@ def test_a_line_within_a_definition_is_that_of_the_symbol_around_it(
 ) -> None:
     assert first_lines(capsys, "symbol", "shop.py:7")[0] == "shop.py:6-7 Cart.total"
     assert main(["symbol", "shop.py:2", *SECONDS]) == 1
-    assert "line 2 of shop.py is in no definition" in capsys.readouterr().err
+    assert "nothing here defines 'shop.py:2'; did you mean 'Cart'?" in capsys.readouterr().err
 
 
 def test_a_column_is_that_of_an_identifier_whose_definition_is_shown(
@@ -126,7 +141,7 @@ def test_symbols_of_several_files_are_shown_together(capsys: pytest.CaptureFixtu
         (["definition", "shp.py"], 2, "shp.py: no such file or folder; did you mean 'shop.py'?"),
         (["definition", "shp.py", "Cart"], 2, "did you mean 'shop.py'?"),
         (["calls", "shop.py:99"], 2, "shop.py has the lines 1 to 10"),
-        (["symbol", "no such name"], 2, "no such name: no such file or folder"),
+        (["symbol", "no such name"], 1, "nothing here defines 'no such name'"),
     ],
 )
 def test_what_is_not_there_is_told_with_near_names(

@@ -8,7 +8,6 @@ from types import FrameType
 
 import pytest
 
-from foldline.agent.subjects import Subject, place_of
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
@@ -158,9 +157,9 @@ def test_references_open_and_parse_only_files_with_the_name(tmp_path: Path, size
 
 def test_a_name_is_no_path_without_a_look_at_any_folder(tmp_path: Path) -> None:
     access = SmartFileAccess.for_workspace(modules(tmp_path, 100))
-    counted = calls(lambda: place_of(access, "shared"))
+    counted = calls(lambda: access._names().place("shared"))
     access.close()
-    assert place_of(access, "package0/m1x.py:3") == Subject("package0/m1x.py", 3)
+    assert access._names().place("package0/m1x.py:3") == ("package0/m1x.py", "", 3, None)
     assert (counted["posix.scandir"], counted["scandir"], counted["_folder"]) == (0, 0, 0)
     assert counted["lstat"] <= 10
 

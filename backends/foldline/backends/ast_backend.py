@@ -138,6 +138,30 @@ class ASTFileAnalysisBackend:
         """The parsed outline of a path that `walk` gave."""
         return self._parsed(self._files.load(path))[1]
 
+    @waits
+    async def defining_files(self, name: str, owner: str = "") -> list[str]:
+        """Files that seem to define the name now, and have `owner` in them or in their paths.
+
+        None where there is no index.
+        """
+        if self._index is None:
+            return []
+        within = (await coroutine_of(self._index.files_with)(owner or name)).paths
+        return [
+            path
+            for path in self.files_defining(name)
+            if not owner or path in within or f"/{owner}" in f"/{path}"
+        ]
+
+    @waits
+    async def writing_files(self, name: str) -> list[str]:
+        """All files that define the name or assign to it; those with the name are parsed."""
+        if not name.isidentifier():
+            return []
+        kinds = {ReferenceKind.DEFINITION, ReferenceKind.WRITE}
+        uses = await coroutine_of(self.find_references)(name)
+        return list(dict.fromkeys(use.path for use in uses if use.kind in kinds))
+
     def files_defining(self, name: str) -> list[str]:
         """Files that seemed to define the name at the last update of the index."""
         return [] if self._index is None else self._index.last_defining(name)

@@ -100,6 +100,7 @@ class AsyncSmartFileAccess:
     read_symbol = _as_coroutine(SmartFileAccess.read_symbol)
     read_symbols = _as_coroutine(SmartFileAccess.read_symbols)
     find_references = _as_coroutine(SmartFileAccess.find_references, LONG)
+    definitions_of = _as_coroutine(SmartFileAccess.definitions_of)
     find_position = _as_coroutine(SmartFileAccess.find_position)
     goto_definition = _as_coroutine(SmartFileAccess.goto_definition, LONG)
     find_implementations = _as_coroutine(SmartFileAccess.find_implementations, LONG)

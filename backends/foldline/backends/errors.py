@@ -50,6 +50,7 @@ LONGEST_MESSAGE = 1_000
 LONGEST_FIELD = 300
 MOST_PROBLEMS = 20
 _MOST_NEAR = 20
+_MOST_LISTED = 8
 
 
 def cut(text: str, longest: int = LONGEST_FIELD) -> str:
@@ -259,31 +260,46 @@ class SymbolError(BackendError, LookupError):
         self.name = cut(name)
 
     def below(self, folder: str) -> SymbolError:
+        if not self.path:
+            candidates = [_below(folder, one) for one in getattr(self, "candidates", ())]
+            return AmbiguousSymbolError("", self.name, candidates) if candidates else self
         path = _below(folder, self.path)
         message = str(self).replace(visible(self.path), visible(path), 1)
         return _restore(type(self), message, {**self.__dict__, "path": path})
 
 
 class SymbolNotFoundError(SymbolError):
-    """The file has no such symbol; `near` holds the closest names it has."""
+    """The file has no such symbol, or with an empty path the workspace; `near` holds others."""
 
     def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
         message = f"{visible(cut(path))} has no symbol {cut(name)!r}; {hint}"
+        if not path:
+            message = f"nothing here defines {cut(name)!r}" + (f"; {hint}" if near else "")
         super().__init__(path, name, message)
         self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
 
 class AmbiguousSymbolError(SymbolError):
-    """Several symbols have the name; each of `candidates` names one of them."""
+    """Several symbols have the name; each of `candidates` names one of them.
+
+    With an empty path they are those of the workspace, each with its place and signature.
+    """
 
     def __init__(self, path: str, name: str, candidates: Sequence[str]) -> None:
-        super().__init__(
-            path,
-            name,
+        message = (
             f"{visible(cut(path))} has several symbols {cut(name)!r}: "
-            f"ask for one of {_quoted(candidates)}",
+            f"ask for one of {_quoted(candidates)}"
         )
+        if not path:
+            some = [f"\n  {cut(visible(one), 120)}" for one in candidates[:_MOST_LISTED]]
+            more = len(candidates) - len(some)
+            some += [f"\n  and {more} more"] if more else []
+            message = (
+                f"{cut(name)!r} has {len(candidates)} definitions:{''.join(some)}\n"
+                f"name one by its place, such as {visible(cut(candidates[0].partition(' ')[0]))}"
+            )
+        super().__init__(path, name, message)
         self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
 
 

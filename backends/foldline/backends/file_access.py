@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         SymbolResults,
     )
     from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.outlines.locations import Position
     from foldline.backends.outlines.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
 
@@ -271,12 +272,14 @@ class SmartFileAccess(CodeNavigation):
             AmbiguousSymbolError: with the candidates' names.
         """
         from foldline.backends.formatting.symbol_pages import page_symbol
-        from foldline.backends.references import definitions
 
-        detail = await definitions.read_symbol(
-            self._files, self._analysis, self._engine, file, name, seconds=seconds
-        )
-        return page_symbol(detail, budget, cursor, query)
+        return page_symbol(await self._symbol(file, name, seconds), budget, cursor, query)
+
+    async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
+        from foldline.backends.references.definitions import read_symbol
+
+        names, asked = self._names(), (self._analysis, self._engine, file, name)
+        return await read_symbol(self._files, *asked, names=names, seconds=seconds)
 
     @waits
     async def read_symbols(
@@ -296,17 +299,13 @@ class SmartFileAccess(CodeNavigation):
             SymbolError: The file has none of them.
         """
         from foldline.backends.formatting.symbol_pages import share_budget
-        from foldline.backends.references import definitions
 
         budgets.check_budget(budget)
         found: list[SymbolDetail] = []
         problems: list[SymbolError] = []
         for name in dict.fromkeys(names):
             try:
-                detail = await definitions.read_symbol(
-                    self._files, self._analysis, self._engine, file, name, seconds=seconds
-                )
-                found.append(detail)
+                found.append(await self._symbol(file, name, seconds))
             except SymbolError as error:
                 problems.append(error)
         if problems and not found:
@@ -337,6 +336,7 @@ class SmartFileAccess(CodeNavigation):
             most_references,
             page_references,
         )
+        from foldline.backends.references.spelling import spelled
         from foldline.backends.references.text_uses import with_text
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
@@ -345,24 +345,38 @@ class SmartFileAccess(CodeNavigation):
         first = budgets.read_cursor(KIND, cursor)
         if self._index is not None:
             self._index.recall()
-        query = ReferencesQuery(
-            self._files,
-            self._analysis,
-            self._engine,
-            self._answers,
-            name=name,
-            scope=scope,
-            seconds=seconds,
-            most=most_references(first, budget),
-        )
-        found = await query.run()
-        if not found.references and self._index is not None:
+        names = self._names()
+
+        async def uses(name: str, target: Position | None = None) -> References:
+            query = ReferencesQuery(
+                self._files,
+                self._analysis,
+                self._engine,
+                self._answers,
+                names,
+                name=name,
+                scope=scope,
+                seconds=seconds,
+                most=most_references(first, budget),
+                target=target,
+            )
+            return await query.run()
+
+        if names.place(name):
+            target = await coroutine_of(self.find_position)(None, name)
+            found = await uses(target.name, target)
+        else:
+            found = await uses(spelled(name))
+        if not found.references:
             from dataclasses import replace
 
-            from foldline.backends.base.near_names import did_you_mean, near_names
+            from foldline.backends.base.near_names import did_you_mean
 
-            near = near_names(name.strip().rpartition(".")[2], self._index.last_defined())
-            found = replace(found, reason=f"{found.reason}{did_you_mean(near)}")
+            meant = await names.meaning(name)
+            if meant.found and meant.found[0].name != found.name:
+                found = replace(await uses(meant.found[0].name), said=meant.said)
+            elif not found.said:
+                found = replace(found, reason=f"{found.reason}{did_you_mean(meant.near)}")
         if not first:
             found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)

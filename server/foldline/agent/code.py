@@ -214,7 +214,7 @@ async def _values(
     if issubclass(operation.arguments, LinesArguments):
         values |= dict(zip(("start", "end"), options.range, strict=True))
     if hasattr(options, "subject"):
-        return [{**values, **own} for own in await subject_values(access, operation, options)]
+        return [{**values, **own} for own in subject_values(access, operation, options)]
     if operation.several:
         return [{**values, "path": path} for path in options.path]
     return [values]

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
 from foldline.backends.base.waiting import run_async
-from foldline.backends.errors import MissingPathError, NoMatchError
+from foldline.backends.errors import (
+    BackendError,
+    MissingPathError,
+    NoMatchError,
+    SymbolError,
+    SymbolNotFoundError,
+)
 from foldline.backends.formatting.parts import plain
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import Paged
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from foldline.agent.folders import Folder, Folders
-    from foldline.backends.errors import PathError
     from foldline.ide.operations.operation import Operation
 
 
@@ -68,15 +73,16 @@ async def run_in_folders(
         result = await operation.run_across(FoldersReader(folders), arguments)
         return Answer(operation.text(result, arguments))
     answers: list[Answer] = []
-    nowhere: PathError | None = None
+    elsewhere = (MissingPathError, NoMatchError, SymbolError)
+    missing: list[BackendError] = []
     for folder, own in _arguments_by_folder(operation, folders, arguments):
         try:
             answers.append(await _answer_in(operation, folder, own))
-        except (MissingPathError, NoMatchError) as error:
+        except elsewhere as error:
             # Another folder may have it.
-            nowhere = error
-    if nowhere is not None and not answers:
-        raise nowhere
+            missing.append(error)
+    if not answers and missing:
+        raise next((one for one in missing if not isinstance(one, SymbolNotFoundError)), missing[0])
     if len(answers) == 1:
         return answers[0]
     return Answer("\n".join(one.text for one in answers))
@@ -106,8 +112,8 @@ def _arguments_by_folder(
         return
     by_role = {role: argument.name for argument in operation.parameters for role in argument.roles}
     named = by_role.get(Role.FILE) or by_role.get(Role.FOLDER)
-    path = str(getattr(arguments, named)) if named else ""
-    if named and not (operation.across and path in ("", ".", "./")):
+    path = getattr(arguments, named) if named else None
+    if named and path is not None and not (operation.across and path in ("", ".", "./")):
         place = folders.locate(path)
         own = {named: place.path}
         if isinstance(arguments, Paged) and arguments.cursor:
@@ -122,6 +128,10 @@ def _arguments_by_folder(
             raise ArgumentsError({"cursor": f"is from another folder than {scope!r}"})
         cursor = cursor and cursor.removeprefix(folder.prefix)
         yield folder, replace(arguments, **{by_role[Role.SCOPE]: inside, "cursor": cursor})
+        return
+    name = str(getattr(arguments, by_role[Role.SYMBOL])) if Role.SYMBOL in by_role else ""
+    if "/" in name and (folder := folders.beginning(name)):
+        yield folder, replace(arguments, name=name.removeprefix(folder.prefix))
         return
     for folder, share, cursor in folders.each(arguments.budget, arguments.cursor):
         yield folder, replace(arguments, budget=share, cursor=cursor)

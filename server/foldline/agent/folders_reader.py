@@ -91,7 +91,7 @@ def with_prefix(model: Model, folder: Folder) -> Model:
     changes: dict[str, object] = {}
     for field in fields(model):
         value = getattr(model, field.name)
-        if field.name == "path":
+        if field.name == "path" and not getattr(model, "outside", False):
             changes["path"] = folder.shown(value)
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
@@ -99,4 +99,6 @@ def with_prefix(model: Model, folder: Folder) -> Model:
             changes["files"] = tuple(folder.shown(path) for path in value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
             changes[field.name] = tuple(with_prefix(item, folder) for item in value)
+        elif is_dataclass(value):
+            changes[field.name] = with_prefix(value, folder)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.errors import BackendError, InvalidArgumentError, SymbolError
+from foldline.backends.errors import (
+    AmbiguousSymbolError,
+    BackendError,
+    InvalidArgumentError,
+    SymbolError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,12 +96,6 @@ class NothingDefined(IdeError):
     """The file has no such symbol; `near` lists candidates."""
 
     kind = "symbol"
-
-
-class AmbiguousName(IdeError):
-    """Several files define the name; `candidates` has their locations and names."""
-
-    kind = "ambiguous"
 
 
 class MissingExtra(IdeError):
@@ -191,6 +190,8 @@ def kind_of(error: IdeError | BackendError) -> str:
         return error.kind
     if isinstance(error, InvalidArgumentError):
         return ArgumentsError.kind
+    if isinstance(error, AmbiguousSymbolError):
+        return "ambiguous"
     return NothingDefined.kind if isinstance(error, SymbolError) else PathRefused.kind
 
 

@@ -140,6 +140,9 @@ class OperationCommand:
         path = values.get(file.name) if file else None
         question = by_role.get(Role.QUESTION)
         given = [values.get(one.name) for one in (subject, question) if one is not None]
+        if file is not None and not file.required and ls.core.focus.uri is None and uri is None:
+            # A name is looked for in the whole workspace.
+            given.append(values.get("name"))
         if subject is None or any(value is not None for value in given):
             access = find_folder(ls, uri)
         else:

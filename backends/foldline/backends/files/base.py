@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 DEFAULT_SIZE_LIMIT = SOURCE_BYTES
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _STREAM_STEP = 1 << 20
+_MOST_WALKED = 20_000
 
 
 class Entry(NamedTuple):
@@ -128,7 +129,10 @@ class FileBackend(ABC):
             return key
         kind = self._kind(key)
         if kind is None and not self._is_overlay_folder(key):
-            raise MissingPathError(path, self._near(key))
+            meant = self._written_otherwise(key)
+            if len(meant) != 1:
+                raise MissingPathError(path, self._near(key))
+            key = meant[0]
         if not (no_ignore or self._no_ignore):
             hidden = self._rules().for_path(key, is_folder=kind == "folder")
             if hidden is not None:
@@ -440,6 +444,19 @@ class FileBackend(ABC):
     def _is_overlay_folder(self, path: str) -> bool:
         return any(key.startswith(f"{path}/") for key in list(self._overlays))
 
+    def _written_otherwise(self, path: str) -> list[str]:
+        """The files that a path means in another case, or as a dotted module: `pkg.http`."""
+        folded, module = path.casefold(), f"/{path.replace('.', '/')}"
+        dotted = "." in path and "/" not in path
+        return [
+            found
+            for stamp in itertools.islice(self.walk_folder("."), _MOST_WALKED)
+            if (found := stamp.path).casefold() == folded
+            or (
+                dotted and f"/{found.rpartition('.')[0]}".removesuffix("/__init__").endswith(module)
+            )
+        ]
+
     def _near(self, path: str) -> list[str]:
         """Existing paths that `path` may have meant: neighbours, else the same name elsewhere."""
         folder, _, name = path.rpartition("/")
@@ -449,7 +466,7 @@ class FileBackend(ABC):
             if close := near_names(name, names):
                 return [prefix + match for match in close]
         found: list[str] = []
-        for stamp in itertools.islice(self.walk_folder("."), 20_000):
+        for stamp in itertools.islice(self.walk_folder("."), _MOST_WALKED):
             if stamp.path.rpartition("/")[2] == name:
                 found.append(stamp.path)
                 if len(found) == 3:

@@ -125,7 +125,8 @@ def _lines(
         tiers = f", {found.confirmed} confirmed, {found.possible} possible"
     uses_text = f"{count} {plural('reference', count)}"
     totals = f": {uses_text} in {files_text(found.files)}{tiers}{part}"
-    lines: list[Line] = [[(visible(found.name), "bold"), (totals, "")]]
+    lines: list[Line] = [[(visible(found.said), "italic")]] if found.said else []
+    lines.append([(visible(found.name), "bold"), (totals, "")])
     tier = ""
     number = 0
     for uses in files:

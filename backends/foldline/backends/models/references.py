@@ -50,6 +50,8 @@ class References:
 
     On the first page `text` has the word in files that no parser reads, and `counted` says in how
     many files of prose and data it is, such as `4 .md, 1 .lock`.
+
+    `said` tells which definition a name means that isn't its own, or that nothing defines it.
     """
 
     name: str
@@ -67,6 +69,7 @@ class References:
     elsewhere: int = 0
     text: tuple[TextUses, ...] = ()
     counted: str = ""
+    said: str = ""
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import COMPLETE
@@ -119,13 +119,15 @@ class Calls:
 class Position:
     """The first code point of an identifier, counted from 1; `name` is empty where it is unknown.
 
-    Line 0 stands for the whole file.
+    Line 0 stands for the whole file. `said` tells a reader which name it stands for, where that
+    isn't the one that was asked for.
     """
 
     path: str
     line: int
     column: int
     name: str = ""
+    said: str = field(default="", compare=False)
 
     @property
     def at(self) -> tuple[str, int, int]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolInfo
     from foldline.backends.outlines.analysis import Analysis
 
-_INDEX = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
+INDEXED = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
 _TITLED = re.compile(r"^[\w.]+\s*\(?\s*([\"'`])(.*)\1\)?$")
 BODIES = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.TEST})
 _MOST_NEAR = 5
@@ -64,7 +64,7 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
     known = list(flatten(symbols))
     asked = name.strip()
     matches = _matches(known, asked) or _matches(known, _titles(asked))
-    if not matches and (indexed := _INDEX.match(asked)):
+    if not matches and (indexed := INDEXED.match(asked)):
         matches = _matches(known, indexed.group(1))
         number = int(indexed.group(2))
         if matches and not 1 <= number <= len(matches):
@@ -195,7 +195,7 @@ def _first_comment_line(lines: list[str], line: int) -> int:
     return line
 
 
-_IDENTIFIER = re.compile(r"(?<![\w$])[^\W\d][\w$]*")
+_IDENTIFIER = re.compile(r"(?<![\w$])#?[^\W\d][\w$]*")
 
 
 def find_position(
@@ -227,7 +227,9 @@ def find_position(
     if name is not None:
         word = name.strip().rpartition(".")[2]
         for start, found in on_line:
-            if found == word and (column is None or start <= column <= start + len(found)):
+            if found.lstrip("#") == word.lstrip("#") and (
+                column is None or start <= column <= start + len(found)
+            ):
                 return Position(path, line, start, found)
         raise InvalidArgumentError(
             "name", f"line {line} of {path} has no {name!r}{_hint(on_line, word)}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import FileOutline, SymbolDetail
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Location
+    from foldline.backends.references.meaning import Names
 
 
 async def get_outline(
@@ -42,6 +43,7 @@ async def read_symbol(
     file: str,
     name: str,
     *,
+    names: Names,
     seconds: float = DEFAULT_SECONDS,
 ) -> SymbolDetail:
     """The definition of `name` in `file`; where the file only imports it, from where it stands.
@@ -71,7 +73,14 @@ async def read_symbol(
         imported = await attempt(_read_imported(analysis, engine, file, name, seconds), nothing)
         if imported is not None:
             return imported
-    raise missing
+    meant = await names.meaning(name, files.resolve(file))
+    if not meant.found:
+        raise missing
+    one = meant.one()
+    detail = analysis.read_symbol(one.path, one.readable)
+    if detail is None:
+        raise missing
+    return replace(detail, notes=(*filter(None, [meant.said]), *detail.notes))
 
 
 async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:

@@ -26,6 +26,7 @@ from foldline.backends.outlines.locations import (
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import flatten
+from foldline.backends.references.spelling import key_of
 from foldline.backends.references.two_tier_references import first_writes
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
         found.extend(
             _symbol_location(analysis, path, symbol)
             for symbol in symbols
-            if not owners or symbol.name == position.name
+            if not owners or key_of(symbol.name) == key_of(position.name)
         )
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
@@ -101,7 +102,8 @@ async def callers(analysis: Analysis, position: Position, reason: str) -> Calls:
         for (path, inside), found in lines.items()
     )
     if not incoming:
-        reason = f"no call of {position.name!r} in code; {reason}"
+        none = f"no call of {position.name!r} in code; " if coverage.startswith(COVERAGE) else ""
+        reason = f"{none}{reason}"
     return Calls(incoming, (), analysis.name, coverage, f"{reason}; whom it calls is not known")
 
 
@@ -114,8 +116,9 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
 
 
 async def _uses(analysis: Analysis, position: Position) -> tuple[tuple[Reference, ...], str]:
-    if not position.name.isidentifier():
-        return (), COVERAGE
+    if not key_of(position.name).isidentifier():
+        why = f"{position.name!r} is no identifier, and nothing was looked for"
+        return (), f"partial: {why}"
     found = await uses_of(analysis, position.name)
     if found.coverage != COMPLETE:
         return tuple(found), f"{COVERAGE}; {found.coverage}"
@@ -135,7 +138,7 @@ def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:
 def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
     for symbol, _, enclosing in _symbols(analysis, definition.path):
-        if (symbol.name, symbol.name_line) == (name, definition.line) and enclosing:
+        if (key_of(symbol.name), symbol.name_line) == (key_of(name), definition.line) and enclosing:
             return enclosing[-1].name if enclosing[-1].kind in _BASES else ""
     return ""
 

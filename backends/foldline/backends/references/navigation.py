@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from foldline.backends import fallback
-from foldline.backends.base.waiting import waits
+from foldline.backends.base.languages import UNKNOWN, language_of
+from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
@@ -13,8 +15,14 @@ from foldline.backends.formatting import navigation as pages
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
+    from foldline.backends.index import WorkspaceIndex
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
+    from foldline.backends.references.meaning import Meaning, Names
+
+
+# A hover of an engine that doesn't know the type.
+_SAYS_NOTHING = re.compile(r"\s*(?:`{3}\w*)?\s*(?:unknown|any)?\s*(?:`{3})?\s*", re.IGNORECASE)
 
 
 class CodeNavigation:
@@ -28,15 +36,47 @@ class CodeNavigation:
 
     _files: FileBackend
     _engine: Engine
+    _index: WorkspaceIndex | None
 
     @property
     def _analysis(self) -> Analysis:
         """The syntax trees that answer by name."""
         raise NotImplementedError
 
-    def find_position(
+    def _names(self) -> Names:
+        """What names mean, for one query."""
+        from foldline.backends.references.meaning import Names
+
+        return Names(self._files, self._analysis, self._index)
+
+    @waits
+    async def definitions_of(
+        self, name: str, *, seconds: float = fallback.DEFAULT_SECONDS
+    ) -> Meaning:
+        """The definitions in the workspace that a name means, in any usual spelling of it.
+
+        Of a place such as `cart.py:12` it is the definition around it, and with a column that of
+        the name there, for which a language server gets `seconds`.
+        """
+        names = self._names()
+        place = names.place(name)
+        if place is None or (place.name and place.line is None):
+            path, name = (None, name) if place is None else (place.path, place.name)
+            return await self._meaning(names, name, path)
+        path, line = self._files.resolve(place.path), place.line
+        if line is None or place.column is not None:
+            position = await coroutine_of(self.find_position)(None, name)
+            line = position.line
+            if place.column is not None:
+                found = await coroutine_of(self.goto_definition)(*position.at, seconds=seconds)
+                inside = [one for one in found.locations if not one.outside]
+                path, line = (inside[0].path, inside[0].line) if inside else (path, 0)
+        return names.around(path, line, name)
+
+    @waits
+    async def find_position(
         self,
-        file: str,
+        file: str | None,
         name: str | None = None,
         *,
         line: int | None = None,
@@ -46,15 +86,29 @@ class CodeNavigation:
 
         With `line`, the `name` or the `column` on it, or else its definition. Without, the
         definition of `name` as `read_symbol` takes it, or where the file imports or first uses it;
-        without a name, the file's first symbol.
+        without a name, the file's first symbol. Without a file, the name is that of the only
+        definition in the workspace, or a place such as `cart.py:12` or `cart.py:Cart.total`.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
-            AmbiguousSymbolError: with the candidates' names.
+            AmbiguousSymbolError: with the candidates' names, or their places.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
         from foldline.backends.outlines.symbols import find_position
 
+        names = self._names()
+        if file is None:
+            if not name:
+                raise InvalidArgumentError("name", "a `path` or a name is required")
+            place = names.place(name)
+            if place is None:
+                meant = await self._meaning(names, name, None)
+                return names.position(meant.one(), meant.said)
+            file, name, line, column = place.path, place.name or None, place.line, place.column
+        if name is not None and line is None and column is None:
+            meant = await names.meaning(name, self._files.resolve(file))
+            if len({one.name for one in meant.found}) == 1:
+                return names.position(meant.found[0], meant.said)
         return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
     @waits
@@ -118,6 +172,11 @@ class CodeNavigation:
             self._engine_for(seconds).hover(position, seconds=seconds),
             lambda reason: name_fallback.hover(self._analysis, position, reason),
         )
+        if position.name and _SAYS_NOTHING.fullmatch(found.text):
+            by_name = await name_fallback.hover(
+                self._analysis, position, f"{found.backend} has nothing"
+            )
+            found = by_name if by_name.text else found
         return pages.page_hover(found, budget, cursor)
 
     @waits
@@ -159,6 +218,13 @@ class CodeNavigation:
             lambda reason: name_fallback.callers(self._analysis, position, reason),
         )
         return pages.page_calls(found, budget, cursor)
+
+    async def _meaning(self, names: Names, name: str, path: str | None) -> Meaning:
+        meant = await names.meaning(name, path and self._files.resolve(path))
+        if not meant.found and language_of(name) != UNKNOWN:
+            # Raises an error with near files.
+            self._files.resolve(name)
+        return meant
 
     def _engine_for(self, seconds: float) -> Engine:
         return self._engine if seconds > 0 else NO_ENGINE

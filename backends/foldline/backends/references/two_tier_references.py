@@ -18,6 +18,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
+from foldline.backends.references.meaning import Meaning
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.references.meaning import Names
     from foldline.backends.references.references_cache import ReferencesCache
 
 CONFIRMED = "confirmed"
@@ -52,11 +54,13 @@ class ReferencesQuery:
         analysis: Analysis,
         engine: Engine,
         cache: ReferencesCache,
+        names: Names,
         *,
         name: str,
         scope: str | None,
         seconds: float = DEFAULT_SECONDS,
         most: int | None = None,
+        target: Position | None = None,
     ) -> None:
         self._files = files
         self._analysis = analysis
@@ -68,28 +72,36 @@ class ReferencesQuery:
         self._most = most
         if most is not None and self._engine is not NO_ENGINE:
             self._most = max(most, _MOST_TO_CONFIRM)
+        self._names = names
+        self._target = target
+        self._key = name if target is None else f"{name}@{target.path}:{target.line}"
+        self._meant = Meaning(name)
         self._since = time.monotonic()
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
         query = await attempt(self._begin(), _FailedQuery)
         cached = await attempt(
-            self._cache.get(query, self._name, self._scope, self._seconds), nothing
+            self._cache.get(query, self._key, self._scope, self._seconds), nothing
         )
         if cached is not None:
             return cached
         await attempt(self._prefetch(query), nothing)
         matches = await self._matches(self._scope)
         confirmation = self._within_scope(await self._confirm(query, matches))
+        said = self._meant.said
         if confirmation == Confirmation():
-            return matches
+            # Of a name that nothing defines, no use is confirmed.
+            possible = len(matches) if said and not self._meant.found else 0
+            return replace(matches, said=said, possible=possible)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
                 self._most = None
                 matches = await self._matches(self._scope)
-        merged = replace(merge(matches, confirmation), name=self._name, scope=self._scope)
-        await attempt(self._cache.keep(query, merged, self._name), nothing)
+        merged = merge(matches, confirmation)
+        merged = replace(merged, name=self._name, scope=self._scope, said=said)
+        await attempt(self._cache.keep(query, merged, self._key), nothing)
         return merged
 
     async def _begin(self) -> EngineQuery:
@@ -115,10 +127,9 @@ class ReferencesQuery:
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""
         targets: list[Position] = []
-        if query.needs_targets:
-            matches = await self._with_definitions(matches)
-            targets = targets_of(matches, self._name)
-            if not targets:
+        if query.needs_targets or self._engine is NO_ENGINE:
+            targets = await self._targets(matches, needed=query.needs_targets)
+            if not targets or not query.needs_targets:
                 return Confirmation()
         candidates = tuple(dict.fromkeys(match.path for match in matches))
         left = max(self._since + self._seconds - time.monotonic(), _LEAST_SECONDS)
@@ -127,6 +138,31 @@ class ReferencesQuery:
             return found
         coverage = coverage_of_imports(found.engine, targets, matches, found.references)
         return replace(found, coverage=coverage)
+
+    async def _targets(self, matches: References, *, needed: bool) -> list[Position]:
+        """The definitions that the name means: its own, or those of the bases."""
+        owner = self._name.rpartition(".")[0]
+        if self._target is not None:
+            return [self._target]
+        if not owner and not needed:
+            return []
+        matches = await self._with_definitions(matches)
+        targets = targets_of(matches, self._name)
+        if targets or not owner:
+            return targets
+        self._meant = await self._names.meaning(self._name)
+        return [*map(self._names.position, self._meant.found)] or self._written_so(matches, owner)
+
+    def _written_so(self, matches: References, owner: str) -> list[Position]:
+        """Some uses of `asyncio.sleep` in files that import `asyncio`, which is defined nowhere."""
+        imported = re.compile(rf"(?<![\w.]){re.escape(owner.partition('.')[0])}(?!\w)")
+        uses = [
+            use
+            for use in matches
+            if use.context[: max(use.column - 1, 0)].endswith(f"{owner}.")
+            and any(map(imported.search, self._analysis.get_outline(use.path).imports))
+        ]
+        return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
     async def _with_definitions(self, matches: References) -> References:
         """The matches, or those of the whole workspace where the scope only uses the name."""
@@ -157,13 +193,13 @@ class _FailedQuery(EngineQuery):
 
 
 def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
-    """The definitions that `name`, dotted or not, may mean; without any, some of its uses."""
+    """The definitions that `name`, dotted or not, may mean; of a plain one also some uses."""
     matches = list(matches)
     owner, _, _ = name.strip().rpartition(".")
     owned = [match for match in matches if _is_in(match, owner)]
     found = [match for match in owned if match.kind == ReferenceKind.DEFINITION]
     found = found or first_writes(owned)
-    if not found:
+    if not found and not owner:
         imports = [match for match in matches if match.kind == ReferenceKind.IMPORT]
         found = list({match.path: match for match in imports or matches}.values())[:_MOST_USES]
     # Code before its tests: a cap then leaves out what matters least.

@@ -83,12 +83,13 @@ class LinesArguments(FilePage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionArguments(FileArguments, Paged):
-    """A symbol in a file, by its `name`, or by line and column.
+class PositionArguments(Paged):
+    """A symbol by its `name`, or in a file by line and column.
 
     Without any of them, the file's first symbol.
     """
 
+    path: Annotated[str | None, Doc("a file"), Role.FILE] = None
     name: Annotated[
         str | None,
         Doc("its name on that line; without a line, Class.method or a name that the file uses"),

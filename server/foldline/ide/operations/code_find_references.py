@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.ide.operations.arguments import Budget, Paged, Seconds
-from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, method_of_access
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
+from foldline.ide.operations.arguments import Budget, Paged, PositionArguments, Seconds
+from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
+from foldline.ide.operations.symbol_operation import AtSymbol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import References
+
+
+class Relation(StrEnum):
+    """What is asked about a symbol."""
+
+    REFERENCES = "references"
+    DEFINITION = "definition"
+    IMPLEMENTATIONS = "implementations"
+    CALLS = "calls"
+
+
+_OTHERS: Mapping[Relation, Operation[PositionArguments, AtSymbol[Any]]] = {
+    Relation.DEFINITION: code_definition.OPERATION,
+    Relation.IMPLEMENTATIONS: code_implementations.OPERATION,
+    Relation.CALLS: code_call_hierarchy.OPERATION,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(Paged):
     """A name, and where to look for it."""
 
-    name: Annotated[str, Doc("an identifier"), Role.SYMBOL]
+    name: Annotated[
+        str, Doc("a name, such as Class.method, or a place, such as FILE:LINE"), Role.SYMBOL
+    ]
+    relation: Annotated[
+        Relation,
+        Doc(
+            "references, definition, implementations, or calls: callers and callees",
+            "or definition, implementations, calls (callers, callees)",
+        ),
+    ] = Relation.REFERENCES
     scope: Annotated[
         str | None,
         Doc("a file, a folder or a glob", "file, folder or glob"),
@@ -31,23 +61,39 @@ class Arguments(Paged):
     seconds: Seconds = DEFAULT_SECONDS
 
 
-def _format(uses: References, arguments: Arguments) -> Sequence[Line | Code]:
+async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
+    same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
+    if other := _OTHERS.get(arguments.relation):
+        if arguments.scope is not None:
+            raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
+        return await other.run(access, PositionArguments(**same))
+    return await run_query(access.find_references, scope=arguments.scope, **same)
+
+
+def _format(found: References | AtSymbol[Any], arguments: Arguments) -> Sequence[Line | Code]:
     from foldline.backends.formatting.reference_text import references_lines
 
-    return references_lines(uses, arguments.budget)
+    if isinstance(found, AtSymbol):
+        return _OTHERS[arguments.relation].format(found, PositionArguments())
+    return references_lines(found, arguments.budget)
 
 
 OPERATION = Operation(
     "code.findReferences",
     "list the uses of a name",
     Arguments,
-    method_of_access(lambda access: access.find_references),
+    run,
     _format,
     tool="find_references",
     description="Find references: where a name is used, who calls it (callers, usages) "
     f"({cost_of('find_references')}).",
     verb="refs",
-    found=lambda uses: uses.total or uses.text or uses.counted,
+    found=lambda found: (
+        found.has_any
+        if isinstance(found, AtSymbol)
+        else found.total or found.text or found.counted
+    ),
+    data=lambda found: found.result if isinstance(found, AtSymbol) else found,
     across=True,
     many=True,
 )

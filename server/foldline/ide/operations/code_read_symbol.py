@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends.fallback import DEFAULT_SECONDS
-from foldline.backends.formatting.budget import SYMBOL_BUDGET
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.symbol_pages import share_budget
 from foldline.backends.formatting.text import symbol_lines
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import (
     Budget,
     Excerpt,
-    FileArguments,
     Paged,
     Query,
     Seconds,
@@ -20,14 +20,22 @@ from foldline.ide.operations.arguments import (
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import SymbolDetail, SymbolDetails
+    from foldline.backends.references.meaning import Meaning
+
+# Definitions of one name that are shown together, if they are small.
+_MOST_ALIKE = 3
+_HEADING = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(FileArguments, Paged, Excerpt):
-    """One symbol of a file, or several. A language server finds what the file only imports."""
+class Arguments(Paged, Excerpt):
+    """One symbol, or several. A language server finds what the file only imports."""
 
+    path: Annotated[str | None, Doc("a file"), Role.FILE] = None
     name: Annotated[
         str,
         Doc(
@@ -45,26 +53,43 @@ class Arguments(FileArguments, Paged, Excerpt):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | SymbolDetails:
+    names, path, said = (arguments.name, *arguments.more), arguments.path, ""
+    shared: dict[str, Any] = {
+        "query": arguments.query,
+        "budget": arguments.budget,
+        "seconds": arguments.seconds,
+    }
+    if arguments.more and arguments.cursor is not None:
+        raise ArgumentsError({"cursor": "continues one symbol: leave out `more`"})
+    if path is not None and arguments.more:
+        return await run_query(access.read_symbols, path, names, **shared)
+    if path is None:
+        meant = [
+            await run_query(access.definitions_of, name, seconds=arguments.seconds)
+            for name in names
+        ]
+        if (few := await _few(access, arguments, meant)) is not None:
+            return share_budget(few, (), arguments.budget, arguments.query)
+        one, said = meant[0].one(), meant[0].said
+        names, path = (one.name,), one.path
+    if said and arguments.budget is not None:
+        shared["budget"] = max(arguments.budget - size_of(f"({said})\n"), 1)
+    detail = await run_query(access.read_symbol, path, names[0], cursor=arguments.cursor, **shared)
+    return replace(detail, notes=(said, *detail.notes)) if said else detail
+
+
+async def _few(
+    access: SmartFileAccess, arguments: Arguments, meant: Sequence[Meaning]
+) -> list[SymbolDetail] | None:
+    """Return the symbols of several names, or a few small ones of one name; None for one alone."""
+    symbols = list(dict.fromkeys((one.path, one.name) for one in meant[0].found))
     if arguments.more:
-        if arguments.cursor is not None:
-            raise ArgumentsError({"cursor": "continues one symbol: leave out `more`"})
-        return await run_query(
-            access.read_symbols,
-            arguments.path,
-            (arguments.name, *arguments.more),
-            query=arguments.query,
-            budget=arguments.budget,
-            seconds=arguments.seconds,
-        )
-    return await run_query(
-        access.read_symbol,
-        arguments.path,
-        arguments.name,
-        query=arguments.query,
-        budget=arguments.budget,
-        cursor=arguments.cursor,
-        seconds=arguments.seconds,
-    )
+        symbols = [(some.one().path, some.one().name) for some in meant]
+    elif not 1 < len(symbols) <= _MOST_ALIKE:
+        return None
+    found = [await run_query(access.read_symbol, *one, seconds=0) for one in symbols]
+    size = sum(size_of(one.body) + _HEADING for one in found)
+    return found if arguments.more or size <= (arguments.budget or SYMBOL_BUDGET) else None
 
 
 OPERATION = Operation(

@@ -9,7 +9,7 @@ the command line turns them into options.
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, fields
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -220,6 +220,7 @@ def _argument(field: Field[Any], hint: object) -> Argument:
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kind = next(get_origin(member) or member for member in members if member is not type(None))
     assert isinstance(kind, type)
+    kind = str if issubclass(kind, StrEnum) else kind
     return Argument(
         field.name,
         kind,

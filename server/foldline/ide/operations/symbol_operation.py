@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.visible import visible
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Operation, run_query
 
@@ -20,10 +22,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class AtSymbol(Generic[Result]):
-    """A query's result, and the position of the symbol that it is about."""
+    """A query's result, the position of the symbol it is about, and whether it has any answer."""
 
     position: Position
     result: Result
+    has_any: object
 
 
 def symbol_operation(
@@ -54,23 +57,28 @@ def symbol_operation(
             line=arguments.line,
             column=arguments.column,
         )
+        said = f"{position.said}\n" if position.said else ""
         result = await run_query(
             query(access),
             *position.at,
-            budget=arguments.budget,
+            budget=arguments.budget and max(arguments.budget - size_of(said), 1),
             cursor=arguments.cursor,
             seconds=arguments.seconds,
         )
-        return AtSymbol(position, result)
+        return AtSymbol(position, result, found(result))
+
+    def format_at(at: AtSymbol[Result], _: PositionArguments) -> Sequence[Line]:
+        said: list[Line] = [[(visible(at.position.said), "italic")]] if at.position.said else []
+        return [*said, *lines(at.result, at.position)]
 
     return Operation(
         name,
         summary,
         PositionArguments,
         run,
-        lambda at, _: lines(at.result, at.position),
+        format_at,
         verb=verb,
-        found=lambda at: found(at.result),
+        found=lambda at: at.has_any,
         data=lambda at: at.result,
         many=True,
     )

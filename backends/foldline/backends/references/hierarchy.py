@@ -1,0 +1,432 @@
+"""Types and the members that they inherit, by syntax alone, as far as bases can be followed.
+
+Bases are looked for lazily, through the index and the outlines: along the imports where these name
+files, else by the folders that the imports and the file's own path suggest.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from itertools import islice
+from posixpath import commonpath, dirname, join, normpath, splitext
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.languages import language_of
+from foldline.backends.base.waiting import coroutine_of
+from foldline.backends.errors import BackendError
+from foldline.backends.models import ReferenceKind, SymbolInfo, SymbolKind
+from foldline.backends.outlines.symbols import Located, distinct, flatten
+from foldline.backends.references.spelling import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from foldline.backends.files.base import FileBackend
+    from foldline.backends.outlines.analysis import Analysis
+
+_TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
+_SCRIPTS = frozenset({"tsx", "typescript", "javascript"})
+# Parts of their types may stand in other files.
+_OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
+_MOST_TYPES = 64
+_MOST_FILES = 200
+_MOST_STEPS = 16
+# Bases that nobody means, and words for the root of a package.
+_PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
+_ROOTS = frozenset({"crate", "self", "super", "src", ""})
+_SCRIPT_ENDS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", "/index.ts", "/index.js")
+_ALIAS = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*([\w.]+)\s*(?:\[.*\])?\Z", re.DOTALL)
+_DECLARED = re.compile(r"\w+\s*:[^=]*")
+_ON_SELF = re.compile(r"(?:\b(?:self|this|cls)(?:\.|->)|@)\Z")
+# What stands between the bases of a signature.
+_BETWEEN = re.compile(
+    r"\b(?:extends|implements|with|public|private|protected|virtual|final|struct|interface)\b"
+    r"|\sby\s.*?(?=,|\Z)|[,:+&=<]"
+)
+_IMPLEMENTED = re.compile(r"impl\b.*?([\w:]+)(?:<.*>)? for\b")
+# Bases that stand in the body.
+_MIXED_IN = {
+    "go": re.compile(r"\s+\*?([A-Za-z_][\w.]*)(?:\[[^\]]*\])?\s*(?:`[^`]*`)?\s*(?://.*)?\Z"),
+    "php": re.compile(r"\s+use\s+([\w\\, ]+)[;{]"),
+    "ruby": re.compile(r"\s+(?:include|prepend)\s+([\w:, ]+)\Z"),
+}
+
+
+class Found(NamedTuple):
+    """A symbol of a file, and the name by which `read_symbol` finds it again."""
+
+    path: str
+    located: Located
+    readable: str
+
+    @property
+    def name(self) -> str:
+        return self.located.qualified_name
+
+    @property
+    def line(self) -> int:
+        return self.located.symbol.name_line or self.located.symbol.line
+
+    @property
+    def is_type(self) -> bool:
+        return self.located.symbol.kind in _TYPES
+
+
+class Member(NamedTuple):
+    """The definitions of a member; the bases that weren't followed; the names of other members."""
+
+    found: tuple[Found, ...]
+    missing: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+class Hierarchy:
+    """Definitions by name in a workspace, for one query: it keeps every outline that it reads."""
+
+    def __init__(self, files: FileBackend, analysis: Analysis) -> None:
+        self._files = files
+        self._analysis = analysis
+        self._known: dict[str, tuple[Sequence[str], list[Found]]] = {}
+
+    async def defining(self, name: str, *, thorough: bool = True) -> list[Found]:
+        """The symbols that a dotted name means: by its whole path first, then by its end.
+
+        Its first parts may be those of a module, or of a package around it. Where the index knows
+        of none, and `thorough`, files are parsed that assign to the name.
+        """
+        *_, owner, word = ["", *map(key_of, name.split("."))]
+        found = self.fitting(await coroutine_of(self._analysis.defining_files)(word, owner), name)
+        if found or not thorough:
+            return found
+        return self.fitting(await coroutine_of(self._analysis.writing_files)(word), name)
+
+    def fitting(self, paths: Iterable[str], name: str) -> list[Found]:
+        """The symbols of some files that a dotted name means best."""
+        found: dict[int, list[Found]] = {}
+        for path in islice(paths, _MOST_FILES):
+            for one in self.symbols(path):
+                if (rank := _fit(path, one.name, name)) is not None:
+                    found.setdefault(rank, []).append(one)
+        best = found[min(found)] if found else []
+        # A public name before a private one that is written alike.
+        return [one for one in best if one.name.endswith(name)] or best
+
+    def symbols(self, path: str) -> list[Found]:
+        """All symbols of a file; none where it can't be read."""
+        return self._read(path)[1]
+
+    def _read(self, path: str) -> tuple[Sequence[str], list[Found]]:
+        if path not in self._known:
+            self._known[path] = ((), [])
+            with suppress(BackendError):
+                outline = self._analysis.get_outline(path)
+                every = [Found(path, one, name) for name, one in distinct(flatten(outline.symbols))]
+                self._known[path] = (outline.imports, every)
+        return self._known[path]
+
+    async def types_called(self, name: str, path: str | None) -> list[Found]:
+        """The types of that name, each once; with a path, those that the file knows by it."""
+        if path:
+            return _once(await self.resolve(path, name))
+        found = await self.defining(name)
+        if not any(one.is_type for one in found):
+            # An alias, or a name that its package imports.
+            module, _, rest = name.partition(".")
+            places = [(one.path, one.name) for one in found]
+            places += self._modules("src/_", module, rest) if rest else []
+            found = [one for place in places for one in await self.resolve(*place)]
+        return _once(one for one in found if one.is_type)
+
+    async def member(self, owner: Found, word: str) -> Member:
+        """The definitions of a member of a type: its own, or those of the first base with one."""
+        order = await self._order(owner)
+        for look in (self._members, self._attributes):
+            missing = []
+            for one in order:
+                if isinstance(one, str):
+                    missing.append(one)
+                elif found := await look(one, word):
+                    return Member(tuple(found), tuple(missing))
+        types = [one for one in order if isinstance(one, Found)]
+        others = [
+            other.name for one in types for other in self.symbols(one.path) if _in(other, one)
+        ]
+        return Member((), tuple(missing), tuple(others))
+
+    async def _members(self, owner: Found, word: str, *, declared: bool = False) -> list[Found]:
+        every = self.symbols(owner.path)
+        if language_of(owner.path) in _OPEN:
+            name = f"{owner.name.rpartition('.')[2]}.{word}"
+            inside = [one for one in every if _in(one, owner) and one.name.endswith(f".{word}")]
+            others = [] if inside else await self.defining(name, thorough=False)
+            return inside or [one for one in others if _package(one.path) == _package(owner.path)]
+        return [
+            one
+            for one in every
+            if _in(one, owner)
+            and key_of(one.located.symbol.name) == key_of(word)
+            # `name: str` alone declares what another base may define.
+            and (declared or not _DECLARED.fullmatch(one.located.symbol.signature))
+        ]
+
+    async def _attributes(self, owner: Found, word: str) -> list[Found]:
+        """Its declaration, or else the first assignment to `self.word` in the type."""
+        if found := await self._members(owner, word, declared=True):
+            return found
+        name = f"{owner.name}.{word}"
+        for use in await coroutine_of(self._analysis.find_references)(key_of(word), owner.path):
+            inside = f"{use.enclosing}.".startswith(f"{owner.name}.")
+            on_self = _ON_SELF.search(use.context[: max(use.column - 1, 0)])
+            if use.kind == ReferenceKind.WRITE and inside and on_self:
+                text = use.context.strip()
+                symbol = SymbolInfo(word, SymbolKind.VARIABLE, use.line, use.line, text)
+                return [Found(use.path, Located(symbol, name, ()), name)]
+        return []
+
+    async def _order(self, start: Found) -> list[Found | str]:
+        """The type and its bases as members are looked for; one that isn't found as its name."""
+        known: dict[str, Found] = {}
+        bases: dict[str, list[str]] = {}
+        waiting = [start]
+        while waiting and len(known) < _MOST_TYPES:
+            one = waiting.pop(0)
+            if (key := _key(one)) in known:
+                continue
+            known[key], bases[key] = one, []
+            for name in await self._heritage(one):
+                found = await self.resolve(one.path, name, one.name)
+                bases[key].append(_key(found[0]) if found else name)
+                waiting += found[:1]
+        order = _linear(_key(start), bases, ())
+        if language_of(start.path) == "go":
+            # The shallowest wins.
+            order = list(
+                dict.fromkeys([*known, *(name for some in bases.values() for name in some)])
+            )
+        return [known.get(key, key) for key in order if key.rpartition(".")[2] not in _PLAIN]
+
+    async def _heritage(self, one: Found) -> list[str]:
+        """The names of the bases, dotted, as they are written."""
+        symbol, language = one.located.symbol, language_of(one.path)
+        found: list[str] = []
+        if language == "rust":
+            blocks = [
+                _IMPLEMENTED.match(block.located.symbol.signature)
+                for path in await coroutine_of(self._analysis.writing_files)(symbol.name)
+                for block in self.symbols(path)
+                if block.name == one.name and _package(path) == _package(one.path)
+            ]
+            found = [block[1].replace("::", ".") for block in blocks if block]
+        elif mixed := _MIXED_IN.get(language):
+            lines = self._files.read_source(one.path).lines[symbol.line : symbol.line_end]
+            for match in filter(None, map(mixed.match, lines)):
+                names = re.split(r"\s*,\s*", match[1].replace("::", ".").replace("\\", "."))
+                found = [*names, *found] if language == "ruby" else [*found, *names]
+        return [*found, *_bases_of(language, symbol)]
+
+    async def resolve(self, path: str, name: str, within: str = "", depth: int = 0) -> list[Found]:
+        """The types that a name means in a file, written in the definition called `within`."""
+        imports, symbols = self._read(path)
+        scopes = within.split(".")[:-1]
+        for count in range(len(scopes), -1, -1):
+            whole = ".".join((*scopes[:count], name))
+            own = [one for one in symbols if one.name == whole != within]
+            if types := [one for one in own if one.is_type]:
+                return types
+            for alias in filter(None, (_ALIAS.match(one.located.symbol.signature) for one in own)):
+                if depth < _MOST_STEPS and alias[1] != name:
+                    return await self.resolve(path, alias[1], within, depth + 1)
+        language = language_of(path)
+        last = name.rpartition(".")[2]
+        if language == "go":
+            return await self._in_go(path, name)
+        imported = list(_imports(imports, name)) if depth < _MOST_STEPS else []
+        for module, rest in imported:
+            for file, inner in self._modules(path, module, rest):
+                if file != path and (found := await self.resolve(file, inner, "", depth + 1)):
+                    return found
+        every = [] if not imported and language == "python" else await self._alike(path, last)
+        for module, rest in imported:
+            parts = [part for part in re.split(r"[./]", module) if part not in _ROOTS]
+            parts = parts if language == "python" else parts[-1:]
+            last = rest.rpartition(".")[2]
+            some = (
+                every
+                if rest.endswith(last) and last == name.rpartition(".")[2]
+                else await self._alike(path, last)
+            )
+            inside = [
+                one
+                for one in some
+                if _fit(one.path, one.name, ".".join((*parts, last))) is not None
+            ]
+            if found := _nearest(inside, path):
+                return found
+        return [] if language == "python" or imported else _nearest(every, path)
+
+    async def _alike(self, path: str, name: str) -> list[Found]:
+        """The types of that name in the language of a file."""
+        language = language_of(path)
+        return [
+            one
+            for one in await self.defining(name)
+            if one.is_type
+            and (language_of(one.path) == language or {language, language_of(one.path)} <= _SCRIPTS)
+            and (language != "rust" or one.located.symbol.kind == SymbolKind.INTERFACE)
+        ]
+
+    async def _in_go(self, path: str, name: str) -> list[Found]:
+        """The types of the same package, or of the one that a qualifier names."""
+        qualifier, _, last = name.rpartition(".")
+        text = self._files.read_source(path).text
+        alias = re.search(rf'^\s*(?:import\s+)?{qualifier or "-"}\s+"(.+)"', text, re.MULTILINE)
+        package = (alias[1] if alias else qualifier).rpartition("/")[2]
+        return [
+            one
+            for one in await self._alike(path, last)
+            if (
+                f"/{dirname(one.path)}".endswith(f"/{package}")
+                if qualifier
+                else _package(one.path) == _package(path)
+            )
+        ]
+
+    def _modules(self, path: str, module: str, rest: str) -> Iterator[tuple[str, str]]:
+        """The files of a module, and of the modules in it that `rest` begins with."""
+        if language_of(path) in _SCRIPTS:
+            stem = re.sub(r"\.[mc]?[jt]sx?\Z", "", normpath(join(dirname(path), module)))
+            files = [stem + end for end in _SCRIPT_ENDS] if module.startswith(".") else []
+            yield from ((file, rest) for file in files if self._files.exists(file))
+        if not path.endswith((".py", ".pyi", "/_")):
+            return
+        name = module.lstrip(".")
+        folders = path.split("/")[:-1]
+        above = len(module) - len(name)
+        starts = [folders[: len(folders) - above + 1]]
+        if not above:
+            every = (folders[:count] for count in range(len(folders), -1, -1))
+            # A folder with a package in it is none itself.
+            starts = [one for one in every if not one or not self._exists(*one, "__init__.py")]
+        inner = rest.split(".")
+        for start in starts:
+            for count in range(len(inner)):
+                parts = [*start, *filter(None, name.split(".")), *inner[:count]]
+                for end in (".py", "/__init__.py", ".pyi"):
+                    if parts and self._exists(*parts[:-1], parts[-1] + end):
+                        yield "/".join(parts) + end, ".".join(inner[count:])
+
+    def _exists(self, *parts: str) -> bool:
+        return self._files.exists("/".join(parts))
+
+
+def _fit(path: str, qualified: str, name: str) -> int | None:
+    """How well a dotted name means a symbol: 0 is best; None where it doesn't."""
+    own = [key_of(part) for part in qualified.split(".")]
+    parts = [key_of(part) for part in name.split(".")]
+    module = re.sub(r"(?<=.)/(?:__init__|index|mod)\Z", "", splitext(path)[0]).split("/")
+    for count in range(min(len(own), len(parts)), 0, -1):
+        rest = parts[: len(parts) - count]
+        if own[-count:] != parts[-count:] or (rest and len(own) != count):
+            continue
+        if not rest:
+            return 0 if len(own) == count else 1
+        if module[-len(rest) :] == rest:
+            return 2
+        if any(module[at : at + len(rest)] == rest for at in range(len(module))):
+            return 3
+    return None
+
+
+def _bases_of(language: str, symbol: SymbolInfo) -> list[str]:
+    """The bases in a signature, dotted; one that is an expression as its text."""
+    head = symbol.signature.partition(symbol.name)[2]
+    if language == "python":
+        inside = head[head.find("(") + 1 : -1] if head.endswith(")") else ""
+        every = [re.sub(r"\[.*\]\Z", "", part.strip(), flags=re.DOTALL) for part in _split(inside)]
+        return [base for base in every if base and not re.match(r"\w+\s*=|\*\*", base)]
+    if language != "ruby":
+        count = 1
+        while count:
+            head, count = re.subn(r"<[^<>]*>|\([^()]*\)", "", head)
+    head = re.split(r"\s+where\s|\{|\bpermits\b", head.replace("::", ".").replace("\\", "."))[0]
+    pieces = [piece.strip().lstrip(".") for piece in _BETWEEN.split(head)[1:]]
+    return [piece for piece in pieces if re.fullmatch(r"[\w.$]+", piece)]
+
+
+def _split(text: str) -> Iterator[str]:
+    """The parts between commas that no bracket holds."""
+    depth = start = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _imports(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+    """The modules that `name` may come from, and its name there; those of a star come last."""
+    first, _, rest = name.partition(".")
+    stars: list[str] = []
+    for text in imports:
+        plain = re.sub(r"::\{", ": ", text).replace("::", ".").replace("\\", ".")
+        module, colon, names = plain.partition(": ")
+        if not colon:
+            module, _, bound = plain.partition(" as ")
+            package, _, original = module.rpartition(".")
+            if name.startswith(f"{module}."):
+                yield module, name.removeprefix(f"{module}.")
+            elif first in {bound, module.partition(".")[0]} and rest:
+                yield module if bound else first, rest
+            elif first == (bound or original) and package:
+                yield package, original
+            continue
+        for original, bound in re.findall(r"([\w*]+)(?:\s+as\s+(\w+))?", names):
+            if original == "*" and not bound:
+                stars.append(module)
+            elif (bound or original) == first:
+                yield module, ".".join(filter(None, (original.strip("*"), rest)))
+    yield from ((module, name) for module in stars)
+
+
+def _linear(key: str, bases: dict[str, list[str]], above: tuple[str, ...]) -> list[str]:
+    """Python's order of bases (C3); depth first where there is none."""
+    direct = [base for base in dict.fromkeys(bases.get(key, ())) if base not in (*above, key)]
+    rows = [_linear(base, bases, (*above, key)) for base in direct] + [direct]
+    order = [key]
+    while rows := [row for row in rows if row]:
+        heads = (row[0] for row in rows if all(row[0] not in other[1:] for other in rows))
+        order.append(next(heads, rows[0][0]))
+        rows = [[one for one in row if one != order[-1]] for row in rows]
+    return order
+
+
+def _nearest(every: Sequence[Found], path: str) -> list[Found]:
+    """The type whose folder is the nearest to that of `path`; none if two are as near."""
+    by_depth: dict[int, dict[str, Found]] = {}
+    for one in reversed(every):
+        depth = len(commonpath([f"/{one.path}", f"/{path}"]))
+        by_depth.setdefault(depth, {})[_key(one)] = one
+    nearest = by_depth[max(by_depth)] if by_depth else {}
+    return [*nearest.values()] if len(nearest) == 1 else []
+
+
+def _once(found: Iterable[Found]) -> list[Found]:
+    return [*{_key(one): one for one in found}.values()]
+
+
+def _in(one: Found, owner: Found) -> bool:
+    return one.name.rpartition(".")[0] == owner.name
+
+
+def _key(one: Found) -> str:
+    """A type's name with its file: in several parts, it is the same type."""
+    return f"{one.path}\0{one.name}"
+
+
+def _package(path: str) -> str:
+    """The folder that the parts of a type are in: Go's package, Rust's crate, else any."""
+    language = language_of(path)
+    crate = path.partition("/src/")[0] if language == "rust" else ""
+    return f"{language} {dirname(path) if language == 'go' else crate}"

@@ -1,0 +1,154 @@
+"""The definitions that a name means to its reader: inherited members, other spellings and cases."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.languages import UNKNOWN, language_of
+from foldline.backends.base.near_names import did_you_mean, near_names
+from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.symbols import INDEXED, first_column
+from foldline.backends.references.hierarchy import Hierarchy
+from foldline.backends.references.spelling import Written, key_of, spelled, written_place
+
+if TYPE_CHECKING:
+    from foldline.backends.files.base import FileBackend
+    from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.references.hierarchy import Found
+
+_MOST_OWNERS = 8
+_MOST_NEAR = 3
+
+
+class Meaning(NamedTuple):
+    """The definitions of a name; `said` is the line that goes first where they aren't its own.
+
+    Without any, `said` tells why, and `near` has other names.
+    """
+
+    name: str
+    found: tuple[Found, ...] = ()
+    said: str = ""
+    near: tuple[str, ...] = ()
+
+    def one(self) -> Found:
+        """The only definition, or the first part of it.
+
+        Raises:
+            SymbolNotFoundError: There is none; it has near names.
+            AmbiguousSymbolError: There are several, with their places and signatures.
+        """
+        if not self.found:
+            raise SymbolNotFoundError("", self.name, self.near)
+        if len({(one.path, one.name) for one in self.found}) > 1:
+            places = (f"{one.path}:{one.line} {one.readable}" for one in self.found)
+            signatures = (one.located.symbol.signature for one in self.found)
+            every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
+            raise AmbiguousSymbolError("", self.name, every)
+        return self.found[0]
+
+
+class Names:
+    """What names mean in one workspace, for one query."""
+
+    def __init__(
+        self, files: FileBackend, analysis: Analysis, index: WorkspaceIndex | None
+    ) -> None:
+        self._files = files
+        self._index = index
+        self._types = Hierarchy(files, analysis)
+
+    async def meaning(self, text: str, path: str | None = None) -> Meaning:
+        """The definitions of a name; with a path, of one that this file defines or imports.
+
+        A name in another case is taken where only one definition can be meant.
+        """
+        own = self._types.symbols(path) if path else []
+        if written := [one for one in own if text.strip() in {one.name, one.readable}]:
+            return Meaning(text, tuple(written))
+        indexed = INDEXED.match(name := spelled(text))
+        name = indexed[1] if indexed else name
+        meant = await self._exactly(name, path)
+        if not meant.found:
+            meant = await self._in_another_case(name, path) or meant._replace(name=text)
+        if indexed:
+            meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
+        return meant
+
+    def place(self, text: str) -> Written | None:
+        """The parts of a place such as `cart.py:12` or `cart.py:Cart.total`; None for a name."""
+        written = written_place(text)
+        path = written.path if written else text
+        looks_so = "/" in path or language_of(path) != UNKNOWN
+        if written is None:
+            return Written(text, "") if looks_so and self._files.exists(text) else None
+        return written if looks_so or self._files.exists(path) else None
+
+    def around(self, path: str, line: int, name: str) -> Meaning:
+        """The innermost definition around a line; `name` is what it was called."""
+        every = [(one.located.symbol, one) for one in self._types.symbols(path)]
+        around = [one for symbol, one in every if symbol.line <= line <= symbol.line_end]
+        near = [one.readable for symbol, one in every if symbol.line > line][:1]
+        return Meaning(name, tuple(around[-1:]), "", tuple(near))
+
+    def position(self, found: Found, said: str = "") -> Position:
+        """Where the name of a definition stands."""
+        name, line = found.located.symbol.name, found.line
+        lines = self._files.read_source(found.path).lines
+        columns = (first_column(lines, line, one) for one in (name, key_of(name)))
+        return Position(found.path, line, next(filter(None, columns), 1), name, said)
+
+    async def _exactly(self, name: str, path: str | None) -> Meaning:
+        types = self._types
+        owner, _, word = name.rpartition(".")
+        if path:
+            found = types.fitting([path], name)
+        else:
+            found = await types.defining(name, thorough=not owner)
+        if found or not owner:
+            return Meaning(name, tuple(found), near=() if found else self._near(word))
+        owners = (await types.types_called(owner, path))[:_MOST_OWNERS]
+        members = [await types.member(one, word) for one in owners]
+        every = {(one.path, one.line): one for member in members for one in member.found}
+        missing = dict.fromkeys(base for member in members for base in member.missing)
+        bases = ", ".join(islice(missing, _MOST_NEAR)) + ", …" * (len(missing) > _MOST_NEAR)
+        if every:
+            # The parts of a property are one definition.
+            places = {(one.path, one.name): one for one in reversed(every.values())}
+            said = "; ".join(f"{one.name}, {one.path} {one.line}" for one in places.values())
+            unless = f" (unless {bases} has it, which can't be followed)" if missing else ""
+            return Meaning(name, tuple(every.values()), f"{name} is {said}{unless}")
+        if not path and (found := await types.defining(name)):
+            return Meaning(name, tuple(found))
+        others = {one.rpartition(".")[2]: one for member in members for one in member.others}
+        near = tuple(others[one] for one in near_names(word, others))
+        if not near:
+            near = tuple(dict.fromkeys(one.name for one in await types.defining(word)))
+        why = f" (bases that can't be followed from here: {bases})" if missing else ""
+        said = f"nothing defines {name}{why}{did_you_mean(near[:_MOST_NEAR]).rstrip('?')}"
+        return Meaning(name, (), f"{said}; places that have the name {word!r}:", near)
+
+    async def _in_another_case(self, name: str, path: str | None) -> Meaning | None:
+        """The only definition whose name differs in case alone."""
+        above, _, word = name.rpartition(".")
+        above, _, owner = above.rpartition(".")
+        found: dict[tuple[str, str], Meaning] = {}
+        for parts in product(self._cased(owner), self._cased(word)):
+            written = ".".join(filter(None, (above, *parts)))
+            meant = Meaning(name) if written == name else await self._exactly(written, path)
+            found |= {(one.path, one.name): meant for one in meant.found}
+        if len(found) != 1:
+            return None
+        ((where, whole), meant), *_ = found.items()
+        return meant._replace(said=f"{name} taken for {whole}, {where} {meant.found[0].line}")
+
+    def _cased(self, word: str) -> list[str]:
+        known = self._index.last_defined() if word and self._index is not None else ()
+        alike = (one for one in known if one.casefold() == word.casefold())
+        return list(dict.fromkeys([word, *alike]))
+
+    def _near(self, word: str) -> tuple[str, ...]:
+        return near_names(word, self._index.last_defined()) if self._index is not None else ()

@@ -1,0 +1,74 @@
+"""The names that people and models write: signatures, other languages' separators, places."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# `func (r *Repository) LoadBlob`, `(*Repository).LoadBlob`
+_RECEIVER = re.compile(
+    r"(?:func\s*)?\(\s*(?:\w+\s+)?[*&\s]*([\w.]+)(?:\[[^\]]*\])?\s*\)\s*\.?\s*(\w+)"
+)
+_GENERICS = re.compile(r"(?<=[\w>\]])<[^<>]*>|(?<=\w)::<[^<>]*>|\[(?!\d+\])[^\[\]]*\]")
+_END = re.compile(
+    r"\s*(?:[({;,]|=(?!=)|(?<!:):(?!:)|<|\b(?:extends|implements|where|throws)\b)", re.DOTALL
+)
+_SEPARATOR = re.compile(r"(?<=[\w)$?!>])(?:::|->|\?\.|#|\\|!\.)(?=[#$~@]?\w)")
+_SIGNATURE = re.compile(
+    r"[({:=<]|\b(?:def|class|func|fn|fun|function|async|get|set|static|const|let|var|val|type|enum"
+    r"|interface|struct|trait|impl|module|namespace|object|record|public|private|protected|export)\s"
+)
+# They stand for whatever is around them.
+_THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
+
+
+class Written(NamedTuple):
+    """A place that was written as one text: a file, a name in it, or a line."""
+
+    path: str
+    name: str
+    line: int | None = None
+    column: int | None = None
+
+
+def written_place(text: str) -> Written | None:
+    """The parts of `cart.py:12`, `cart.py:12:5`, `cart.py:Cart.total`, `cart.py::Cart::total`.
+
+    None for a text that isn't the path of a source file with something behind it.
+    """
+    found = re.match(r"([^:\s(]*[^:\s(.]\.\w+|[^:\s(]+/[^:\s(]+):{1,2}(?=[^:\s])", text.strip())
+    if found is None:
+        return None
+    rest = text.strip()[found.end() :]
+    found_line = re.match(r"(?:(.*?[^\d:]):)?(\d{1,9})(?::(.+))?\Z", rest)
+    if found_line is None:
+        return Written(found[1], rest)
+    name, line, behind = found_line.groups("")
+    if behind.isdecimal():
+        return Written(found[1], name, int(line), int(behind[:9]))
+    return Written(found[1], behind or name, int(line))
+
+
+def spelled(text: str) -> str:
+    """The dotted name that a text means: of `T::m`, `T#m`, `(*T).m`, `m()` or a signature.
+
+    >>> [spelled(text) for text in ("Headers#get_all", "(*T).m", "async foo(a): b", "x.#own()")]
+    ['Headers.get_all', 'T.m', 'foo', 'x.#own']
+    """
+    text = text.strip().strip("`'\"")
+    if receiver := _RECEIVER.match(text):
+        return f"{receiver[1]}.{receiver[2]}"
+    bare, count = text, 1
+    while count:
+        bare, count = _GENERICS.subn("", bare)
+    if len(text.split()) > 1 and not _SIGNATURE.search(text):
+        return text
+    words = _END.split(bare, maxsplit=1)[0].split()
+    name = words[-1].lstrip("*&@") if words else ""
+    name = _THIS.sub("", _SEPARATOR.sub(".", name).lstrip("\\").removeprefix("::"))
+    return name.replace("$", "").strip(".").rstrip("?!") or text
+
+
+def key_of(name: str) -> str:
+    """A part of a name without the sign of a private or a variable name."""
+    return name.lstrip("#$@~")

@@ -1,0 +1,416 @@
+"""What a name means: members of bases, spellings of other languages and tools, places, cases."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import random
+import shutil
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from foldline.backends import (
+    AmbiguousSymbolError,
+    SmartFileAccess,
+    SymbolNotFoundError,
+)
+from foldline.backends.references.spelling import Written, spelled, written_place
+from foldline.backends.text import format_references
+
+Open = Callable[[dict[str, str]], SmartFileAccess]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "cache"))
+    accesses = []
+
+    def open_files(files: dict[str, str]) -> SmartFileAccess:
+        root = tmp_path / "workspace"
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        accesses.append(SmartFileAccess.for_workspace(root))
+        return accesses[-1]
+
+    yield open_files
+    for access in accesses:
+        access.close()
+
+
+def places(access: SmartFileAccess, name: str) -> list[str]:
+    found = access.definitions_of(name).found
+    return [f"{one.path}:{one.line} {one.name}" for one in found]
+
+
+INHERITED = {
+    "python, over a relative import and an alias": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/base.py": "class Flow:\n    def kill(self): ...\n",
+            "pkg/http.py": "from .base import Flow as Base\nclass HTTPFlow(Base[int]): ...\n",
+        },
+        "HTTPFlow.kill",
+        "pkg/base.py:2 Flow.kill",
+    ),
+    "python, over a re-export in a package and a module's alias": (
+        {
+            "pkg/__init__.py": "from .sub.base import Flow as Renamed\n",
+            "pkg/sub/__init__.py": "",
+            "pkg/sub/base.py": "class Flow:\n    def kill(self): ...\n",
+            "tests/a.py": "import pkg as p\nclass Fake(p.Renamed): ...\nclass Flow: ...\n",
+        },
+        "Fake.kill",
+        "pkg/sub/base.py:2 Flow.kill",
+    ),
+    "python, a star, from another source root": (
+        {
+            "src/pkg/__init__.py": "from pkg.base import *\n",
+            "src/pkg/base.py": "class Flow:\n    def kill(self): ...\n",
+            "tests/a.py": "from pkg import Flow\nclass Fake(Flow): ...\n",
+        },
+        "Fake.kill",
+        "src/pkg/base.py:2 Flow.kill",
+    ),
+    "python, in the order of C3": (
+        {
+            "a.py": "class Root:\n    def go(self): ...\nclass A(Root): ...\n"
+            "class B(Root):\n    def go(self): ...\nclass C(A, B): ...\n",
+        },
+        "C.go",
+        "a.py:5 B.go",
+    ),
+    "python, a variable that is a class": (
+        {"a.py": "class A:\n    def go(self): ...\nX = A\nclass B(X): ...\n"},
+        "B.go",
+        "a.py:2 A.go",
+    ),
+    "python, what a mixin only declares": (
+        {
+            "a.py": "class M:\n    go: object\n"
+            "class A:\n    def go(self): ...\nclass B(M, A): ...\n",
+        },
+        "B.go",
+        "a.py:4 A.go",
+    ),
+    "python, a nested class": (
+        {"a.py": "class O:\n    class A:\n        def go(self): ...\n    class B(A): ...\n"},
+        "O.B.go",
+        "a.py:3 O.A.go",
+    ),
+    "python, an attribute that a method sets": (
+        {"a.py": "class A:\n    def __init__(self):\n        self.x = 1\nclass B(A): ...\n"},
+        "B.x",
+        "a.py:3 A.x",
+    ),
+    "python, bases in a circle": (
+        {"a.py": "class A(B):\n    def go(self): ...\nclass B(A): ...\n"},
+        "B.go",
+        "a.py:2 A.go",
+    ),
+    "typescript, an import of another file": (
+        {
+            "src/base.ts": "export class Base<T> { run(): void {} }\n",
+            "other/base.ts": "export class Base { run(): void {} }\n",
+            "src/a.ts": 'import { Base as B } from "./base.js";\nclass A extends B<string> {}\n',
+        },
+        "A.run",
+        "src/base.ts:1 Base.run",
+    ),
+    "typescript, interfaces": (
+        {"a.ts": "interface A { x: string }\ninterface B extends A, Pick<C, 'y'> { z: string }\n"},
+        "B.x",
+        "a.ts:1 A.x",
+    ),
+    "go, a pointer that is embedded": (
+        {
+            "store/base.go": "package store\n\ntype Base struct{}\n",
+            "store/run.go": "package store\n\nfunc (b *Base) Run(n int) error { return nil }\n",
+            "main.go": 'package main\n\nimport s "x/store"\n\ntype Repo struct {\n\t*s.Base\n}\n',
+        },
+        "Repo.Run",
+        "store/run.go:3 Base.Run",
+    ),
+    "go, an interface in an interface": (
+        {
+            "a.go": "package a\n\ntype Reader interface {\n\tRead(p []byte) int\n}\n\n"
+            "type File interface {\n\tReader\n\tClose()\n}\n",
+        },
+        "File.Read",
+        "a.go:4 Reader.Read",
+    ),
+    "rust, what a trait provides": (
+        {
+            "src/sink.rs": "pub trait Sink {\n    fn begin(&self) {}\n}\n",
+            "src/out.rs": "use crate::sink::Sink;\npub struct Out;\nimpl Sink for Out {}\n",
+        },
+        "Out.begin",
+        "src/sink.rs:2 Sink.begin",
+    ),
+    "java, by its package": (
+        {
+            "org/a/Base.java": "package org.a;\npublic class Base<T> { void run() {} }\n",
+            "org/b/Base.java": "package org.b;\npublic class Base { void run() {} }\n",
+            "org/c/A.java": "import org.a.Base;\nclass A extends Base<Integer> implements I {}\n",
+        },
+        "A.run",
+        "org/a/Base.java:2 Base.run",
+    ),
+    "c#": (
+        {"a.cs": "class Base<T> {\n  void Run() {}\n}\nclass A : Base<int>, IA where X : Y {\n}\n"},
+        "A.Run",
+        "a.cs:2 Base.Run",
+    ),
+    "php, a trait": (
+        {
+            "a.php": "<?php\ntrait T {\n  function run() {}\n}\nclass B {}\n"
+            "class A extends B {\n  use T;\n}\n"
+        },
+        "A.run",
+        "a.php:3 T.run",
+    ),
+    "ruby, a module that is included": (
+        {
+            "a.rb": "module M\n  def run\n  end\nend\nclass B\n  def run\n  end\nend\n"
+            "class A < B\n  include M\nend\n"
+        },
+        "A.run",
+        "a.rb:2 M.run",
+    ),
+    "kotlin": (
+        {
+            "a.kt": "open class B(val x: Int) {\n  fun run() {}\n}\n\n"
+            "class A(y: Int) : B(y), I {\n}\n"
+        },
+        "A.run",
+        "a.kt:2 B.run",
+    ),
+    "c++": (
+        {
+            "a.hpp": "template <class T> class B {\n public:\n  void run();\n};\n",
+            "b.hpp": '#include "a.hpp"\nclass A : public B<int>, private C {\n};\n',
+        },
+        "A::run",
+        "a.hpp:3 B.run",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "name", "place"), INHERITED.values(), ids=INHERITED)
+def test_an_inherited_member_is_that_of_the_base_which_has_it(
+    files: dict[str, str], name: str, place: str, opened: Open
+) -> None:
+    access = opened(files)
+    assert places(access, name) == [place]
+    path, _, rest = place.partition(":")
+    line, _, base = rest.partition(" ")
+    said = access.find_references(name).said
+    assert said == f"{spelled(name)} is {base}, {path} {line}"
+    assert format_references(access.find_references(name)).startswith(f"{said}\n")
+
+
+def methods(package: str) -> Iterator[tuple[str, str]]:
+    """Inherited methods by the names of their class and of the class that has them."""
+    top = importlib.import_module(package)
+    modules = [top, *(one for one in vars(top).values() if isinstance(one, types.ModuleType))]
+    for module in modules:
+        for own in [one for one in vars(module).values() if isinstance(one, type)]:
+            for name, value in inspect.getmembers(own, inspect.isfunction):
+                base = next(one for one in own.__mro__ if name in vars(one))
+                where = f"{value.__module__}.{value.__code__.co_qualname}"
+                inside = base.__module__.startswith(package) and own.__module__ == module.__name__
+                if (
+                    inside
+                    and base is not own
+                    and where == f"{base.__module__}.{base.__qualname__}.{name}"
+                ):
+                    yield f"{own.__module__}.{own.__qualname__}.{name}", where
+
+
+@pytest.mark.parametrize("package", ["docutils", "hypothesis", "rich"])
+def test_random_inherited_methods_answer_as_their_definitions(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "cache"))
+    for module in ("docutils.nodes", "docutils.statemachine", "rich.progress", "rich.markdown"):
+        if module.startswith(package):
+            importlib.import_module(module)
+    source = importlib.import_module(package).__file__
+    assert source is not None
+    shutil.copytree(Path(source).parent, tmp_path / "w" / package)
+    access = SmartFileAccess.for_workspace(tmp_path / "w")
+    every = sorted(set(methods(package)))
+    some = random.Random(30).sample(every, min(len(every), 25))
+    assert len(some) >= 10
+    for inherited, own in some:
+        assert places(access, inherited) == places(access, own), inherited
+        assert len(places(access, own)) >= 1
+    access.close()
+
+
+FILES = {
+    "web/headers.py": "class Headers:\n"
+    "    def get_all(self, name): ...\n"
+    "    def put(self): ...\n"
+    "class Other:\n"
+    "    def put(self): ...\n",
+    "web/use.py": "from web.headers import Headers\nheaders = Headers()\nheaders.get_all('a')\n"
+    "import asyncio\nasyncio.sleep(1)\n",
+    "repo.go": "package a\n\ntype Repo struct{}\n\nfunc (r *Repo) LoadBlob(n int) error {\n"
+    "\treturn nil\n}\n",
+    "box.js": "class Box {\n  #dispatch(a) { return a }\n  run() { return this.#dispatch(1) }\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        (written, "web/headers.py:2 Headers.get_all")
+        for written in (
+            "Headers.get_all",
+            "Headers::get_all",
+            "Headers#get_all",
+            "Headers.get_all()",
+            "web.headers.Headers.get_all",
+            "web.Headers.get_all",
+            "web/headers.py::Headers.get_all",
+            "web/headers.py::Headers::get_all",
+            "web/headers.py:Headers.get_all",
+            "web/headers.py:get_all",
+            "web/headers.py:2",
+            "web/headers.py:2:get_all",
+            "web/HEADERS.py:2",
+            "get_all(self, name)",
+            "def get_all(…):",
+            "headers.get_all",
+            "HEADERS.Get_All",
+        )
+    ]
+    + [
+        (written, "repo.go:5 Repo.LoadBlob")
+        for written in (
+            "(*Repo).LoadBlob",
+            "func (r *Repo) LoadBlob",
+            "func (r *Repo) LoadBlob(n int) error",
+            "Repo.loadblob",
+        )
+    ]
+    + [
+        (written, "box.js:2 Box.#dispatch")
+        for written in ("#dispatch", "Box.#dispatch", "Box#dispatch", "this.#dispatch(1)")
+    ],
+)
+def test_a_name_is_taken_in_every_spelling_that_means_one_thing(
+    written: str, place: str, opened: Open
+) -> None:
+    access = opened(FILES)
+    assert places(access, written) == [place]
+    path, _, rest = place.partition(":")
+    line, _, name = rest.partition(" ")
+    position = access.find_position(None, written)
+    assert (position.path, position.line) == (path, int(line))
+    found = access.find_references(written)
+    assert f"{path}:{line}" in {f"{use.path}:{use.line}" for use in found}
+    assert (name in found.said) == (
+        written in {"headers.get_all", "HEADERS.Get_All", "Repo.loadblob"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("async foo(a): b", "foo"),
+        ("Vec<T>::push", "Vec.push"),
+        ("std::map<K, std::vector<V>>::find", "std.map.find"),
+        ("List[int].append", "List.append"),
+        ("$this->foo", "foo"),
+        ("\\App\\Model::find", "App.Model.find"),
+        ("self.run", "run"),
+        ("public static void main(String[] args)", "main"),
+        ("export const useX = () =>", "useX"),
+        ("class A < B", "A"),
+        ("f[2]", "f[2]"),
+        ("a thing", "a thing"),
+    ],
+)
+def test_a_spelling_is_read_as_a_dotted_name(written: str, name: str) -> None:
+    assert spelled(written) == name
+
+
+def test_a_place_is_a_file_with_a_name_or_a_line() -> None:
+    assert written_place("a.py:12:5") == Written("a.py", "", 12, 5)
+    assert written_place("a.py:kill:12") == Written("a.py", "kill", 12)
+    assert written_place("std::vector") is None
+    assert written_place("x: int") is None
+
+
+@pytest.mark.parametrize("seconds", [0, 20])
+def test_a_member_of_nothing_is_answered_by_name_alone_and_said_first(
+    opened: Open, seconds: float, tmp_path: Path
+) -> None:
+    access = opened(FILES)
+    if seconds:
+        access = SmartFileAccess.for_workspace(tmp_path / "workspace", language_servers=True)
+    for name in ("Nonexistent.get_all", "Headers.getall", "Other.get_all", "web.use.get_all"):
+        found = access.find_references(name, seconds=seconds)
+        word = name.rpartition(".")[2]
+        assert found.confirmed == 0
+        assert all(use.tier == "possible" for use in found)
+        assert found.said.startswith(f"nothing defines {name}")
+        assert found.said.endswith(f"places that have the name {word!r}:")
+    said = access.find_references("Headers.getall", seconds=seconds).said
+    assert "did you mean 'Headers.get_all'" in said
+    access.close()
+
+
+def test_bases_that_cannot_be_followed_are_named(opened: Open) -> None:
+    access = opened(
+        {
+            "a.py": "import ext\nclass A(ext.Base): ...\nclass B(make(), A):\n    x = 1\n"
+            "class C:\n    def go(self): ...\nclass D(ext.Base, C): ...\n"
+        }
+    )
+    said = access.find_references("B.gone").said
+    assert "(bases that can't be followed from here: make(), ext.Base)" in said
+    said = access.find_references("D.go").said
+    assert said == "D.go is C.go, a.py 6 (unless ext.Base has it, which can't be followed)"
+
+
+def test_a_symbol_that_a_base_has_is_shown_from_there(opened: Open) -> None:
+    access = opened(
+        {**FILES, "web/more.py": "from web.headers import Headers\nclass M(Headers): ...\n"}
+    )
+    shown = access.read_symbol("web/more.py", "M.get_all")
+    assert (shown.path, shown.line) == ("web/headers.py", 2)
+    assert shown.notes == ("M.get_all is Headers.get_all, web/headers.py 2",)
+    assert access.read_symbol("web/headers.py", "Headers::put").line == 3
+    with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Headers\.get_all'"):
+        access.read_symbol("web/headers.py", "Headers.get_al")
+
+
+def test_several_definitions_are_listed_with_places_and_signatures(opened: Open) -> None:
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        opened(FILES).find_position(None, "put")
+    assert str(caught.value) == (
+        "'put' has 2 definitions:\n"
+        "  web/headers.py:3 Headers.put: def put(self)\n"
+        "  web/headers.py:5 Other.put: def put(self)\n"
+        "name one by its place, such as web/headers.py:3"
+    )
+
+
+def test_calls_of_a_private_name_are_found(opened: Open) -> None:
+    access = opened(FILES)
+    place = access.find_position("box.js", "#dispatch")
+    found = access.call_hierarchy(*place.at)
+    assert [(call.name, call.lines) for call in found.incoming] == [("Box.run", (3,))]
+    # A place without a name is no function that nobody calls.
+    assert "no call of" not in access.call_hierarchy("box.js", 4, 1).reason
+
+
+@pytest.mark.parametrize("path", ["WEB/Headers.py", "web.headers"])
+def test_a_path_is_taken_in_another_case_or_as_a_module(path: str, opened: Open) -> None:
+    assert opened(FILES).get_outline(path).path == "web/headers.py"
