@@ -69,6 +69,8 @@ _DEFINES = {
     "msw": r"(class|function|const|interface|type|async|public|private|static|abstract) {}\b",
     "maturin": r"(fn|struct|enum|trait|type) {}\b",
 }
+_SAME = "same line: "
+_ELSEWHERE = re.compile(r"(?:([^\s:,]+):)?\b(\d+)\b(?!:)")
 _CURSOR = re.compile(r"cursor ([\w.-]+@\S+)")
 
 
@@ -111,7 +113,14 @@ class Sources:
 
     def rows(self, answer: str, path: str) -> Iterator[Row]:
         """The lines of an answer; `path` is the file that was asked for."""
+        before = ""
         for line in answer.split("\n"):
+            # Where else the line before stands.
+            for file, number in _ELSEWHERE.findall(line) if _SAME in line else ():
+                yield Row(file or path, (int(number),), before)
+            if _SAME in line:
+                continue
+            before = line
             head = re.match(r"\s*([^\s:,]+)", line)
             numbers = re.match(r"\s*(\d+)(?:-(\d+))?(?=[:\s-]|$)", line)
             if head and head[1] in self.paths:

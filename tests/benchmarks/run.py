@@ -93,6 +93,11 @@ LIMITS = (
         "Asked again, only changed files are parsed.",
     ),
     (
+        r"\d+ questions",
+        "Where a word of the question is in the code, a grep and seventeen lines are the shortest "
+        "answer. A function is read whole, and a reference or an outline says more than was asked.",
+    ),
+    (
         r"whole sessions with what we ask",
         "Schemas, instructions and requests cost a tenth of a session. Ranges, shell output and "
         "edits, three quarters of it, cost as much as before.",
