@@ -237,7 +237,7 @@ TEXTS = {
     "notes.md": "touch and helper\n",
     "CHANGES": "touch\n",
     "npm-lock.txt": "touch\n",
-    "site.min.css": f"{'a{}' * 900} touch\n",
+    "site.min.less": f"{'a{}' * 900} touch\n",
     "page.zig": f"{'a;' * 1_900} touch\n",
     "use.py": "def helper(): ...\nhelper()\n",
     "logo.png": "touch\n",
@@ -261,9 +261,9 @@ def shown(access: SmartFileAccess, name: str, scope: str | None = None) -> list[
 def test_a_word_that_only_text_has_is_shown_with_its_lines(texts: SmartFileAccess) -> None:
     assert shown(texts, "touch") == [
         "touch: 0 references in 0 files",
-        "text: a.zig 1, 3; and in 1 CHANGES, 1 .md, 1 .txt, 1 .zig, 1 .css",
+        "text: a.zig 1, 3; and in 1 CHANGES, 1 .md, 1 .txt, 1 .zig, 1 .less",
     ]
-    assert shown(texts, "Any.touch", "*.zig")[1:] == ["text: a.zig 1, 3; and in 1 .zig"]
+    assert shown(texts, "Any.touch", "*.zig")[-1] == "text: a.zig 1, 3; and in 1 .zig"
     assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py has the identif")
     assert shown(texts, "touching")[1].startswith("(no code has the identifier 'touching'")
 
