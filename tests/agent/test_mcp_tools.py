@@ -23,6 +23,7 @@ from foldline.backends.errors import (
     PathError,
     SymbolError,
 )
+from foldline.backends.formatting.budget import SYMBOL_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import AccessOptions, Workspace
@@ -245,11 +246,11 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     (workspace / "data.py").write_text(f"TABLE = {'7' * 50_000!r}\n")
     folders = open_folders(workspace)
     text = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE"})
-    assert len(text.encode()) < 2_500
+    assert len(text.encode()) <= SYMBOL_BUDGET
     said = re.search(r"columns 1-(\d+) of 50010: ask with cursor (symbol@0:\S+) for the rest", text)
     assert said is not None
     rest = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": said[2]})
-    assert len(rest.encode()) < 2_500
+    assert len(rest.encode()) <= SYMBOL_BUDGET
     assert f"columns {int(said[1]) + 1}-" in rest
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200

@@ -302,6 +302,13 @@ class AmbiguousSymbolError(SymbolError):
         super().__init__(path, name, message)
         self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The candidates, if they are parts of one thing: accessors, overloads, a type's blocks."""
+        whole = {one.rpartition("[")[0] for one in self.candidates}
+        is_one = len(whole) == 1 and "" not in whole and len(self.candidates) < _MOST_NEAR
+        return self.candidates if is_one else ()
+
 
 class InvalidArgumentError(BackendError, ValueError):
     """An argument that makes no sense: a negative line, a foreign cursor, a broken pattern."""

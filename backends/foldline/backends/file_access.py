@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -293,7 +294,8 @@ class SmartFileAccess(CodeNavigation):
     ) -> SymbolDetails:
         """The sources of several definitions, as `read_symbol` gives each; they share the budget.
 
-        Small ones are whole, and large ones share what is left.
+        Small ones are whole, and large ones share what is left. A name of several parts stands for
+        all of them: accessors of a property, overloads, a type and its `impl` blocks.
 
         Raises:
             SymbolError: The file has none of them.
@@ -303,11 +305,19 @@ class SmartFileAccess(CodeNavigation):
         budgets.check_budget(budget)
         found: list[SymbolDetail] = []
         problems: list[SymbolError] = []
-        for name in dict.fromkeys(names):
+        waiting = list(dict.fromkeys(names))
+        parts: set[str] = set()
+        while waiting:
+            name = waiting.pop(0)
             try:
-                found.append(await self._symbol(file, name, seconds))
+                detail = await self._symbol(file, name, seconds)
+                found.append(replace(detail, qualified_name=name) if name in parts else detail)
             except SymbolError as error:
-                problems.append(error)
+                some = getattr(error, "parts", ())
+                parts.update(some)
+                waiting[:0] = some
+                if not some:
+                    problems.append(error)
         if problems and not found:
             raise problems[0]
         return share_budget(found, problems, budget, query)
@@ -368,8 +378,6 @@ class SmartFileAccess(CodeNavigation):
         else:
             found = await uses(spelled(name))
         if not found.references:
-            from dataclasses import replace
-
             from foldline.backends.base.near_names import did_you_mean
 
             meant = await names.meaning(name)

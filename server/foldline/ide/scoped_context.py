@@ -11,12 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import (
-    SEARCH_BUDGET,
-    SYMBOL_BUDGET,
-    DefaultBudget,
-    size_of,
-)
+from foldline.backends.formatting.budget import SEARCH_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
@@ -133,7 +128,7 @@ class Sizes:
     """
 
     total: int = NO_LIMIT
-    symbol: int = SYMBOL_BUDGET
+    symbol: int = 2_200
     outlines: int = OUTLINES_BUDGET
     outline: int = NO_LIMIT
 

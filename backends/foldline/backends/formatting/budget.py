@@ -27,7 +27,7 @@ class DefaultBudget(int):
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
 OUTLINE_BUDGET = DefaultBudget(6000)
-SYMBOL_BUDGET = DefaultBudget(2200)
+SYMBOL_BUDGET = DefaultBudget(3000)
 REFERENCES_BUDGET = DefaultBudget(2500)
 SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500

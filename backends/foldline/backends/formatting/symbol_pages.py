@@ -11,7 +11,7 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
 from foldline.backends.formatting.parts import plain
-from foldline.backends.formatting.text import symbol_line, symbol_lines
+from foldline.backends.formatting.text import plural, symbol_line, symbol_lines
 from foldline.backends.formatting.text_pages import (
     columns_note,
     find_place,
@@ -103,7 +103,7 @@ def _page(
     cursor = _cursor(lines, order[index], after)
     more = f": ask with cursor {cursor} for the rest"
     if budget >= _LEAST_WITH_COSTS:
-        more += f" ({len(order) - index} lines"
+        more += f" ({len(order) - index} {plural('line', len(order) - index)}"
         enough = _size(_page(detail, lines, (order[index], after), None)) + budgets.RECEIPT
         more += f", budget {enough})" if enough <= budgets.LARGEST_BUDGET else ")"
     shown = order[start : start + page.height]

@@ -72,6 +72,9 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
         matches = matches[number - 1 : number]
     if not matches:
         raise SymbolNotFoundError(path, name, _near(known, asked))
+    # A class is more likely meant than its constructor.
+    outer = tuple(f"{match.qualified_name}." for match in matches)
+    matches = [match for match in matches if not match.qualified_name.startswith(outer)]
     if len(matches) > 1:
         raise AmbiguousSymbolError(path, name, _names(known, matches))
     return matches[0]

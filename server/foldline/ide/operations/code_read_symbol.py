@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline.backends.errors import AmbiguousSymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.symbol_pages import share_budget
@@ -74,7 +75,14 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         names, path = (one.name,), one.path
     if said and arguments.budget is not None:
         shared["budget"] = max(arguments.budget - size_of(f"({said})\n"), 1)
-    detail = await run_query(access.read_symbol, path, names[0], cursor=arguments.cursor, **shared)
+    try:
+        detail = await run_query(
+            access.read_symbol, path, names[0], cursor=arguments.cursor, **shared
+        )
+    except AmbiguousSymbolError as error:
+        if not error.parts or arguments.cursor is not None:
+            raise
+        return await run_query(access.read_symbols, path, names, **shared)
     return replace(detail, notes=(said, *detail.notes)) if said else detail
 
 
