@@ -274,3 +274,13 @@ def test_a_context_is_packed_for_files_or_a_question(
     assert main(["scoped-context", "--query", "zebra"]) == 1
     assert main(["scoped-context"]) == 2
     assert "query: give a question, or `paths` of files" in capsys.readouterr().err
+
+
+def test_lines_takes_two_numbers_for_a_range(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lines", "shop.py", "4", "5"]) == 0
+    spaced = capsys.readouterr().out
+    assert spaced.startswith("shop.py:4-5 of 9 lines\n")
+    assert main(["lines", "shop.py", "4-5"]) == 0
+    assert capsys.readouterr().out == spaced
+    assert main(["lines", "shop.py", "4-5", "8"]) == 2
+    assert "4-5 is a range: leave out 8" in capsys.readouterr().err

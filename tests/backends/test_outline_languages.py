@@ -363,6 +363,12 @@ b:
   4 "c": [1]
 """,
     ),
+    "LICENSE": (
+        "Do what you want.\n\nWithout warranty.\n",
+        """
+(plain text without headings or indented blocks: read its lines, or search in it)
+""",
+    ),
     "a.strange": (
         """thing one {
     inner a {

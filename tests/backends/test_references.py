@@ -29,6 +29,10 @@ from foldline.backends.text import format_references
 
 from .outlines import access_to
 
+DOCTOR = "`foldline doctor` says which would do"
+MISSING = f"no language server is installed for a.go; {DOCTOR}"
+WAITS = "may run code of the workspace, which is not trusted; no other language server is installed"
+
 
 def check_kinds(path: str, source: str, name: str, expected: str) -> None:
     """Each use of `name` is on a line of `expected`: number and kind."""
@@ -508,6 +512,23 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
     )
     assert page_references(found, 3, None).elsewhere == 1
     assert page_references(replace(found, confirmed=0, references=uses[1:]), 0, None).elsewhere == 0
+
+
+@pytest.mark.parametrize(
+    ("coverage", "shown"),
+    [
+        ("complete", []),
+        (f"partial: {MISSING}", ["(by name alone)"]),
+        (f"partial: {MISSING}; no language server is installed for b.ts", ["(by name alone)"]),
+        (f"partial: gopls {WAITS}, {DOCTOR}", ["(by name alone)"]),
+        (f"partial: timed out; {MISSING}", ["(coverage: partial: timed out)"]),
+        ("partial: 3 files left out", ["(coverage: partial: 3 files left out)"]),
+    ],
+)
+def test_a_missing_language_server_takes_three_words(coverage: str, shown: list[str]) -> None:
+    """Which one would do is for `foldline doctor` to say."""
+    found = References("f", (), 0, 0, coverage=coverage)
+    assert format_references(found).split("\n")[1:] == shown
 
 
 class OneConfirmed(Broken):

@@ -75,6 +75,8 @@ def _add_combined(
     if issubclass(operation.arguments, LinesArguments):
         parser.add_argument("path", help="a file")
         parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
+        # `lines FILE 1 8` can only mean `1-8`.
+        parser.add_argument("last", nargs="?", type=number_from(1), help=argparse.SUPPRESS)
         return frozenset({"path", "start", "end"})
     return add_subject(parser, operation)
 
@@ -212,7 +214,10 @@ async def _values(
     if getattr(options, "all", False):
         values["budget"] = None
     if issubclass(operation.arguments, LinesArguments):
-        values |= dict(zip(("start", "end"), options.range, strict=True))
+        start, end = options.range
+        if options.last is not None and end != start:
+            raise Refused(f"{start}-{end} is a range: leave out {options.last}")
+        values |= {"start": start, "end": options.last or end}
     if hasattr(options, "subject"):
         return [{**values, **own} for own in subject_values(access, operation, options)]
     if operation.several:

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import cut_line, plural, remarks, rest
 from foldline.backends.formatting.visible import visible
 
@@ -53,7 +54,9 @@ def diagnostic_lines(found: Diagnostics) -> list[Line]:
     """The count of diagnostics, then one line each."""
     known = _count(len(found), found.left_out, "problem") if found else "no problem is known"
     title: Line = [(found.path, "bold"), (f": {known}", "")]
-    return [title, *map(diagnostic_line, found), *_rest(found)]
+    why = [note(f"({visible(found.reason)})")] if found.reason else []
+    lines = [title, *map(diagnostic_line, found), *rest(found.cursor), *why]
+    return [*lines, *remarks("", found.coverage)]
 
 
 def call_lines(found: Calls, position: Position) -> list[Line]:

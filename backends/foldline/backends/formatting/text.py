@@ -38,6 +38,11 @@ _KEYWORD = re.compile(
     r"(.*?)\b(class|def|fn|func|function|fun|interface|enum|struct|trait|impl|type|const|let|var|"
     r"val|module|mod|namespace|object|record|union|protocol|package|macro)( +)\Z"
 )
+_ABOUT_SERVERS = (
+    "no language server is installed",
+    "no other language server is installed",
+    "`foldline doctor` says",
+)
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -298,13 +303,29 @@ def rest(cursor: str | None) -> list[Line]:
 
 
 def remarks(reason: str, coverage: str) -> list[Line]:
-    """The lines with an answer's reason and coverage, where it has any."""
+    """The lines with an answer's reason and coverage, where it has any.
+
+    They don't say which language server is missing: `foldline doctor` does.
+    """
     from foldline.backends.models import COMPLETE
 
+    reason = "; ".join(_about_the_answer(reason))
     said = [note(f"({visible(reason)})")] if reason else []
-    if coverage != COMPLETE:
-        said.append(note(f"(coverage: {visible(coverage)})"))
+    gaps = "; ".join(_about_the_answer(coverage.removeprefix("partial: ")))
+    if coverage and not gaps:
+        said.append(note("(by name alone)"))
+    elif coverage != COMPLETE:
+        partial = "partial: " if coverage.startswith("partial: ") else ""
+        said.append(note(f"(coverage: {partial}{visible(gaps)})"))
     return said
+
+
+def _about_the_answer(said: str) -> Iterator[str]:
+    """Yield the parts of a remark but for those about servers that aren't there."""
+    for part in said.split("; "):
+        waits = part.endswith("which is not trusted") and not part.startswith("jedi")
+        if not (waits or part.startswith(_ABOUT_SERVERS)):
+            yield part
 
 
 def files_text(count: int) -> str:

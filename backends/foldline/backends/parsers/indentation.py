@@ -43,7 +43,8 @@ def outline_by_indentation(data: bytes, language: str = "unknown") -> Outline:
         said += "; install foldline[grammars]"
     reason = f"{said}: these are the lines with indented lines below them"
     if not len(builder):
-        reason = f"{said} and no line has indented lines below it"
+        what = "plain text" if language == "unknown" else said
+        reason = f"{what} without headings or indented blocks: read its lines, or search in it"
     return Outline(builder.finish(), reason=reason)
 
 
