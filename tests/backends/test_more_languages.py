@@ -1,5 +1,7 @@
 """Outlines of languages with small grammars, of markup with scripts, and of what has none."""
 
+import json
+
 import pytest
 
 from foldline.backends.base import languages
@@ -403,3 +405,33 @@ def test_only_small_files_of_yaml_are_listed_three_levels_deep() -> None:
 def test_templates_in_scripts_are_no_code() -> None:
     text = '<script type="text/x-template" id="row">\n<p>{{ a</p>\n</script>\n'
     check_outline("a.html", text, '1 <script type="text/x-template" id="row">')
+
+
+def test_a_notebook_lists_what_its_cells_define() -> None:
+    cells = [
+        ("markdown", ["# Sales\n", "text\n", "## By *month*"], []),
+        ("code", ["%matplotlib inline\n", "import os\n", "def total(x):\n", "    return x\n"], []),
+        ("code", ["class A:\n", "    def b(self): ...\n", "!ls"], ["def output(): ...\n"]),
+        ("raw", ["def raw(): ...\n"], []),
+    ]
+    book = {
+        "cells": [
+            {"cell_type": kind, "outputs": [{"text": outputs}], "source": source}
+            for kind, source, outputs in cells
+        ],
+        "nbformat": 4,
+    }
+    text = json.dumps(book, indent=1)
+    lines = text.split("\n")
+    outline = access_to({"a.ipynb": text}).get_outline("a.ipynb")
+    assert not outline.reason
+    found = {name: located.symbol for name, located in distinct(flatten(outline.symbols))}
+    assert list(found) == ["Sales", "By *month*", "total", "A", "A.b"]
+    assert all(symbol.signature[:8] in lines[symbol.line - 1] for symbol in found.values())
+    assert found["total"].line_end == found["total"].line + 1
+    assert "return x" in access_to({"a.ipynb": text}).read_symbol("a.ipynb", "total").body
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cells": [', '"source": [\n"a', "[" * 9_000])
+def test_a_broken_notebook_has_no_definitions(text: str) -> None:
+    assert not access_to({"a.ipynb": text}).get_outline("a.ipynb").symbols

@@ -401,7 +401,7 @@ def test_every_language_has_a_grammar_that_loads_and_a_parser() -> None:
         )
         assert outline.language == language.name
     with_code = {"python", "javascript", "typescript", "tsx", "markdown", "toml", "yaml", "json"}
-    with_code |= {"vue", "svelte", "html", "proto", "graphql"}
+    with_code |= {"vue", "svelte", "html", "proto", "graphql", "notebook"}
     assert with_code == {language.name for language in LANGUAGES if language.table is None}
 
 

@@ -39,6 +39,13 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
         from foldline.backends.parsers.indentation import outline_by_indentation
 
         return outline_by_indentation(data, language)
+    if language == "notebook":
+        from foldline.backends.parsers.notebooks import read_cells
+
+        code, headings = read_cells(data)
+        found = outline_source("python", code, guarded=guarded)
+        found.symbols = tuple(sorted((*found.symbols, *headings), key=lambda one: one.line))
+        return found
     try:
         root = parse(language, data, guarded=guarded).root_node
     except ParseCostlyError:

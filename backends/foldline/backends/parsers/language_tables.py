@@ -417,6 +417,7 @@ LANGUAGES = (
     LanguageInfo("html", (".html", ".htm"), "tree_sitter_typescript", "language_typescript"),
     LanguageInfo("proto", (".proto",)),
     LanguageInfo("graphql", (".graphql", ".gql", ".graphqls")),
+    LanguageInfo("notebook", (".ipynb",), "tree_sitter_python", document=True),
     LanguageInfo(
         "markdown",
         (".md", ".markdown", ".mdx"),
@@ -439,7 +440,7 @@ LANGUAGES = (
     ),
     LanguageInfo(
         "json",
-        (".json", ".jsonc", ".json5", ".webmanifest", ".ipynb"),
+        (".json", ".jsonc", ".json5", ".webmanifest"),
         "tree_sitter_json",
         file_names=("Pipfile.lock", "composer.lock", ".prettierrc", ".babelrc"),
         document=True,
