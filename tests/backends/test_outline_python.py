@@ -77,6 +77,7 @@ def make[T](x: T, /, *, y="a#b") -> T: return x
         """
 imports os, sys as system, .: sibling, .models: A, B as C
 10 __all__ = ["Thing", "make"]
+  more
 12 LIMIT: int = 3
 13 first, (second, third) = 1, (2, 3)
 13 first, (second, third) = 1, (2, 3)

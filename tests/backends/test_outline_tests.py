@@ -385,3 +385,27 @@ def test_bash_shows_aliases() -> None:
   2 alias inner=ls
 """,
     )
+
+
+def test_a_package_of_python_says_what_it_offers() -> None:
+    check_outline(
+        "__init__.py",
+        """from ._api import get, post
+from ._models import *
+
+VERSION = "1"
+__all__ = [
+    "VERSION",
+    "get",
+    "Response",
+]
+""",
+        """
+imports ._api: get, post, ._models: *
+4 VERSION = "1"
+5-9 __all__ = ["VERSION", "get", "Response"]
+  get, Response
+""",
+    )
+    access = access_to({"__init__.py": "__all__ = ['get']\nfrom ._api import *\n"})
+    assert access.read_symbol("__init__.py", "get").line == 1

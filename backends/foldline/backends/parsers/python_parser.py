@@ -54,6 +54,11 @@ def outline_python(data: bytes, root: Node) -> Outline:
         if child.type != "comment":
             docstring = walk.docstring_of(child)
             break
+    own = set(walk.builder.names_below(0, -1))
+    for name in dict.fromkeys(walk.exports) if walk.names_all else ():
+        if name not in own:
+            index, *lines = walk.names_all
+            walk.builder.add(index, name, SymbolKind.EXPORT, *lines, name)
     symbols = walk.builder.finish()
     if root.has_error:
         symbols = mend_outline(data, symbols)
@@ -82,6 +87,7 @@ class _Walk:
         self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self.exports: list[str] = []
+        self.names_all: tuple[int, int, int] | None = None  # `__all__`, its first and last line
         self._spaced_oddly = any(
             word + space in data for word in (b"def", b"class") for space in (b"\t", b"\\", b"\f")
         )
@@ -243,7 +249,10 @@ class _Walk:
         text = self.data[start : min(end, start + 3 * _LONGEST_VALUE)]
         signature = shorten(one_line(text), _LONGEST_VALUE)
         line = node.start_point[0] + 1
-        self.builder.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
+        line_end = node.end_point[0] + 1
+        index = self.builder.add(parent, name, _VARIABLE, line, line_end, signature)
+        if name == "__all__" and parent < 0:
+            self.names_all = index, line, line_end
 
     def _alias(self, node: Node, parent: int, names: set[str]) -> None:
         left = node.child_by_field_name("left")

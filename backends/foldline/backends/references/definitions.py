@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
-from foldline.backends.models import ReferenceKind
+from foldline.backends.models import ReferenceKind, SymbolKind
 from foldline.backends.outlines.analysis import OwnAnalysis
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outline_merge import merge_outline
@@ -59,20 +59,25 @@ async def read_symbol(
     preferred = await attempt(engine.preferred_symbol(file, name), nothing)
     if preferred is not None:
         return preferred
+    detail: SymbolDetail | None = None
+    missing: SymbolNotFoundError | None = None
     try:
         detail = await _read_defined(files, analysis, engine, file, name)
-        if detail is not None:
+        # What a file only passes on is better read where it is defined.
+        if detail is not None and detail.kind != SymbolKind.EXPORT:
             return detail
         # Its error has near names.
         outline = analysis.get_outline(file)
         locate(outline.path, outline.symbols, name)
-        missing = SymbolNotFoundError(file, name)
     except SymbolNotFoundError as error:
         missing = error
     if engine is not NO_ENGINE:
         imported = await attempt(_read_imported(analysis, engine, file, name, seconds), nothing)
         if imported is not None:
             return imported
+    if detail is not None:
+        return detail
+    missing = missing or SymbolNotFoundError(file, name)
     meant = await names.meaning(name, files.resolve(file))
     if not meant.found:
         raise missing
