@@ -617,6 +617,16 @@ def test_many_small_changes_are_merged_and_lose_nothing(
     assert "f3x" not in "".join(index.vocabulary()).split("\n")
 
 
+def test_a_term_that_no_file_has_any_more_is_unknown(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    assert {*index.look_up(["first", "other"])[1]} == {"first"}
+    (root / "src" / "a.py").write_text("other\n")
+    assert {*index.look_up(["first", "other"])[1]} == {"first", "other"}
+    (root / "src" / "b.py").unlink()
+    assert {*index.look_up(["first", "other"])[1]} == {"other"}
+    index.close()
+
+
 def test_files_without_a_word_are_merged_like_others(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

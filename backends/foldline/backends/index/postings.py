@@ -37,6 +37,15 @@ class Corpus:
         missing = max(slots, default=-1) + 1 - len(numbers)
         return [*numbers, *[_NO_FILE] * missing] if missing > 0 else numbers
 
+    def has(self, postings: Iterable[Postings]) -> bool:
+        """Return whether one of these is of a file as it is now."""
+        return any(
+            numbers[slot] >= 0
+            for segment, slots, *_ in postings
+            for numbers in [self.numbers(segment, slots)]
+            for slot in slots
+        )
+
 
 def corpus_of(rows: Iterable[DocumentRow]) -> Corpus:
     """The corpus of the documents that an index has."""

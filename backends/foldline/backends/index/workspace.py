@@ -264,7 +264,7 @@ class WorkspaceIndex:
         overlays = {path: self._files.load(path).parse_data for path in self._overlays()}
         if overlays:
             corpus, postings = with_buffers(corpus, postings, terms, overlays)
-        return corpus, postings, coverage
+        return corpus, {term: some for term, some in postings.items() if corpus.has(some)}, coverage
 
     def vocabulary(self) -> list[str]:
         """All terms, in some texts with a line for each."""
