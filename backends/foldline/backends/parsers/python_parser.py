@@ -55,10 +55,11 @@ def outline_python(data: bytes, root: Node) -> Outline:
             docstring = walk.docstring_of(child)
             break
     own = set(walk.builder.names_below(0, -1))
-    for name in dict.fromkeys(walk.exports) if walk.names_all else ():
-        if name not in own:
-            index, *lines = walk.names_all
-            walk.builder.add(index, name, SymbolKind.EXPORT, *lines, name)
+    if walk.names_all is not None:
+        index, first, last = walk.names_all
+        for name in dict.fromkeys(walk.exports):
+            if name not in own:
+                walk.builder.add(index, name, SymbolKind.EXPORT, first, last, name)
     symbols = walk.builder.finish()
     if root.has_error:
         symbols = mend_outline(data, symbols)
