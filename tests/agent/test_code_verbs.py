@@ -228,7 +228,7 @@ def test_finding_nothing_is_status_one_and_says_why(
         (["outline", "shp.py"], 2, "did you mean 'shop.py'"),
         (["read", "../elsewhere"], 2, "is outside the workspace"),
         (["read", "secret.log"], 2, "is ignored by the pattern '*.log' of .gitignore"),
-        (["grep", "("], 2, "missing )"),
+        (["grep", "(zz"], 2, "missing )"),
         (["tree", "--root", "nowhere"], 2, "foldline tree: nowhere: no such file or folder\n"),
         (["read", "zzzz"], 2, "; list what exists with `foldline tree`\n"),
         (["read", "secret.log"], 2, "; ask again with --no-ignore\n"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import engine_of
-from foldline.backends.errors import SymbolError
+from foldline.backends.errors import PathError, SymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
@@ -19,7 +19,7 @@ from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
 from foldline.backends.references.navigation import CodeNavigation
 from foldline.backends.references.references_cache import ReferencesCache
-from foldline.backends.search.walks import WALK_SECONDS, Walks
+from foldline.backends.search.walks import WALK_SECONDS, Scope, Walks
 
 if TYPE_CHECKING:
     import os
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from foldline.backends.protocol import MinimalBackend
 
 _SEARCH_SECONDS = 10.0
+# Files of a glob whose lines are counted.
+_MOST_COUNTED = 500
 
 
 class SmartFileAccess(CodeNavigation):
@@ -199,6 +201,7 @@ class SmartFileAccess(CodeNavigation):
         self,
         path: str = ".",
         *,
+        glob: str | None = None,
         depth: int | None = None,
         query: str | None = None,
         budget: int | None = None,
@@ -207,9 +210,9 @@ class SmartFileAccess(CodeNavigation):
     ) -> FileTree:
         """The folder's files with sizes; folders that do not fit are counted, not cut.
 
-        With a `query`, folders open that lead to the files that it is about, as `search_files`
-        ranks them, and these have their ranks. Of a huge folder, these are the files listed within
-        a few seconds, and `coverage` says so.
+        With a `query`, it has the ten files that it is about, as `search_files` ranks them, with
+        their ranks. With a `glob`, it has the files that match, with their lines. Of a huge folder,
+        these are the files listed within a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
         if self._index is not None and not no_ignore:
@@ -221,17 +224,32 @@ class SmartFileAccess(CodeNavigation):
             found = await rank_files(self._files, self._walks, self._index, query, start)
             ranked, coverage = [*found.paths], found.coverage
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
+        lines_of = None
+        if glob is not None:
+            scope = Scope(self._files, glob, no_ignore=no_ignore)
+            stamps = tuple(stamp for stamp in walked.stamps if scope.holds(stamp.path))
+            if not stamps:
+                scope.check([stamp.path for stamp in walked.stamps])
+            walked = replace(walked, stamps=stamps, ignored=0)
+            lines_of = self._line_count if len(stamps) <= _MOST_COUNTED else None
         return build_tree(
             start,
             walked.stamps,
             ignored=walked.ignored,
             coverage=walked.coverage if coverage == COMPLETE else coverage,
             ranked=ranked,
+            lines_of=lines_of,
             problems=walked.problems,
             depth=depth,
             budget=budget,
             cursor=cursor,
         )
+
+    def _line_count(self, path: str) -> int:
+        try:
+            return len(self._files.load(path).lines)
+        except PathError:
+            return 0
 
     @waits
     async def get_outline(self, file: str, *, query: str | None = None) -> FileOutline:

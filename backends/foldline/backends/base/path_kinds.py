@@ -13,7 +13,8 @@ _TEXT = re.compile(
     r"(^|/)(\.[^/]+|docs?|documentation|changelogs?|changes|news|benchmarks?|benches|examples?"
     r"|samples?|vendor|third[_-]party|dist|generated|__snapshots__)/"
     r"|(^|/)(\.[^/]*|readme|change(s|log)|history|licen[cs]e|copying|authors)[^/]*$"
-    r"|\.(md|mdx|rst|txt|adoc|lock|map|log|csv|svg|json|ya?ml|toml|po|pot|ini|cfg|sum|1)$"
+    r"|\.(md|mdx|rst|txt|adoc|lock|map|log|csv|svg|json|ya?ml|toml|po|pot|ini|cfg|sum|1"
+    r"|png|jpe?g|gif|ico|webp|pdf|zip|gz|woff2?|ttf|otf)$"
     r"|[._-]min\.[^/.]+$",
     re.IGNORECASE,
 )

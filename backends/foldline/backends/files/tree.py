@@ -1,36 +1,41 @@
-"""A folder's tree that fits a byte budget by collapsing folders, never by leaving files out."""
+"""A folder's tree that fits a byte budget by folding: what isn't shown is counted."""
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.path_kinds import TEXT, path_kind
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import remarks, tree_header, tree_line, tree_rest
 from foldline.backends.models import COMPLETE, FileTree, TreeEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from foldline.backends.files.listing import FileStamp
 
 _KIND = "tree"
 _SHOWN_PROBLEMS = 2
-# Files whose ranks are shown, and whose folders open.
-_MOST_RANKED = 20
+# Files that the tree for a query shows; siblings of one pattern that are folded.
+_MOST_RANKED = 10
+_LEAST_FOLDED = 5
+# Numbers and digests; also names that begin with a number, as those of migrations.
+_VARYING = re.compile(r"(?=[a-f]*[0-9])[0-9a-f]{8,}|^[0-9]{3,}[_-][^.]*|[0-9]+")
 
 
 @dataclass(slots=True)
 class _Folder:
-    """A folder while the tree is built; `names` are its files."""
+    """A folder while the tree is built; `names` are its files, `kind` the first of their kinds."""
 
     path: str
     size: int = 0
     count: int = 0
+    kind: int = TEXT
     names: list[tuple[str, int]] = field(default_factory=list)
     folders: dict[str, _Folder] = field(default_factory=dict)
-    opened: bool = False
 
 
 def build_tree(
@@ -44,48 +49,205 @@ def build_tree(
     cursor: str | None = None,
     problems: Sequence[str] = (),
     ranked: Sequence[str] | None = None,
+    lines_of: Callable[[str], int] | None = None,
 ) -> FileTree:
     """The tree of the folder `path` from all files below it.
 
-    Folders open level by level while the text form fits `budget` bytes; those that do not open say
-    how many files they hold. Where not even the first level fits, `cursor` goes on with the rest.
+    Folders open level by level while the text form fits `budget` bytes: those with code, then those
+    with tests, then the others; the last ones may open in part. If not all do, siblings of one
+    pattern are one entry. Where not even the first level fits, `cursor` goes on with the rest.
     `problems` says what was left out of the ignore files.
 
-    With `ranked`, the paths of files, best first, only folders open that lead to one of them, those
-    of the best first, and the entries of the best have their ranks.
+    With `ranked`, the paths of files, best first, the tree has the best ten alone, with their
+    ranks. With `lines_of`, entries of files have their numbers of lines.
     """
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
     root = _collect(path, stamps)
     ranks = {file: rank for rank, file in enumerate((ranked or ())[:_MOST_RANKED], 1)}
-    entries = _entries(root, ranks)
+    said = [] if root.count else [_why_empty(ignored)]
+    if ranked is not None and not ranks:
+        said.append("no file is about the query")
+    elif ranks and len(ranks) < root.count:
+        said = [f"the best {len(ranks)} of {root.count} files; without a query, the tree has all"]
+    builder = _Builder(ranks, lines_of, depth, fold=False)
     whole = FileTree(
-        path,
-        tuple(entries),
-        root.count,
-        root.size,
-        ignored,
-        total_entries=len(entries),
-        shown_from=first,
-        reason=_reason("" if root.count else _why_empty(ignored), problems),
-    )
-    last = _fit_first_level(whole, entries, first, budget)
-    left = None
-    if budget is not None:
-        used = sum(budgets.size_of_line(tree_line(entry, 0)) for entry in entries[first:last])
-        rest = tree_rest(last, len(entries)) if last < len(entries) else []
-        left = budget - _head_size(whole) - budgets.size_of_line(rest) - 1 - used
-    shown_folders = [entry.name for entry in entries[first:last] if entry.folder]
-    if ranked is None:
-        _open_folders(root, shown_folders, depth, left)
-    else:
-        _open_ranked(root, shown_folders, depth, left, ranks)
-    return replace(
-        whole,
-        entries=tuple(_entries(root, ranks)[first:last]),
-        cursor=budgets.make_cursor(_KIND, last) if last < len(entries) else None,
-        coverage=coverage,
-    )
+        path, (), root.count, root.size, ignored, 0, first,
+        reason=_reason("; ".join(said), problems), coverage=coverage,
+    )  # fmt: skip
+    tree = builder.build(root, whole, budget)
+    if builder.closed and budget is not None and not ranks and lines_of is None:
+        tree = _Builder(ranks, lines_of, depth, fold=True).build(root, whole, budget)
+    return tree
+
+
+class _Builder:
+    """Opens folders as far as there is room; `closed` says that not all fit."""
+
+    def __init__(
+        self,
+        ranks: Mapping[str, int],
+        lines_of: Callable[[str], int] | None,
+        depth: int | None,
+        *,
+        fold: bool,
+    ) -> None:
+        self.closed = False
+        self._ranks = ranks
+        self._lines_of = lines_of
+        self._depth = depth
+        self._fold = fold
+        # The ranked files and the folders above them.
+        self._leading = {path[:end] for path in ranks for end in _ends(path)}
+        self._rows: dict[str, list[TreeEntry]] = {}
+        # How many rows of each open folder are shown.
+        self._shown: dict[str, int] = {}
+
+    def build(self, root: _Folder, tree: FileTree, budget: int | None) -> FileTree:
+        """The tree with its entries."""
+        entries = self.rows(root)
+        first, total = tree.shown_from, len(entries)
+        last = _fit_first_level(tree, entries, first, budget)
+        left = None
+        if budget is not None:
+            used = sum(budgets.size_of_line(tree_line(entry, 0)) for entry in entries[first:last])
+            rest = tree_rest(last, total) if last < total else []
+            left = budget - _head_size(tree) - budgets.size_of_line(rest) - 1 - used
+        self.closed = last < total
+        self._open(root, entries[first:last], left)
+        return replace(
+            tree,
+            entries=tuple(self._entries(root)[first:last]),
+            total_entries=total,
+            cursor=budgets.make_cursor(_KIND, last) if last < total else None,
+        )
+
+    def rows(self, folder: _Folder) -> list[TreeEntry]:
+        """The entries of a folder, without children."""
+        if (known := self._rows.get(folder.path)) is not None:
+            return known
+        prefix = f"{folder.path}/" if folder.path else ""
+        rows = [
+            TreeEntry(name, below.path, True, below.size, below.count, collapsed=True)
+            for name, below in sorted(folder.folders.items())
+        ]
+        for name, size in sorted(folder.names):
+            path = prefix + name
+            lines = self._lines_of(path) if self._lines_of is not None else 0
+            rank = self._ranks.get(path, 0)
+            rows.append(TreeEntry(name, path, False, size, 1, rank=rank, lines=lines))
+        if self._leading:
+            rows = [row for row in rows if row.path in self._leading]
+        # The names of a folder that is asked for itself are shown.
+        elif self._fold and self._rows:
+            rows = _folded(folder, rows)
+        self._rows[folder.path] = rows
+        return rows
+
+    def _open(self, root: _Folder, rows: Sequence[TreeEntry], left: int | None) -> None:
+        """Open folders by kind, then level by level, where they fit; then parts of the others."""
+        waiting: list[tuple[int, int, int, _Folder]] = []
+        too_large: list[tuple[int, _Folder]] = []
+        room = left or 0
+        number = 0
+
+        def add(folder: _Folder, rows: Iterable[TreeEntry], level: int) -> None:
+            nonlocal number
+            for row in rows:
+                if (below := _below(folder, row)) is not None:
+                    number += 1
+                    heappush(waiting, (below.kind, level, number, below))
+
+        add(root, rows, 1)
+        while waiting:
+            kind, level, _, folder = heappop(waiting)
+            if self._depth is None or level < self._depth:
+                rows = self.rows(folder)
+                cost = sum(budgets.size_of_line(tree_line(row, level)) for row in rows)
+                if left is None or cost <= left:
+                    left = None if left is None else left - cost
+                    self._shown[folder.path] = len(rows)
+                    add(folder, rows, level + 1)
+                else:
+                    self.closed = True
+                    too_large.append((level, folder))
+            if left is not None and (not waiting or waiting[0][0] > kind):
+                for level, folder in too_large:
+                    if 5 * left > room:
+                        left -= self._open_part(folder, level, left)
+                too_large.clear()
+
+    def _open_part(self, folder: _Folder, level: int, left: int) -> int:
+        """Open a folder with as many entries as fit; the bytes that they take."""
+        rows = self.rows(folder)
+        cost = budgets.size_of_line(tree_line(_others(folder, rows), level))
+        shown = 0
+        for row in rows[:-1]:
+            size = budgets.size_of_line(tree_line(row, level))
+            if cost + size > left:
+                break
+            cost, shown = cost + size, shown + 1
+        if shown:
+            self._shown[folder.path] = shown
+        return cost if shown else 0
+
+    def _entries(self, root: _Folder) -> list[TreeEntry]:
+        """The entries of the root with those of open folders; no recursion, trees may be deep."""
+        self._shown[root.path] = len(self.rows(root))
+        order = [root]
+        for folder in order:
+            below = (_below(folder, row) for row in self.rows(folder)[: self._shown[folder.path]])
+            order.extend(one for one in below if one is not None and one.path in self._shown)
+        made: dict[str, list[TreeEntry]] = {}
+        for folder in reversed(order):
+            rows, shown = self.rows(folder), self._shown[folder.path]
+            # The rest of what a query isn't about is missing below its folders.
+            entries = [
+                replace(row, children=tuple(made[row.path]), collapsed=bool(self._leading))
+                if row.folder and row.path in made
+                else row
+                for row in rows[:shown]
+            ]
+            made[folder.path] = entries + ([_others(folder, rows[shown:])] if rows[shown:] else [])
+        return made[root.path]
+
+
+def _below(folder: _Folder, row: TreeEntry) -> _Folder | None:
+    """The folder that an entry stands for; None for a file, and for several folders."""
+    below = folder.folders.get(row.name)
+    return below if below is not None and below.path == row.path else None
+
+
+def _others(folder: _Folder, rows: Sequence[TreeEntry]) -> TreeEntry:
+    files = sum(row.files for row in rows)
+    size = sum(row.size for row in rows)
+    return TreeEntry(f"… {files} more files", folder.path, False, size, files, collapsed=True)
+
+
+def _folded(folder: _Folder, rows: Sequence[TreeEntry]) -> list[TreeEntry]:
+    """The entries, those whose names differ in numbers only as one; so are texts among code."""
+    groups: dict[tuple[bool, str], list[TreeEntry]] = {}
+    among_code = bool(folder.path) and folder.kind != TEXT
+    for row in rows:
+        is_text = among_code and not row.folder and path_kind(row.path) == TEXT
+        key = "" if is_text else _VARYING.sub("0", row.name)
+        groups.setdefault((row.folder, key), []).append(row)
+    folded: list[TreeEntry] = []
+    for (is_folder, key), some in groups.items():
+        name = some[0].name
+        if len(some) < (_LEAST_FOLDED if key else 2) or key == name:
+            folded += some
+            continue
+        kind = "folders" if is_folder else "files"
+        name = f"{len(some)} {kind} like {name}" if key else f"{name} and {len(some) - 1} more"
+        size, files = sum(row.size for row in some), sum(row.files for row in some)
+        path = folder.path or "."
+        folded.append(TreeEntry(name, path, is_folder, size, files, collapsed=True))
+    return folded
+
+
+def _ends(path: str) -> list[int]:
+    return [*(at for at, character in enumerate(path) if character == "/"), len(path)]
 
 
 def _reason(empty: str, problems: Sequence[str]) -> str:
@@ -114,12 +276,14 @@ def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:
         holder.names.append((name, stamp.size))
         holder.size += stamp.size
         holder.count += 1
+        holder.kind = holder.kind and min(holder.kind, path_kind(stamp.path))
     # Every folder precedes those below it, so that sums travel upwards in one pass.
     for key in reversed(by_path):
         if key:
             above = by_path[key.rpartition("/")[0]]
             above.size += by_path[key].size
             above.count += by_path[key].count
+            above.kind = min(above.kind, by_path[key].kind)
     return root
 
 
@@ -134,33 +298,6 @@ def _add_folder(by_path: dict[str, _Folder], folder: str, root: str) -> _Folder:
             holder.folders[name] = below
         holder = below
     return holder
-
-
-def _entries(folder: _Folder, ranks: Mapping[str, int]) -> list[TreeEntry]:
-    """The entries of an opened folder, folders first; no recursion, trees may be deep."""
-    order: list[_Folder] = [folder]
-    for holder in order:
-        if holder is folder or holder.opened:
-            order.extend(holder.folders.values())
-    made: dict[int, list[TreeEntry]] = {}
-    for holder in reversed(order):
-        if holder is not folder and not holder.opened:
-            continue
-        prefix = f"{holder.path}/" if holder.path else ""
-        entries: list[TreeEntry] = []
-        for name, below in sorted(holder.folders.items()):
-            children = tuple(made.get(id(below), ()))
-            entries.append(
-                TreeEntry(
-                    name, below.path, True, below.size, below.count, children, not below.opened
-                )
-            )
-        entries.extend(
-            TreeEntry(name, prefix + name, False, size, 1, rank=ranks.get(prefix + name, 0))
-            for name, size in sorted(holder.names)
-        )
-        made[id(holder)] = entries
-    return made[id(folder)]
 
 
 def _head_size(tree: FileTree) -> int:
@@ -187,63 +324,3 @@ def _fit_first_level(
         left -= size
         last += 1
     return last
-
-
-def _open_folders(root: _Folder, names: list[str], depth: int | None, left: int | None) -> None:
-    """Open folders level by level, each where its entries fit into what is left of the budget."""
-    waiting = deque((root.folders[name], 1) for name in names)
-    while waiting:
-        folder, level = waiting.popleft()
-        if depth is not None and level >= depth:
-            continue
-        if left is not None:
-            cost = _cost(folder, level, {})
-            if cost > left:
-                continue
-            left -= cost
-        folder.opened = True
-        waiting.extend((below, level + 1) for below in folder.folders.values())
-
-
-def _open_ranked(
-    root: _Folder,
-    names: list[str],
-    depth: int | None,
-    left: int | None,
-    ranks: Mapping[str, int],
-) -> None:
-    """Open the folders above each ranked file, the best first, where all of them fit."""
-    skip = len(root.path) + 1 if root.path else 0
-    for path in ranks:
-        closed: list[_Folder] = []
-        cost = 0
-        folder = root
-        parts = path[skip:].split("/")[:-1]
-        if not parts or parts[0] not in names or (depth is not None and len(parts) >= depth):
-            continue
-        for level, name in enumerate(parts, 1):
-            folder = folder.folders[name]
-            if not folder.opened:
-                closed.append(folder)
-                cost += _cost(folder, level, ranks)
-        if left is not None:
-            if cost > left:
-                continue
-            left -= cost
-        for folder in closed:
-            folder.opened = True
-
-
-def _cost(folder: _Folder, level: int, ranks: Mapping[str, int]) -> int:
-    """The bytes of the lines of a folder's entries."""
-    lines = [
-        tree_line(TreeEntry(name, below.path, True, below.size, below.count, (), True), level)
-        for name, below in folder.folders.items()
-    ]
-    lines += [
-        tree_line(
-            TreeEntry(name, name, False, size, 1, rank=ranks.get(f"{folder.path}/{name}", 0)), level
-        )
-        for name, size in folder.names
-    ]
-    return sum(map(budgets.size_of_line, lines))

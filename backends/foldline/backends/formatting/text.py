@@ -73,8 +73,9 @@ def tree_line(entry: TreeEntry, level: int) -> Line:
     """The line of one entry."""
     name = f"{'  ' * level}{visible(entry.name)}"
     if not entry.folder:
+        lines = f", {entry.lines} {plural('line', entry.lines)}" if entry.lines else ""
         rank = f" #{entry.rank}" if entry.rank else ""
-        return [(name, ""), (f" {format_size(entry.size)}{rank}", "dim")]
+        return [(name, ""), (f" {format_size(entry.size)}{lines}{rank}", "dim")]
     more = " …" if entry.collapsed else ""
     totals = f" {files_text(entry.files)}, {format_size(entry.size)}{more}"
     return [(f"{name}/", _FOLDER), (totals, "dim")]

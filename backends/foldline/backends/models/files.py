@@ -16,7 +16,9 @@ class TreeEntry:
     """A file, or a folder with the count and the size of all files below it.
 
     A folder with `collapsed` has more than `children` shows: `get_tree(entry.path)` opens it.
-    `rank` is a file's place among those that match the query the tree is for, 0 without one.
+    Several of one pattern, or the last ones of a folder, may be one entry, with the path of the
+    folder that has them. `rank` is a file's place among those that match the query the tree is for,
+    and `lines` its number of lines; 0 is unknown.
     """
 
     name: str
@@ -27,6 +29,7 @@ class TreeEntry:
     children: tuple[TreeEntry, ...] = ()
     collapsed: bool = False
     rank: int = 0
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ class Arguments(Paged):
 
     pattern: Annotated[
         str,
-        Doc("a regular expression; RE2's syntax works everywhere", "regular expression (RE2)"),
+        Doc("a regular expression; RE2's syntax works everywhere", "in RE2's syntax"),
         Role.PATTERN,
     ]
     glob: Annotated[
         str | None,
-        Doc("a file, a folder or a glob", "such as src/**/*.{ts,tsx} or *.go,!*_test.go"),
+        Doc("a file, a folder or a glob", "such as src/**/*.{ts,tsx}"),
         Role.SCOPE,
     ] = None
     context: Annotated[

@@ -17,6 +17,7 @@ class Arguments(Paged):
     """A folder, and how much of it."""
 
     path: FolderPath = "."
+    glob: Annotated[str | None, Doc("only the files of a glob, with their lines")] = None
     depth: Annotated[int | None, Doc("how many levels to open"), Between(0)] = None
     query: Annotated[str | None, Doc("open what it's about"), Role.QUESTION] = None
     budget: Budget = TREE_BUDGET
