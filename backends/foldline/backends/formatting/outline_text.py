@@ -46,7 +46,7 @@ _MOST_DECORATORS = 8
 _BEST = 3
 # After the first that doesn't fit, so many smaller ones are tried.
 _MOST_TRIED = 30
-_WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
+_WITHOUT_ANNOTATIONS = frozenset({"some names", "signatures", "some signatures"})
 # A name and what separates it from the next one have at least so many bytes.
 _LEAST = 3
 # Keys of what isn't a definition; those of definitions are their identities.
@@ -250,8 +250,11 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
         ),
     )
     symbols = [located.symbol for located in by_use]
-    yield _Stage("signatures", _Level.BRIEF, [id(symbol) for symbol in symbols])
-    longer = [id(symbol) for symbol in symbols if _brief(symbol) is not symbol]
+    # Of a variable, only its value or type says more than its name.
+    brief = [id(symbol) for symbol in symbols if symbol.kind != SymbolKind.VARIABLE]
+    yield _Stage("signatures", _Level.BRIEF, brief)
+    others = {id(symbol) for symbol in symbols} - set(brief)
+    longer = [id(one) for one in symbols if id(one) in others or _brief(one) is not one]
     yield _Stage("annotations and defaults", _Level.FULL, longer)
     documented = [id(symbol) for symbol in symbols if symbol.docstring]
     if headers.outline and headers.outline.docstring:
@@ -306,7 +309,7 @@ class _Form:
         def fits(count: int) -> bool:
             self.levels = start
             self.raise_to(level, keys[:count])
-            part = [] if count == len(keys) else [f"some {what}" if count else what]
+            part = [f"some {what}" if len(keys) > 1 else what] if count < len(keys) else []
             self._leave_out([*before, *part, *rest])
             return size_of_lines(self.lines()) <= room
 

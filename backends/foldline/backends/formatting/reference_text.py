@@ -144,7 +144,9 @@ def _lines(
         folded = "; ".join(_folded(uses[len(in_full) :]))
         number += len(uses)
         if in_full:
-            lines += [[path, (test, "dim")], *map(reference_line, in_full)]
+            # Two uses on a line are shown once.
+            rows = (row for row, _ in groupby(map(reference_line, in_full)))
+            lines += [[path, (test, "dim")], *rows]
             lines += [note(f"  {folded}")] if folded else []
         else:
             lines.append([path, (f"{test}: {folded}", "dim")])
