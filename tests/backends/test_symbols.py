@@ -207,6 +207,13 @@ def test_a_budget_that_is_asked_for_shows_the_outline_and_then_source() -> None:
     assert f"class A:\n{shown}\n{rest.body}" == source.rstrip()
 
 
+def test_a_function_with_functions_inside_shows_source_too() -> None:
+    source = "def f():\n    def g():\n" + "        x = 1\n" * 400 + "    return g\n"
+    page = access_to({"a.py": source}).read_symbol("a.py", "f", budget=DefaultBudget(2_000))
+    assert "\n  2-402 def g()\ndef f():\n    def g():\n        x = 1\n" in page.body
+    assert 1_600 < len(format_symbol(page).encode()) <= 2_000
+
+
 STEPS = "def run(\n    first,\n    second,\n):\n" + "".join(
     f"    step_{n} = first + {n}\n" + ("    total = price * discount\n" if n == 150 else "")
     for n in range(300)

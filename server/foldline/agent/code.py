@@ -75,8 +75,8 @@ def _add_combined(
     if issubclass(operation.arguments, LinesArguments):
         parser.add_argument("path", help="a file")
         parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
-        # `lines FILE 1 8` can only mean `1-8`.
-        parser.add_argument("last", nargs="?", type=number_from(1), help=argparse.SUPPRESS)
+        said = "the last line: `1 8` is `1-8`"
+        parser.add_argument("last", nargs="?", type=number_from(1), metavar="END", help=said)
         return frozenset({"path", "start", "end"})
     return add_subject(parser, operation)
 

@@ -309,7 +309,7 @@ def _outline(
 ) -> SymbolDetail:
     """The symbol with the outline of what is inside it, for a query if there is one.
 
-    The first lines of its source fill a budget that was asked for.
+    The first lines of its source fill a budget that was asked for, and any budget of a function.
     """
     rest = _cursor(lines, 0)
     enough = _size(detail) + budgets.RECEIPT
@@ -326,7 +326,8 @@ def _outline(
         matches = with_matches(inside, source, query).matches
     text = plain(fit_members(detail, room, matches, budget - room))
     left = room - size_of(text)
-    if not (query or isinstance(budget, budgets.DefaultBudget)) and left > budget // 5:
+    fills = detail.kind in _CALLABLE or not isinstance(budget, budgets.DefaultBudget)
+    if fills and not query and left > budget // 5:
         first = "outline, then its source: name a member, or read on"
         page = _page(detail, lines, (0, 1), budget - size_of(text) - size_of(first) - 4)
         if page.cursor not in (None, rest):
