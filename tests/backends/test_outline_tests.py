@@ -30,6 +30,7 @@ describe('cors', () => {
 describe(Router.name, () => { it('routes', () => {}) })
 expect(/x/.test('abc')).toBe(true)
 context('2d')
+describe('a/b works', () => { it(' at / ', () => {}) })
 """
 
 
@@ -52,6 +53,8 @@ imports ./cors: cors
     17 it "sets the header"
 20 describe "Router.name"
   20 it "routes"
+23 describe "a/b works"
+  23 it "at /"
 """,
     )
 
@@ -65,6 +68,7 @@ imports ./cors: cors
         ("describe('cors')", 3),
         ('it "adds %i"', 7),
         ("adds %i", 7),
+        ("a/b works > at /", 23),
         ("nested > sets the header", 17),
         ("cors > nested > sets the header", 17),
         ("works for ${x}", 12),

@@ -97,7 +97,7 @@ def is_local(located: Located) -> bool:
 
 def _titles(name: str) -> str:
     """`describe "cors" > it "sets it"` and `TestCors/sets it` as `cors.sets it`."""
-    parts = re.split(r"\s+>\s+|/", name)
+    parts = re.split(r"\s+>\s+", name) if " > " in name else name.split("/")
     return ".".join(_TITLED.sub(r"\2", part.strip()) for part in parts)
 
 

@@ -105,7 +105,7 @@ class _Walk:
                 if given is None or not given.named_children or not _SUBTEST.search(word):
                     continue
                 title = self._text(given.named_children[0])
-                title = title[1:-1] if title[0] in '"`' else title
+                title = title[1:-1].strip() if title[0] in '"`' else title
                 signature, word = f'{word} "{title}"', title
             elif not word.isidentifier():
                 continue
@@ -140,7 +140,7 @@ class _Walk:
             title = _TITLE.match(text)
             if title is None:
                 continue
-            name = shorten(title[1] or title[2], _LONGEST_SIGNATURE)
+            name = shorten((title[1] or title[2]).strip(), _LONGEST_SIGNATURE)
             end = node.end_byte if body is None else body.start_byte
             signature = shorten(fold_space(self.data[node.start_byte : end]), _LONGEST_VALUE)
             if rule.name == ("*",) or rule.kind is SymbolKind.TEST:
@@ -268,7 +268,7 @@ class _Walk:
         parts = [node.child_by_field_name(name) for name in self.table.signature_fields]
         end = max((part.end_byte for part in parts if part is not None), default=end)
         text = self.data[outer.start_byte : end]
-        if node.type == "type_spec":
+        if node.type in {"type_spec", "block"}:
             # The body of a Go type is the type, of which the part before the brace is signature.
             text = self.data[outer.start_byte : node.end_byte].partition(b"{")[0]
         if node.type in _GROUPED and outer is node and node.parent is not None:

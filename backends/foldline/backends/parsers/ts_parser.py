@@ -167,9 +167,8 @@ class _Walk:
                 if node.id not in froms:
                     source = node.child_by_field_name("source")
                     text = f"export from {self._text(source)}" if source else "export"
-                    froms[node.id] = self._add(
-                        -1, text.removeprefix("export "), SymbolKind.EXPORT, node, node, text
-                    )
+                    title = self._text(source).strip("'\"") if source else text
+                    froms[node.id] = self._add(-1, title, SymbolKind.EXPORT, node, node, text)
                 text = fold_space(self._bytes(specifier))
                 self._add(froms[node.id], name, SymbolKind.EXPORT, node, named, text)
 
