@@ -186,15 +186,23 @@ imports @import 'a'
     test "b", %{c: c} do
     end
   end
+  @callback insert(t) :: :ok
+  @type t :: map
+  if X do
+    def inner, do: 1
+  end
 end
 """,
         """
-1-14 defmodule A.B
+1-19 defmodule A.B
   4-5 def f(a, b) when a > 1
   7 defp g, do: 1  # says
   8-9 defmacro m(x)
   10-13 describe "a"
     11-12 test "b"
+  14 callback insert(t) :: :ok
+  15 type t :: map
+  17 def inner, do: 1
 """,
     ),
     "a.scala": (

@@ -355,11 +355,15 @@ LANGUAGES = (
     _language(
         "elixir",
         ".ex .exs",
+        through="unary_operator",
         hash_comments=True,
         calls={
             **dict.fromkeys(
-                ("def", "defp", "defmacro", "defmacrop", "defguard"), Rule(SymbolKind.FUNCTION)
+                ("def", "defp", "defmacro", "defmacrop", "defguard", "callback"),
+                Rule(SymbolKind.FUNCTION),
             ),
+            **dict.fromkeys(("type", "typep", "opaque"), Rule(SymbolKind.TYPE)),
+            **dict.fromkeys(("if", "for", "unless", "quote"), _GIVEN),
             **dict.fromkeys(
                 ("defmodule", "defprotocol", "defimpl"), Rule(SymbolKind.NAMESPACE, opens=True)
             ),

@@ -132,8 +132,9 @@ class _Walk:
         inside = node.child_by_field_name("arguments") or _body(node, "<arguments>")
         given = inside.named_children if inside else node.children_by_field_name("argument")
         body = node.child_by_field_name("block") or _body(node, "<do_block>")
-        if inside is not None and not rule.body:
-            return [_Scope(inside, scope.parent, scope.kind, None)]
+        if not rule.body:
+            looked = filter(None, (inside, body))
+            return [_Scope(one, scope.parent, scope.kind, None) for one in looked]
         index = -1
         for argument in given if rule.name == ("*",) else given[:1]:
             text = self._text(argument)
