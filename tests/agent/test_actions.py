@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
+from lsprotocol.types import ClientCapabilities
 from pygls.exceptions import JsonRpcException
 from textual.widgets import Static
 
@@ -114,6 +119,7 @@ def server_of(file: Path) -> FoldlineServer:
     """A server that has no client to tell anything."""
     server = create_server(actions=[Pin])
     server.protocol.notify = lambda *_: None  # type: ignore[method-assign]
+    server.protocol.client_capabilities = ClientCapabilities()
     server.core.set_settings(Settings(trusted=True))
     server.core.set_roots([file.parent])
     server.core.locate = lambda *_: None
@@ -212,6 +218,33 @@ def test_a_new_action_is_an_event_of_the_page(workspace: Workspace, file: Path) 
             with pytest.raises(ArgumentsError, match=problem):
                 controls.read(wrong)
         await stop(workspace)
+
+    asyncio.run(run())
+
+
+def test_a_browser_can_send_a_new_action(file: Path) -> None:
+    server = server_of(file)
+
+    async def run() -> None:
+        session = await started(server.core, file)
+        url = server.pages.serve(session)
+        browser = build_opener(HTTPCookieProcessor())
+
+        async def send(**event: object) -> int:
+            headers = {"Origin": urljoin(url, "/")[:-1], "Content-Type": "application/json"}
+            request = Request(urljoin(url, "actions"), json.dumps(event).encode(), headers)
+            with await asyncio.to_thread(browser.open, request) as answer:
+                return int(answer.status)
+
+        (await asyncio.to_thread(browser.open, url)).close()
+        assert await send(action="pin", key="rules", times=2) == 204
+        assert "Be polite." in server.previews.find(session).state().blocks[0].text
+        with pytest.raises(HTTPError) as refused:
+            await send(action="pin", key="rules", times=9)
+        with refused.value as answer:
+            assert answer.read().decode().strip() == BOUND
+        await server.pages.stop()
+        await server.stop()
 
     asyncio.run(run())
 

@@ -17,7 +17,7 @@ _FOREIGN = re.compile(
 )
 _WORD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?![\"'])")
 _LEADING = re.compile(r"\s*(?:(?:#?if|#?each|#?with|#?unless)\s+)?([A-Za-z_]\w*)")
-# An f-string that begins further before, in characters, isn't seen.
+# The start of an f-string is looked for in this many characters before a match.
 _FAR = 1_000
 _IN_F_STRING = re.compile(r"\b[fF][rR]?(?:\"[^\"\n]*|'[^'\n]*)\Z")
 # Between backticks there is code, which may well be of another template language.

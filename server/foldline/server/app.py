@@ -51,7 +51,7 @@ from foldline.server.server import FoldlineServer
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
     from types import ModuleType
 
     from foldline.ide.operations.operation import Operation
@@ -95,10 +95,10 @@ COMMANDS = tuple(sorted(_COMMANDS, key=lambda command: str(command.COMMAND)))
 
 def create_server(
     operations: Iterable[Operation[Any, Any]] = OPERATIONS,
-    actions: Iterable[type[Action[Any]]] = (),
+    actions: Sequence[type[Action[Any]]] = (),
 ) -> FoldlineServer:
     """A server for one client, with every feature, command and operation, and further `actions`."""
-    server = FoldlineServer(VERSION)
+    server = FoldlineServer(VERSION, actions)
     for method, handle in NOTIFICATIONS.items():
         server.feature(method)(_refusing(handle))
     for feature in FEATURES:
@@ -106,7 +106,8 @@ def create_server(
     for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
     for operation in operations:
-        _register_operation(server, OperationCommand(operation))
+        operation_command = OperationCommand(operation)
+        _register(server, operation_command.name, operation_command.execute)
     return server
 
 
@@ -138,10 +139,6 @@ def _register_command(server: FoldlineServer, command: ModuleType | PromptComman
         return await in_thread(partial(unstructure, answer))
 
     _register(server, command.COMMAND, execute)
-
-
-def _register_operation(server: FoldlineServer, command: OperationCommand) -> None:
-    _register(server, command.name, command.execute)
 
 
 def _register(

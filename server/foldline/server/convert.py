@@ -59,7 +59,7 @@ class LineIndex:
         start = self.starts[line]
         if self.text.isascii():
             return Position(line, offset - start)
-        return Position(line, self._units(self.text[start:offset]))
+        return Position(line, _units(self.text[start:offset], self.encoding))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(end))
@@ -75,7 +75,7 @@ class LineIndex:
     def line(self, line: int) -> Range:
         """The range of a line's text without the blanks around it; lines count from 0."""
         line = min(line, len(self.starts) - 1)
-        start, end = self.starts[line], self._line_end(line)
+        start, end = self.starts[line], _line_end(self.text, self.starts, line)
         text = self.text[start:end]
         return self.range(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
 
@@ -83,12 +83,6 @@ class LineIndex:
         """An LSP position as `foldline.backends` counts: from 1, columns in code points."""
         line = min(line, len(self.starts) - 1)
         return line + 1, self.offset(Position(line, character)) - self.starts[line] + 1
-
-    def _line_end(self, line: int) -> int:
-        return _line_end(self.text, self.starts, line)
-
-    def _units(self, text: str) -> int:
-        return _units(text, self.encoding)
 
 
 class LineStarts(Sequence[int]):

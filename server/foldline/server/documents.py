@@ -86,8 +86,6 @@ class Documents(Workspace):
 
 def _joined(text: str) -> str:
     """The text with two halves of a character that stand side by side as that one."""
-    return _HALVES.sub(lambda pair: _character(pair[0]), text)
-
-
-def _character(halves: str) -> str:
-    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return _HALVES.sub(
+        lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text
+    )

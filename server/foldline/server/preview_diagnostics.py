@@ -99,15 +99,11 @@ async def problem_diagnostics(
     return [
         Diagnostic(
             range=place,
-            message=_without_place(problem),
+            # Without its place, at which an editor shows it.
+            message=problem.message.removeprefix(f"{Path(problem.file).name}:{problem.line}: "),
             severity=DiagnosticSeverity.Error,
             code=problem.kind,
             source=SOURCE,
         )
         for place, problem in zip(ranges, problems, strict=True)
     ]
-
-
-def _without_place(problem: Problem) -> str:
-    """The message, which an editor shows at its place, without that place."""
-    return problem.message.removeprefix(f"{Path(problem.file).name}:{problem.line}: ")

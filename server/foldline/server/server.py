@@ -21,11 +21,13 @@ from foldline.server.snapshots import locate
 from foldline.server.virtual_documents import VirtualDocuments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from pygls.server import ServerErrors
 
     from foldline.ide.previews.state import PreviewState
+    from foldline.ide.prompts.actions import Action
     from foldline.ide.render import render
     from foldline.server.documents import Documents
 
@@ -49,7 +51,7 @@ class FoldlineServer(LanguageServer):
 
     protocol: FoldlineProtocol
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, actions: Sequence[type[Action[Any]]]) -> None:
         super().__init__(
             "foldline", version, protocol_cls=FoldlineProtocol, converter_factory=message_converter
         )
@@ -61,7 +63,7 @@ class FoldlineServer(LanguageServer):
         self.core.report = partial(report, self)
         self.previews = self.core.previews
         self.previews.on_update = self._preview_updated
-        self.pages = Pages(self.previews, self._editor)
+        self.pages = Pages(self.previews, self._editor, actions)
         self.virtual = VirtualDocuments()
         self.reported: set[str] = set()
         self.problems = Problems()

@@ -109,8 +109,8 @@ class Address:
 class VirtualDocuments:
     """The documents that the client has asked for, and is told of when they may have changed.
 
-    A client asks again for what it still shows. So each is told of once, and nothing is rendered
-    for a document that was closed.
+    A client that is told asks again for what it still shows. So it is told of each document once
+    after it has asked for it, and nothing is rendered for a document that was closed.
     """
 
     def __init__(self) -> None:
@@ -151,9 +151,9 @@ class VirtualDocuments:
         return text
 
     def changed(self, ls: FoldlineServer, session_id: str | None = None) -> None:
-        """Tell the client, once things are quiet, that what it shows may have changed.
+        """Tell the client, once things are quiet, that texts it shows may have changed.
 
-        Without a preview it is all that is not one's: previews follow their documents themselves.
+        These are the texts of the preview; without one, all that belong to no preview.
         """
         self._changed |= {address for address, of in self._asked.items() if of == session_id}
         if self._changed and _capability(ls) is not None:

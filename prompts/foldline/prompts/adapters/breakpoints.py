@@ -70,9 +70,9 @@ class Cuts:
         """True if there is a breakpoint behind the tools."""
         offsets = [mark.offset for mark in kept if mark.part != TOOLS]
         self._pieces = {
-            message.text: _cut(message.text, places)
-            for message in rendered.messages
-            if (places := _within(message, offsets))
+            text: [text[start:end] for start, end in pairwise((0, *places, len(text)))]
+            for text, places in ((one.text, _within(one, offsets)) for one in rendered.messages)
+            if places
         }
 
     def parts(self, text: object, kind: str, mark: Mapping[str, object]) -> list[dict[str, object]]:
@@ -97,11 +97,6 @@ def keep_prefix(messages: Sequence[dict[str, object]], cuts: Cuts, kind: str) ->
             return
         if parts := cuts.parts(message["content"], kind, _MARK):
             message["content"] = parts
-
-
-def _cut(text: str, places: Sequence[int]) -> list[str]:
-    """Return the pieces of a text between places in it, its end included."""
-    return [text[start:end] for start, end in pairwise((0, *places, len(text)))]
 
 
 def _within(message: PromptMessage, offsets: Sequence[int]) -> list[int]:

@@ -120,7 +120,9 @@ class _Responses(SdkExchange):
         if tools:
             self.request["tools"] = tools
         self._compare_with(last_message_id(conversation, adapter.provider))
-        cuts = Cuts(rendered, openai_rules(adapter.model), _shown(tools))
+        # As the model reads them: of a namespace without those to be found.
+        shown = [{key: tool[key] for key in tool if key != "tools"} for tool in tools]
+        cuts = Cuts(rendered, openai_rules(adapter.model), shown)
         keep_prefix(self._input, cuts, "input_text")
         output = output_format(rendered)
         if output is not None:
@@ -203,11 +205,6 @@ class _Responses(SdkExchange):
                 **(self.request.get("prompt_cache_options") or {}),
                 "comparison_response_id": response_id,
             }
-
-
-def _shown(tools: Sequence[JsonSchema]) -> list[JsonSchema]:
-    """Return the tools as the model reads them: of a namespace without those to be found."""
-    return [{key: tool[key] for key in tool if key != "tools"} for tool in tools]
 
 
 def _found(response: Response) -> Iterator[str]:

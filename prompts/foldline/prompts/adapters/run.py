@@ -183,7 +183,7 @@ class Run(Generic[OutputT]):
         return self._response(turn, tuple(outcomes))
 
     def _tools(self) -> Sequence[Tool[object, object]]:
-        """Return the tools that can be called now; those for sections are there in any case."""
+        """Return the tools that can be called now, with those offered for opening sections."""
         offered = {tool.name: tool for tool in self._sent.tools}
         names = [name for name in (OPEN_SECTIONS, READ_SECTION) if name in offered]
         proxies = [tool for name, tool in offered.items() if name == self._conversation.sent.proxy]

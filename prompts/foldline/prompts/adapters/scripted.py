@@ -233,7 +233,7 @@ class _Playing:
             )
 
     def add(self, turn: SystemTurn | DeveloperTurn) -> None:
-        """Do nothing, as below."""
+        """Do nothing, as in `revise`."""
 
     def revise(self, texts: Mapping[int, str]) -> None:
         """Do nothing: the next message of a transcript doesn't depend on it."""

@@ -319,7 +319,10 @@ def planned(
 def _breakpoints(
     spans: Sequence[CacheSpan], rules: CacheRules, *, goes_on: bool
 ) -> Iterator[Breakpoint]:
-    """Yield the ends of the stable part, of the part of a session, and of all if it is resent."""
+    """Yield a breakpoint behind what a deployment keeps, and one behind what a session keeps.
+
+    If the request `goes_on`, so that all of it is sent again, there is one at its end, too.
+    """
     ends: dict[int, Stability] = {}
     for most in (Stability.DEPLOYMENT, Stability.SESSION):
         last = max((i for i, span in enumerate(spans) if span.prefix <= most), default=-1)
@@ -411,7 +414,7 @@ def stability_of_segments(
     Args:
         segments: The segments.
         of_field: How often a field changes, by its name.
-        derived: How often changes what the section computes.
+        derived: How often the texts change that the section computes.
     """
 
     def own(segment: Segment) -> Stability:

@@ -251,7 +251,8 @@ class _Disclosure:
         for key in keys:
             node = self._source.plan.by_dotted.get(key)
             if node is None:
-                refusals.unknown(key, self._openable_keys())
+                tops = map(self._source.plan.by_dotted.__getitem__, self._summarized_keys())
+                refusals.unknown(key, [node.dotted for top in tops for node in top.walk()])
             elif refusal := self._refusal(node):
                 refusals.sentences.append(refusal)
             else:
@@ -299,13 +300,6 @@ class _Disclosure:
             piece.node.dotted
             for piece in self._pieces.values()
             if piece.enabled and piece.visibility is SectionVisibility.SUMMARY
-        ]
-
-    def _openable_keys(self) -> list[str]:
-        return [
-            node.dotted
-            for key in self._summarized_keys()
-            for node in self._source.plan.by_dotted[key].walk()
         ]
 
     def _metadata(self, keys: Sequence[str], reason: str) -> Mapping[str, object]:

@@ -137,7 +137,9 @@ class _Converter:
             if found is not None:
                 return found
         raise Mismatch(
-            path, f"expected {_JSON_NAMES[kind]}, got {abbreviated(value)}", _as_type(kind)
+            path,
+            f"expected {_JSON_NAMES[kind]}, got {abbreviated(value)}",
+            kind if isinstance(kind, type) else None,
         )
 
     def _literal(self, value: object, options: tuple[object, ...], path: str) -> object:
@@ -292,10 +294,6 @@ _JSON_NAMES: Mapping[object, str] = {
     int: "an integer",
     float: "a number",
 }
-
-
-def _as_type(kind: object) -> type | None:
-    return kind if isinstance(kind, type) else None
 
 
 def abbreviated(value: object) -> str:

@@ -31,7 +31,8 @@ _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULT
 _BRACKET = re.compile(r"[{\[]")
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",\s*[}\]]")
-# Strings are matched to be kept, also without an end: time is linear in quotes.
+# Strings are matched too, because their commas stay. So are strings without an end: otherwise each
+# quote would be searched for its end again, and many quotes would take quadratic time.
 _COMMA_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|,(?=\s*[}\]])')
 
 
@@ -68,7 +69,7 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
     if config is None:
         raise OutputParseError(refusals.UNDECLARED_OUTPUT, raw_response=output_text)
     failures: list[Mismatch] = []
-    search = _Search(_THOUGHT.sub(_blank, output_text))
+    search = _Search(_THOUGHT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), output_text))
     for value, repairs in search.candidates():
         try:
             return ParsedOutput(cast("OutputT", _converted(value, config)), repairs)
@@ -190,10 +191,6 @@ class _Search:
             return (*_DECODER.raw_decode(text, start), ("removed a trailing comma",))
         except (ValueError, RecursionError):
             return None
-
-
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _place(text: str, offset: int) -> str:

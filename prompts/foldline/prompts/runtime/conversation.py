@@ -326,7 +326,9 @@ class Conversation:
             example if isinstance(example, tuple) else (example.input, example.output)
             for example in examples
         )
-        added = tuple((_text(given), _text(answer)) for given, answer in pairs)
+        added = tuple(
+            (json_text(to_json(given)), json_text(to_json(answer))) for given, answer in pairs
+        )
         return replace(self, examples=(*self.examples, *added))
 
     def begin(
@@ -381,9 +383,9 @@ class Conversation:
     ) -> Conversation:
         """Return the conversation as if it hadn't begun: without anything of the prompt.
 
-        A tool's result that shows sections becomes the `note`, and so do the results of the calls
-        with the ids in `gone`. The model's messages lose the form
-        of their provider, which is bound to what stood in front of them.
+        The `note` replaces results that show sections, and those of the calls with the ids in
+        `gone`. The model's messages lose their provider's own form: the provider takes that only
+        behind the messages that it was made behind.
         """
         # One that was begun by an earlier version doesn't say what its results show.
         opening = "open_sections" if self.begun and not self.sent.sections else ""
@@ -463,10 +465,6 @@ def shows(turn: Turn) -> tuple[SectionPath, ...]:
             return tuple(path for answer in turn.answers for path in answer.sections)
         case _:
             return turn.sections
-
-
-def _text(value: object) -> str:
-    return json_text(to_json(value))
 
 
 def _read(path: str | os.PathLike[str], family: str) -> tuple[bytes, str]:

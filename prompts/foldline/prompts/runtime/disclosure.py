@@ -194,7 +194,8 @@ class ExpansionLoop(Generic[OutputT]):
         options = self._visible()
         conversation = options.conversation
         if conversation is not None and self._granted:
-            # It may send a conversation that has begun as it is.
+            # Some adapters send a conversation that has begun without rendering the prompt again:
+            # then the opened sections would be missing.
             opened = dict.fromkeys(conversation.opened, SectionVisibility.FULL) | self._overrides
             options = replace(
                 options, conversation=conversation.restart(), visibility_overrides=opened
@@ -202,7 +203,7 @@ class ExpansionLoop(Generic[OutputT]):
         return adapter.evaluate(self._prompt, **options.keywords())
 
     def _visible(self) -> EvaluationOptions:
-        """Return the options with a copy of the overrides: the evaluation knows what it opens."""
+        """Return the options with the overrides so far, as a copy: openings don't change it."""
         return replace(self._options, visibility_overrides=dict(self._overrides))
 
     def _tokens(self) -> int:

@@ -104,7 +104,9 @@ class ChapterGate(Generic[OutputT]):
                     inside = tuple(with_role(one, section.role) for one in inside)
                 result.extend(self.dissolved(inside))
             else:
-                self._close_all(section)
+                around = f"the chapter {section.key!r} around it is closed"
+                closed = _chapters(section.sections)
+                self.decisions += [ChapterDecision(key, False, (around,)) for key in closed]
         return tuple(result)
 
     def _inside(self, section: Section[object]) -> Section[object]:
@@ -114,12 +116,6 @@ class ChapterGate(Generic[OutputT]):
         twin = copy.copy(section)
         vars(twin)["children"] = children
         return twin
-
-    def _close_all(self, outer: Chapter[object]) -> None:
-        for key in _chapters(outer.sections):
-            self.decisions.append(
-                ChapterDecision(key, False, (f"the chapter {outer.key!r} around it is closed",))
-            )
 
     def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
         if self.only is not None and chapter.key not in self.only:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.agent.mcp.prompt_needs import prompt_paths
 from foldline.ide.analysis.module_analysis import prompt_values
-from foldline.ide.analysis.section_tree import in_template
+from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     TEXT_KINDS,
@@ -19,7 +19,6 @@ from foldline.ide.analysis.values import (
     Nothing,
     PromptValue,
 )
-from foldline.ide.features.keys import sections_with_paths
 from foldline.prompts.sections import composition
 
 if TYPE_CHECKING:

@@ -251,7 +251,8 @@ def _for(reader: _Reader, token: _Token, start: int, hidden: tuple[str, ...]) ->
     if loop.recursive:
         reason = "sections have no recursive loops"
         return Slot(raw, Kind.REMAINDER, reason, token.text, is_whole=True)
-    items = _source_of_items(token.text)
+    # The `xs` of `x in xs`, a filter included.
+    items = token.text.split(" in ", 1)[1].strip()
     is_plain = isinstance(loop.iter, nodes.Name) and loop.test is None
     is_plain = is_plain and not _names(loop.iter) & {*hidden, *reader.hidden}
     return For(
@@ -268,11 +269,6 @@ def _sets(branches: Sequence[tuple[Test | None, tuple[Node, ...]]]) -> bool:
         for _, nodes in branches
         for node in nodes
     )
-
-
-def _source_of_items(text: str) -> str:
-    """Return `xs` of `x in xs`, a filter or `recursive` included."""
-    return text.split(" in ", 1)[1].strip()
 
 
 def _value(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Slot:

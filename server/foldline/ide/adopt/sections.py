@@ -281,7 +281,7 @@ class Splitter:
 
     def _flush(self, body: Sequence[Text | Slot], conditions: tuple[Condition, ...]) -> bool:
         """Add the sections of a text; False if no section can show it."""
-        if not any(map(_shows, body)):
+        if all(isinstance(node, Text) and not node.text.strip() for node in body):
             return True
         parts = list(_by_heading(_stripped(list(body))))
         if any(not _is_representable(part) for _, part in parts):
@@ -370,10 +370,6 @@ def _template(nodes: Sequence[Node], names: _Names | _ItemNames) -> tuple[str, l
             used.append(name)
             text += f"${{{name}}}"
     return text, used
-
-
-def _shows(node: Node) -> bool:
-    return not isinstance(node, Text) or bool(node.text.strip())
 
 
 def _listed(node: Node) -> Slot | None:

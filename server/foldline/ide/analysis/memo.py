@@ -129,7 +129,9 @@ class Memo:
         else:
             outer = self._stack[-1]
             account = outer.account
-            if anchor is not outer.anchor and self._is_piece_of_the_first(anchor):
+            # A piece of the statement for which all of this is evaluated counts by itself.
+            first = self._stack[0].anchor.statement
+            if anchor is not outer.anchor and anchor.parent and anchor.statement is first:
                 account = self.bucket(anchor)
                 self._settle(outer.account)
         self._stack.append(_Frame(anchor, set(), account))
@@ -160,10 +162,6 @@ class Memo:
             self._stack[-1].used.add((file, name))
 
     # Costs
-
-    def _is_piece_of_the_first(self, anchor: Anchor) -> bool:
-        """Return True for a piece of the statement for which all of this is evaluated."""
-        return anchor.parent is not None and anchor.statement is self._stack[0].anchor.statement
 
     def _settle(self, account: Bucket) -> None:
         """Let what was spent since the last call count for `account`."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 
 class Span(NamedTuple):
@@ -109,11 +109,6 @@ class StaticPrompt:
         """Yield all sections, in rendering order."""
         for section in self.sections:
             yield from section.walk()
-
-    @property
-    def numbers(self) -> Mapping[tuple[str, ...], str]:
-        """The sections' numbers by path; empty where only running the code would tell."""
-        return {section.path: section.number for section in self.walk()}
 
 
 @dataclass(frozen=True, slots=True)

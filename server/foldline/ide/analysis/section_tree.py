@@ -141,18 +141,38 @@ class _Declared(NamedTuple):
         return cls(value.key, value.title, value.visibility, selected)
 
 
+class PlacedSection(NamedTuple):
+    """A section of a template and its path."""
+
+    path: tuple[str, ...]
+    section: SectionValue
+
+
 def in_template(template: TemplateValue) -> Iterator[SectionValue]:
     """Yield all sections of a template, including those in chapters."""
+    return (placed.section for placed in sections_with_paths(template))
+
+
+def sections_with_paths(template: TemplateValue) -> Iterator[PlacedSection]:
+    """Yield a template's sections with their paths, including chapters and their sections."""
     for name in ROOTS:
-        for item in template.items(name).items:
-            if isinstance(item.value, SectionValue):
-                yield from below(item.value)
+        yield from _placed(template.items(name), (), 0)
+
+
+def _placed(items: Items, parent: tuple[str, ...], depth: int) -> Iterator[PlacedSection]:
+    for item in items.items:
+        section = item.value
+        if isinstance(section, SectionValue) and depth <= _DEPTH:
+            path = (*parent, section.key or "?")
+            yield PlacedSection(path, section)
+            inner = parent if section.kind == "chapter" else path
+            yield from _placed(section.children, inner, depth + 1)
 
 
 def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:
     """Yield a section and all below it."""
     yield section
-    if depth < 32:
+    if depth < _DEPTH:
         for item in section.children.items:
             if isinstance(item.value, SectionValue):
                 yield from below(item.value, depth + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, make_dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, get_origin
 
 from foldline.ide.analysis.instances import sentence
@@ -145,7 +146,8 @@ class StaticLists:
         if listing.budget is not None:
             # The texts that decide how many items fit.
             decisive = (*shown[: listing.max_items], note)
-            if not all(_known(segment) for item in decisive for segment in item):
+            segments = chain.from_iterable(decisive)
+            if any(isinstance(one, StaticSegment) and not one.known for one in segments):
                 return _unknown(parts, where)
 
         def noted(left_out: int) -> Sequence[Segment]:
@@ -217,10 +219,6 @@ def _unknown(parts: Sequence[Part], where: str) -> list[Segment]:
         p.mapped.text[p.start : p.end] if isinstance(p, Placeholder) else p.text for p in parts
     )
     return [StaticSegment(SegmentKind.PARAM, "".join(texts), where, known=False)]
-
-
-def _known(segment: Segment) -> bool:
-    return not isinstance(segment, StaticSegment) or segment.known
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,12 +152,6 @@ class StaticRender:
         """Token count of the whole text, counted block by block."""
         return sum(counter.count(block.text) for block in self.blocks)
 
-    def tokens_below(self, path: tuple[str, ...], counter: TokenCounter) -> int:
-        """Token count of a section and everything shown below it."""
-        return sum(
-            counter.count(block.text) for block in self.blocks if block.path[: len(path)] == path
-        )
-
     def subtrees(self, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
         """Token counts of all sections with what is shown below them, by path."""
         found: Counter[tuple[str, ...]] = Counter()

@@ -442,9 +442,9 @@ def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int
 def changed(old: str, new: str) -> tuple[int, int, int]:
     """Return the differing range: its start, its end in `old` and its end in `new`."""
     limit = min(len(old), len(new))
-    start = _common(limit, lambda low, high: old[low:high] == new[low:high])
+    start = common_length(limit, lambda low, high: old[low:high] == new[low:high])
     size_old, size_new = len(old), len(new)
-    tail = _common(
+    tail = common_length(
         limit - start,
         lambda low, high: (
             old[size_old - high : size_old - low] == new[size_new - high : size_new - low]
@@ -453,7 +453,7 @@ def changed(old: str, new: str) -> tuple[int, int, int]:
     return start, size_old - tail, size_new - tail
 
 
-def _common(limit: int, same: Callable[[int, int], bool]) -> int:
+def common_length(limit: int, same: Callable[[int, int], bool]) -> int:
     """Return the length of the common part, by bisection: slices compare faster than characters."""
     low, high = 0, limit
     while low < high:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.calls import SECTION_PARAMS, section_params
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.params import dataclass_of, params_of
-from foldline.ide.analysis.section_tree import in_template, sections_of
+from foldline.ide.analysis.section_tree import in_template, sections_of, sections_with_paths
 from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Name
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
@@ -37,7 +37,6 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.checks.signatures import has_unknown_keywords
-from foldline.ide.features.keys import sections_with_paths
 from foldline.prompts import ChaptersExpansionPolicy, refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.forms import binding
@@ -334,7 +333,7 @@ def _by_path(call: _PromptCall) -> Mapping[tuple[str, ...], SectionValue]:
     """Return the sections that a render certainly shows or hides, by path."""
     if not call.complete:
         return {}
-    placed = sections_with_paths(call.template)
+    placed = list(sections_with_paths(call.template))
     chapters = [found.section.children for found in placed if found.section.kind == "chapter"]
     # An override inside of a closed chapter has no effect.
     closed = {id(item.value) for items in chapters for item in items.items}
@@ -418,7 +417,7 @@ def _section_params(call: _PromptCall) -> Iterator[LazyDiagnostic]:
     keyword = call.node.keyword(SECTION_PARAMS)
     if keyword is None or not isinstance(keyword.value, Dictionary) or not call.complete:
         return
-    placed = sections_with_paths(call.template)
+    placed = list(sections_with_paths(call.template))
     chapters = {one.section.key for one in placed if one.section.kind == "chapter"}
     sections = {".".join(one.path): one.section for one in placed if one.section.kind != "chapter"}
     for key, argument in zip(keyword.value.keys, keyword.value.values, strict=True):

@@ -11,7 +11,7 @@ from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.params import dataclass_of, field_holds_items, item_of, params_of
 from foldline.ide.analysis.placeholders import ITEMS, computed_by, computed_names, roles_of
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import sections_with_paths, span_of
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     UNKNOWN,
@@ -26,7 +26,6 @@ from foldline.ide.features.keys import (
     KeyKind,
     key_context,
     sections_at,
-    sections_with_paths,
     templates_of,
     text_at,
 )
@@ -207,11 +206,7 @@ def _role_at(text: str, start: int) -> str:
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
     """Return the sections whose unfinished text may contain the offset."""
     found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
-    broken = any(
-        statement.broken and statement.start <= offset <= statement.end
-        for statement in analysis.statements
-    )
-    if broken:
+    if _is_in_broken(analysis, offset):
         return found
     # A finished call tells its templates from its other arguments.
     return [
@@ -223,6 +218,13 @@ def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
             if name not in roles_of(section)
         )
     ]
+
+
+def _is_in_broken(analysis: ModuleAnalysis, offset: int) -> bool:
+    return any(
+        statement.broken and statement.start <= offset <= statement.end
+        for statement in analysis.statements
+    )
 
 
 def _unfinished(analysis: ModuleAnalysis, offset: int, role: str) -> dict[Owner, tuple[str, ...]]:
@@ -246,11 +248,7 @@ class _UnfinishedCall:
 
 
 def _call_of(analysis: ModuleAnalysis, offset: int) -> _UnfinishedCall | None:
-    broken = any(
-        statement.broken and statement.start <= offset <= statement.end
-        for statement in analysis.statements
-    )
-    call = call_before(analysis.text, offset) if broken else None
+    call = call_before(analysis.text, offset) if _is_in_broken(analysis, offset) else None
     if call is None:
         return None
     evaluator = analysis.evaluator
@@ -348,7 +346,14 @@ def _params(
         )
 
 
-_BEGIN = re.compile(r"#|(?:\b([A-Za-z]{1,2}))?(\"\"\"|'''|\"|')")
+# A comment, or a literal; the last group is missing in a literal that isn't closed. An escape is no
+# end; a line's end is one, but in three quotes.
+_LITERAL = re.compile(
+    r"#[^\n]*"
+    r"|(?:\b([A-Za-z]{1,2}))?(([\"'])(\3\3)?)"
+    r"(?:\\.|(?!\2)(?(4)[^\\]|[^\\\r\n]))*+(\2|(?=[\r\n]))?",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,32 +372,18 @@ class Quoted:
 def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
     """Return the literal around an offset; None in code and comments."""
     starts = [statement.code_start(offset) for statement in analysis.statements]
-    return _open_at(analysis.text, max(filter(offset.__ge__, starts), default=0), offset)
-
-
-def _open_at(text: str, at: int, offset: int) -> Quoted | None:
-    while True:
-        begin = _BEGIN.search(text, at, offset)
-        if begin is None:
-            return None
-        if begin[0] == "#":
-            end = text.find("\n", begin.end(), offset)
-            if end < 0:
-                return None
-            at = end
-            continue
-        quote = begin[2]
-        closed = _end_of(text, begin.end(), offset, quote)
-        if closed is None:
-            return Quoted((begin[1] or "").lower(), begin.end())
-        at = closed
+    start = max(filter(offset.__ge__, starts), default=0)
+    for found in _LITERAL.finditer(analysis.text, start, offset):
+        if found[2] and found[5] is None:
+            return Quoted((found[1] or "").lower(), found.end(2))
+    return None
 
 
 def call_before(text: str, at: int) -> re.Match[str] | None:
     """Match the innermost open call `name[arguments](` before an offset; groups: both."""
     low = max(0, at - _FARTHEST_CALL)
     # Brackets in strings and comments don't count.
-    code = _STRING.sub(lambda match: " " * len(match[0]), text[low:at])
+    code = _LITERAL.sub(lambda match: " " * len(match[0]), text[low:at])
     depth = 0
     for index in range(len(code) - 1, -1, -1):
         if code[index] in ")]}":
@@ -410,28 +401,6 @@ def call_before(text: str, at: int) -> re.Match[str] | None:
 
 _FARTHEST_CALL = 4_000
 _CALL = re.compile(r"(?<![\w.])\.*([A-Za-z_][\w.]*)\[((?:[\w.,\s]|\[[\w.,\s]*\])+)\]\(\Z")
-_STRING = re.compile(
-    r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'\'\'(?:[^\\]|\\.)*?(?:'\'\'|\Z)"
-    r"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
-    re.DOTALL,
-)
-
-
-# An escape is no end.
-_ENDS = {
-    **{quote: re.compile(rf"\\.|{quote}", re.DOTALL) for quote in ('"""', "'''")},
-    **{quote: re.compile(rf"\\.|{quote}|[\r\n]", re.DOTALL) for quote in ('"', "'")},
-}
-
-
-def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
-    """Return where a literal ends before the offset: at its quote, or at its line end."""
-    for end in _ENDS[quote].finditer(text, at, offset):
-        if end[0] == quote:
-            return end.end()
-        if end[0][0] != "\\":
-            return end.start()
-    return None
 
 
 _TYPED = re.compile(r"(?:[A-Za-z_]\w*)?\Z")

@@ -101,9 +101,10 @@ def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
                 return FieldTarget(kind, field, field.name, place)
         return None
     found = field_at(analysis, offset)
-    if found is None or found.field.name is None:
+    if found is None:
         return None
-    return FieldTarget(found.dataclass, found.field, found.field.name, span_of(found.name))
+    kind, field, place = found
+    return FieldTarget(kind, field, field.name, place) if field.name is not None else None
 
 
 def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tuple[Occurrence, ...]:

@@ -46,12 +46,12 @@ def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover
         text = _placeholder(placeholder)
         return Hover(text, place) if place is not None and text else None
     key = key_at(analysis, offset)
-    if key is not None and key.sections:
-        first = key.sections[0]
-        return Hover(_section(analysis, first.section, counter), key.place)
+    if key is not None and key[1]:
+        place, (first, *_) = key
+        return Hover(_section(analysis, first.section, counter), place)
     found = field_at(analysis, offset)
     if found is not None:
-        return _field_hover(analysis, found.dataclass, found.field, span_of(found.name))
+        return _field_hover(analysis, *found)
     return _section_hover(analysis, offset, counter)
 
 
@@ -150,7 +150,7 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     cost = cost_texts.section_cost(
         counter.count(block.text),
         counter,
-        below=prompt.render.tokens_below(path, counter),
+        below=prompt.render.subtrees(counter)[path],
         gain=gain,
         certain=certain,
     )
@@ -234,7 +234,8 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
     """Return the heading number and token count of each section, placed after its title."""
     found: dict[int, Inlay] = {}
     for prompt in analysis.prompts:
-        numbers, subtrees = prompt.described.numbers, prompt.render.subtrees(counter)
+        numbers = {section.path: section.number for section in prompt.described.walk()}
+        subtrees = prompt.render.subtrees(counter)
         for block in prompt.render.blocks:
             section = block.section
             argument = section.arguments.get("title") or section.arguments.get("key")

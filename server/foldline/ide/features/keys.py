@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import SECTION_PARAMS
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import sections_with_paths, span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import (
-    ROOTS,
     Dataclass,
     InstanceValue,
     PromptValue,
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.section_tree import PlacedSection
     from foldline.ide.analysis.syntax import Expression, Name
-    from foldline.ide.analysis.values import Field, Items
+    from foldline.ide.analysis.values import Field
 
 KEY_CHARACTERS = library.KEY_CHARACTERS
 
@@ -54,40 +55,6 @@ ARGUMENTS = {
     SECTION_PARAMS: KeyKind.EXACT,
 }
 """The keyword arguments whose strings name sections."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacedSection:
-    """A section of a template and its path."""
-
-    path: tuple[str, ...]
-    section: SectionValue
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyAt:
-    """A string that names a section, and the sections it may refer to."""
-
-    place: SourceSpan
-    sections: tuple[PlacedSection, ...]
-
-
-def sections_with_paths(template: TemplateValue) -> tuple[PlacedSection, ...]:
-    """Return a template's sections with their paths, including chapters and their sections."""
-    found: list[PlacedSection] = []
-
-    def visit(items: Items, parent: tuple[str, ...], depth: int) -> None:
-        for item in items.items:
-            section = item.value
-            if isinstance(section, SectionValue) and depth < 32:
-                path = (*parent, section.key or "?")
-                found.append(PlacedSection(path, section))
-                inner = parent if section.kind == "chapter" else path
-                visit(section.children, inner, depth + 1)
-
-    for name in ROOTS:
-        visit(template.items(name), (), 0)
-    return tuple(found)
 
 
 def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[TemplateValue, ...]:
@@ -147,8 +114,8 @@ def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[s
                     before = (*before, item.source.strip("\"'"))
 
 
-def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
-    """Return the section-naming string at an offset, and its sections."""
+def key_at(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, list[PlacedSection]] | None:
+    """Return the section-naming string at an offset, and the sections it may refer to."""
     for call, kind, node, before in key_uses(analysis, offset):
         place = span_of(node)
         if place.span.holds(offset):
@@ -158,10 +125,7 @@ def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
                 return None
             templates = templates_of(analysis, call)
             every = (placed for template in templates for placed in sections_with_paths(template))
-            return KeyAt(
-                place,
-                tuple(candidate for candidate in every if _means(candidate, kind, known, before)),
-            )
+            return place, [found for found in every if _means(found, kind, known, before)]
     return None
 
 
@@ -255,7 +219,7 @@ def definitions(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, ...]
         )
     key = key_at(analysis, offset)
     if key is not None:
-        return tuple(dict.fromkeys(_declared(placed.section) for placed in key.sections))
+        return tuple(dict.fromkeys(_declared(placed.section) for placed in key[1]))
     return ()
 
 
@@ -284,15 +248,6 @@ class PlaceholderAt:
         return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FieldAt:
-    """The declaration of a field, or a keyword argument that sets it."""
-
-    dataclass: Dataclass
-    field: Field
-    name: Name
-
-
 def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | None:
     """Return the placeholder at an offset."""
     found: Placeholder | None = None
@@ -310,21 +265,19 @@ def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | Non
     return PlaceholderAt(found, tuple(texts)) if found is not None else None
 
 
-def field_at(analysis: ModuleAnalysis, offset: int) -> FieldAt | None:
-    """Return the field whose declaration or constructor keyword is at an offset."""
-    for kind in analysis.dataclasses:
-        for field in kind.fields:
-            name = field.name
-            if name is not None and name.file == analysis.file and _holds(name, offset):
-                return FieldAt(kind, field, name)
-    for name, kind, field in constructor_keywords(analysis):
-        if _holds(name, offset):
-            return FieldAt(kind, field, name)
+def field_at(analysis: ModuleAnalysis, offset: int) -> tuple[Dataclass, Field, SourceSpan] | None:
+    """Return the field whose declaration or constructor keyword is at an offset, and its place."""
+    declared = (
+        (field.name, kind, field)
+        for kind in analysis.dataclasses
+        for field in kind.fields
+        if field.name is not None and field.name.file == analysis.file
+    )
+    for name, kind, field in chain(declared, constructor_keywords(analysis)):
+        place = span_of(name)
+        if place.span.holds(offset):
+            return kind, field, place
     return None
-
-
-def _holds(name: Name, offset: int) -> bool:
-    return span_of(name).span.holds(offset)
 
 
 def constructor_keywords(analysis: ModuleAnalysis) -> Iterator[tuple[Name, Dataclass, Field]]:

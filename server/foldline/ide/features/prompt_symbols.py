@@ -55,7 +55,7 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
         symbol.range for prompt in prompts for symbol in prompt.walk() if not symbol.reference
     }
     loose = tuple(_loose(analysis, inside))
-    # Nest a section that a prompt may hold by its range: it isn't in the tree.
+    # The tree lacks sections that a prompt holds only perhaps: these are nested by their range.
     within = _Within(loose)
     nested = [
         prompt._replace(children=(*prompt.children, *within.range(prompt.range)))
@@ -66,7 +66,7 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
 
 
 class _Within:
-    """Finds the symbols within a range, in their order; `found` has the `id` of all of them."""
+    """Finds the symbols within a range, in their order; `found` has the `id` of each one found."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._placed = sorted(enumerate(symbols), key=_start)

@@ -139,8 +139,9 @@ class _Disclosure:
             if place is None:
                 if not self._prompt.described.complete:
                     raise _only_executed(key)
-                refusals.unknown(key, self._openable())
-            elif not any(map(self._is_summarized, self._ancestry(place))):
+                known = self.places.values()
+                refusals.unknown(key, [one.dotted for one in known if self._is_openable(one)])
+            elif not self._is_openable(place):
                 if self._is_undecided(place):
                     raise _only_executed(key)
                 refusals.sentences.append(already_shown(key))
@@ -213,12 +214,8 @@ class _Disclosure:
         """Return the sections from the root down to `place`."""
         return [self._by_path[place.path[:end]] for end in range(1, len(place.path) + 1)]
 
-    def _openable(self) -> list[str]:
-        return [
-            place.dotted
-            for place in self.places.values()
-            if any(map(self._is_summarized, self._ancestry(place)))
-        ]
+    def _is_openable(self, place: Place[SectionSource]) -> bool:
+        return any(map(self._is_summarized, self._ancestry(place)))
 
     def _is_summarized(self, place: Place[SectionSource]) -> bool:
         from foldline.ide.analysis.model import Visibility

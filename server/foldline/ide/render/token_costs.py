@@ -60,18 +60,18 @@ def with_costs(
         if last is None or not last.is_of(block, tokens, location):
             last = replace(block, opened_text=None, tokens=tokens, location=location)
         blocks.append(last)
-    costs = [_of_json(tool, counter) for tool in render.tools]
-    tools = tuple(map(_with_tokens, render.tools, costs))
+    tools = tuple([replace(tool, tokens=counter.count(_sent(tool))) for tool in render.tools])
+    of_tools = sum(tool.tokens or 0 for tool in tools)
     output = render.output
     text = sum(own)
     of_output = 0 if output is None else counter.count(json.dumps(output.schema))
-    total = text + sum(costs) + of_output
+    total = text + of_tools + of_output
     return replace(
         render,
         blocks=tuple(blocks),
         tools=tools,
         cache=_cache_plan(render, counter).to_json(),
-        tokens=Tokens(text, sum(costs), of_output, total, counter.encoding, counter.exact),
+        tokens=Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact),
     )
 
 
@@ -104,8 +104,12 @@ def kept(
     tools_after: Sequence[RenderedTool],
 ) -> Kept:
     """The common prefix of two versions of a prompt."""
+    from foldline.ide.analysis.top_level import common_length
+
     old, new = "".join(b.text for b in before), "".join(b.text for b in after)
-    characters = _common(old, new)
+    characters = common_length(
+        min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]
+    )
     end = tokens = 0
     for block in after:
         end += len(block.text)
@@ -122,18 +126,6 @@ def opened_costs(
 ) -> Mapping[tuple[str, ...], int | None]:
     """Return the tokens that opening each summarized section adds, by path; None if unknown."""
     return {path: found.gain(counter) for path, found in prompt.summarized.items()}
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
@@ -168,15 +160,7 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
     )
 
 
-def _of_json(tool: RenderedTool, counter: TokenCounter) -> int:
-    return counter.count(_sent(tool))
-
-
 def _sent(tool: RenderedTool) -> str:
     """A tool as providers are sent it, apart from what each puts around it."""
     sent = {"name": tool.name, "description": tool.description, "schema": tool.schema}
     return json.dumps(sent, ensure_ascii=False)
-
-
-def _with_tokens(tool: RenderedTool, tokens: int) -> RenderedTool:
-    return replace(tool, tokens=tokens)

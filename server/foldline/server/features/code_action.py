@@ -7,7 +7,7 @@ no editor draws a light bulb for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
     TEXT_DOCUMENT_CODE_ACTION,
@@ -65,27 +65,16 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
             found += _adoptions(snapshot, start, end)
         if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:
             return found
-        for offer in _offers(ls, snapshot, start, end):
+        for command, is_here in _offers(ls, snapshot, start, end):
             # A client that wants source actions gets all of them as such; one that wants all
             # kinds, each once.
-            here = wants(KIND_HERE) and offer.is_here
+            here = wants(KIND_HERE) and is_here
             if here or wants(KIND):
                 kind = KIND_HERE if here else KIND
-                found.append(CodeAction(title=offer.title, kind=kind, command=offer.command))
+                found.append(CodeAction(title=command.title, kind=kind, command=command))
         return found
 
     return await with_snapshot(ls, params.text_document.uri, query) or []
-
-
-class Offer(NamedTuple):
-    """A command, and whether it concerns what is under the cursor."""
-
-    command: Command
-    is_here: bool
-
-    @property
-    def title(self) -> str:
-        return self.command.title
 
 
 def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
@@ -99,7 +88,10 @@ def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeActi
         yield CodeAction(title, CodeActionKind.RefactorRewrite, command=command)
 
 
-def _offers(ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int) -> Iterator[Offer]:
+def _offers(
+    ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
+) -> Iterator[tuple[Command, bool]]:
+    """Yield commands, each with True if it concerns what is under the cursor."""
     uri, file = snapshot.uri, snapshot.analysis.file
     known = ls.core.settings.client_commands
     for prompt in _prompts_at(snapshot.analysis.module.prompts, file, start, end):
@@ -107,7 +99,7 @@ def _offers(ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int) -> 
         touched = list(_at(prompt, file, start, end))
         here = bool(touched) or _touches(prompt.range, start, end)
         preview = _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
-        yield Offer(preview, here)
+        yield preview, here
         opened = _opened(ls, uri, prompt.name)
         for section in _summaries(touched) or _summaries(prompt.walk()):
             title = f"{section.number} {section.title}".strip() or section.key
@@ -122,13 +114,13 @@ def _offers(ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int) -> 
             command = _command(
                 f"{verb} section {title} of {prompt.name}", client, arguments, "prompt", known
             )
-            yield Offer(command, here)
+            yield command, here
     for title, client_command, shown in (
         ("Show the outline of this file", CLIENT_OUTLINE, "outline"),
         ("Show the tree of this workspace", None, "tree"),
         ("Show the status of foldline", None, "status"),
     ):
-        yield Offer(_command(title, client_command, {"uri": uri}, shown, known), is_here=False)
+        yield _command(title, client_command, {"uri": uri}, shown, known), False
 
 
 def _opened(ls: FoldlineServer, uri: str, name: str) -> set[str]:

@@ -60,12 +60,10 @@ async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
     await virtual.register(ls)
 
 
-def opened(ls: FoldlineServer, params: DidOpenTextDocumentParams) -> None:
-    """Use the editor's text instead of the file's."""
-    ls.open_document(params.text_document.uri)
-
-
-def changed(ls: FoldlineServer, params: DidChangeTextDocumentParams) -> None:
+def opened(
+    ls: FoldlineServer, params: DidOpenTextDocumentParams | DidChangeTextDocumentParams
+) -> None:
+    """Use the editor's text instead of the file's, as it is now."""
     ls.open_document(params.text_document.uri)
 
 
@@ -96,7 +94,7 @@ def changed_folders(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams)
 NOTIFICATIONS: Mapping[str, Callable[..., object]] = {
     INITIALIZED: initialized,
     TEXT_DOCUMENT_DID_OPEN: opened,
-    TEXT_DOCUMENT_DID_CHANGE: changed,
+    TEXT_DOCUMENT_DID_CHANGE: opened,
     TEXT_DOCUMENT_DID_CLOSE: closed,
     WORKSPACE_DID_CHANGE_CONFIGURATION: configured,
     WORKSPACE_DID_CHANGE_WATCHED_FILES: changed_on_disk,

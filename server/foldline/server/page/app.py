@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -35,7 +35,7 @@ from foldline.server.page.markdown import with_markdown
 from foldline.server.page.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
 
@@ -75,10 +75,12 @@ class Shown:
     Attributes:
         editor: Returns a function that shows a location in the user's editor; None where the
             editor can't.
+        actions: Further actions that a page can perform.
     """
 
     previews: Previews
     editor: Callable[[], Callable[[Location], None] | None]
+    actions: Sequence[type[Action[Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +211,7 @@ def _encode(update: Update, *, reveals: bool) -> str:
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     """Perform an action. What it changes arrives as an event; the response answers questions."""
     workspace, reason = shown.previews.workspace, "Opened in the browser"
-    controls = Controls(workspace, page.session_id, reason, (*ACTIONS, Reveal, Go))
+    controls = Controls(workspace, page.session_id, reason, (*ACTIONS, *shown.actions, Reveal, Go))
     try:
         async with asyncio.timeout(BODY_SECONDS):
             action = controls.read(json.loads(await request.body()))

@@ -9,9 +9,11 @@ from foldline.backends.base.extras import needs
 from foldline.ide.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from foldline.ide.previews.previews import Previews
+    from foldline.ide.prompts.actions import Action
     from foldline.ide.render.render import Location
     from foldline.server.page.app import Page
     from foldline.server.page.listener import Listener
@@ -20,16 +22,19 @@ if TYPE_CHECKING:
 class Pages:
     """The previews that are served.
 
-    `editor` returns what shows a place in the user's editor, or None where there's no such editor.
+    `editor` returns what shows a place in the user's editor, or None where there's no such editor;
+    `actions` are those that a page can perform besides all that there are.
     """
 
     def __init__(
         self,
         previews: Previews,
         editor: Callable[[], Callable[[Location], None] | None] = lambda: None,
+        actions: Sequence[type[Action[Any]]] = (),
     ) -> None:
         self._previews = previews
         self._editor = editor
+        self._actions = actions
         self._pages: dict[str, Page] = {}
         self._listener: Listener | None = None
 
@@ -45,7 +50,7 @@ class Pages:
         except ModuleNotFoundError as error:
             raise MissingExtra(needs("A web page", error.name or "starlette")) from error
         if self._listener is None:
-            shown = Shown(self._previews, self._editor)
+            shown = Shown(self._previews, self._editor, self._actions)
             self._listener = Listener(lambda authority: create_app(shown, authority, self._pages))
         for page in self._pages.values():
             if page.session_id == session_id:

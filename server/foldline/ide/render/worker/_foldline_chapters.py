@@ -1,20 +1,18 @@
 """Describes a prompt's chapters, and opens some of them."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from _foldline_values import Values
 from foldline.prompts import Chapter, Prompt, Section
 from foldline.prompts.errors import PromptError
 
 
-@dataclass(frozen=True)
-class NestedChapter:
-    """A chapter and the keys of its enclosing chapters."""
+class NestedChapter(NamedTuple):
+    """A chapter and the keys of its enclosing chapters, its own last."""
 
     chapter: Chapter[Any]
-    around: tuple[str, ...]
+    keys: tuple[str, ...]
 
 
 def open_chapters(
@@ -30,14 +28,12 @@ def open_chapters(
         return prompt, []
     bound = values.bind(prompt)
     wanted = [place.chapter.key for place in places] if wanted is None else wanted
-    wanted_keys = {
-        key for place in places if place.chapter.key in wanted for key in _keys_of(place)
-    }
+    wanted_keys = {key for place in places if place.chapter.key in wanted for key in place.keys}
     descriptions: list[dict[str, object]] = []
     opening: set[str] = set()
     for place in places:
         may_open, reasons = _decision(bound, place)
-        is_open = may_open and set(_keys_of(place)) <= wanted_keys
+        is_open = may_open and set(place.keys) <= wanted_keys
         if is_open:
             opening.add(place.chapter.key)
         descriptions.append(
@@ -45,7 +41,7 @@ def open_chapters(
                 "key": place.chapter.key,
                 "title": place.chapter.title,
                 "description": place.chapter.description,
-                "around": place.around,
+                "around": place.keys[:-1],
                 "sections": [section.key for section in place.chapter.sections],
                 "open": is_open,
                 "may_open": may_open,
@@ -61,19 +57,15 @@ def _chapters(
     for section in sections:
         inside = around
         if isinstance(section, Chapter):
-            yield NestedChapter(section, around)
             inside = (*around, section.key)
+            yield NestedChapter(section, inside)
         yield from _chapters(section.children, inside)
-
-
-def _keys_of(place: NestedChapter) -> tuple[str, ...]:
-    return (*place.around, place.chapter.key)
 
 
 def _decision(prompt: Prompt[Any], place: NestedChapter) -> tuple[bool, tuple[str, ...]]:
     """Return True if the library lets a chapter open with its enclosing ones, and the reasons."""
     try:
-        expanded = prompt.expand_chapters(only=_keys_of(place)).template
+        expanded = prompt.expand_chapters(only=place.keys).template
     except PromptError as error:
         return False, (str(error),)
     decision = next(
