@@ -78,6 +78,7 @@ def answer(access: SmartFileAccess, tool: str, **values: object) -> tuple[str, A
     text = plain(with_receipt(operation, lines, arguments))
     budget = values.get("budget")
     assert not isinstance(budget, int) or size(text) <= budget
+    assert not operation.excerpt or re.search(r"\n\(receipt [a-z2-7]{12}\)\Z", text)
     return text, result
 
 
