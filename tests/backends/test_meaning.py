@@ -14,6 +14,7 @@ import pytest
 
 from foldline.backends import (
     AmbiguousSymbolError,
+    MemoryFileBackend,
     SmartFileAccess,
     SymbolNotFoundError,
 )
@@ -120,6 +121,15 @@ INHERITED = {
         "A.run",
         "src/base.ts:1 Base.run",
     ),
+    "typescript, by a file that passes it on": (
+        {
+            "src/base.ts": "export class Base { run(): void {} }\n",
+            "src/index.ts": 'export * from "./base";\n',
+            "src/a.ts": 'import { Base } from "./index";\nclass A extends Base {}\n',
+        },
+        "A.run",
+        "src/base.ts:1 Base.run",
+    ),
     "typescript, interfaces": (
         {"a.ts": "interface A { x: string }\ninterface B extends A, Pick<C, 'y'> { z: string }\n"},
         "B.x",
@@ -149,6 +159,15 @@ INHERITED = {
         },
         "Out.begin",
         "src/sink.rs:2 Sink.begin",
+    ),
+    "rust, of another crate": (
+        {
+            "crates/sink/src/lib.rs": "pub trait Sink {\n    fn begin(&self) {}\n}\n",
+            "crates/out/src/out.rs": "use grep_sink::{Other, Sink};\npub struct Out;\n"
+            "impl<T: X> Sink for Out {}\n",
+        },
+        "Out.begin",
+        "crates/sink/src/lib.rs:2 Sink.begin",
     ),
     "java, by its package": (
         {
@@ -364,6 +383,13 @@ def test_a_member_of_nothing_is_answered_by_name_alone_and_said_first(
     said = access.find_references("Headers.getall", seconds=seconds).said
     assert "did you mean 'Headers.get_all'" in said
     access.close()
+
+
+def test_without_an_index_a_member_of_its_own_is_no_other() -> None:
+    files = MemoryFileBackend({"a.py": FILES["web/headers.py"]})
+    access = SmartFileAccess(files)
+    assert access.find_references("Headers.get_all").said == ""
+    assert places(access, "Headers.get_all") == ["a.py:2 Headers.get_all"]
 
 
 def test_bases_that_cannot_be_followed_are_named(opened: Open) -> None:

@@ -50,7 +50,7 @@ LONGEST_MESSAGE = 1_000
 LONGEST_FIELD = 300
 MOST_PROBLEMS = 20
 _MOST_NEAR = 20
-_MOST_LISTED = 8
+_MOST_LISTED = 7
 
 
 def cut(text: str, longest: int = LONGEST_FIELD) -> str:
@@ -292,7 +292,7 @@ class AmbiguousSymbolError(SymbolError):
             f"ask for one of {_quoted(candidates)}"
         )
         if not path:
-            some = [f"\n  {cut(visible(one), 120)}" for one in candidates[:_MOST_LISTED]]
+            some = [f"\n  {visible(one)[:120]}" for one in candidates[:_MOST_LISTED]]
             more = len(candidates) - len(some)
             some += [f"\n  and {more} more"] if more else []
             message = (

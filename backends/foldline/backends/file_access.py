@@ -398,11 +398,12 @@ class SmartFileAccess(CodeNavigation):
         if not found.references:
             from foldline.backends.base.near_names import did_you_mean
 
-            meant = await names.meaning(name)
-            if meant.found and meant.found[0].name != found.name:
+            meant = await names.in_another_case(spelled(name))
+            if meant is not None:
                 found = replace(await uses(meant.found[0].name), said=meant.said)
             elif not found.said:
-                found = replace(found, reason=f"{found.reason}{did_you_mean(meant.near)}")
+                near = did_you_mean(names.near(found.name))
+                found = replace(found, reason=f"{found.reason}{near}")
         if not first:
             found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)

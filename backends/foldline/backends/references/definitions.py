@@ -81,7 +81,9 @@ async def read_symbol(
     meant = await names.meaning(name, files.resolve(file))
     if not meant.found:
         raise missing
-    one = meant.one()
+    meant.one()
+    # Of overloads and accessors, the one with a body.
+    one = max(meant.found, key=lambda part: part.located.symbol.line_end - part.located.symbol.line)
     detail = analysis.read_symbol(one.path, one.readable)
     if detail is None:
         raise missing

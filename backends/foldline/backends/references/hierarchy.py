@@ -35,6 +35,7 @@ _MOST_STEPS = 16
 # Bases that nobody means, and words for the root of a package.
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 _ROOTS = frozenset({"crate", "self", "super", "src", ""})
+_STD = ("std", "core", "alloc")
 _SCRIPT_ENDS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", "/index.ts", "/index.js")
 _ALIAS = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*([\w.]+)\s*(?:\[.*\])?\Z", re.DOTALL)
 _DECLARED = re.compile(r"\w+\s*:[^=]*")
@@ -246,24 +247,21 @@ class Hierarchy:
             for file, inner in self._modules(path, module, rest):
                 if file != path and (found := await self.resolve(file, inner, "", depth + 1)):
                     return found
-        every = [] if not imported and language == "python" else await self._alike(path, last)
         for module, rest in imported:
             parts = [part for part in re.split(r"[./]", module) if part not in _ROOTS]
-            parts = parts if language == "python" else parts[-1:]
-            last = rest.rpartition(".")[2]
-            some = (
-                every
-                if rest.endswith(last) and last == name.rpartition(".")[2]
-                else await self._alike(path, last)
-            )
-            inside = [
-                one
-                for one in some
-                if _fit(one.path, one.name, ".".join((*parts, last))) is not None
-            ]
-            if found := _nearest(inside, path):
+            if language != "python":
+                # A relative path leads to a file that passes it on.
+                parts = [] if module.startswith(".") else parts[-1:]
+            whole = ".".join((*parts, rest.rpartition(".")[2]))
+            every = await self._alike(path, rest.rpartition(".")[2])
+            fitting = [one for one in every if _fit(one.path, one.name, whole) is not None]
+            if found := _nearest(fitting, path):
                 return found
-        return [] if language == "python" or imported else _nearest(every, path)
+        # The name of a crate says nothing of its folder.
+        foreign = language != "rust" or any(module.startswith(_STD) for module, _ in imported)
+        if language == "python" or (imported and foreign):
+            return []
+        return _nearest(await self._alike(path, last), path)
 
     async def _alike(self, path: str, name: str) -> list[Found]:
         """The types of that name in the language of a file."""

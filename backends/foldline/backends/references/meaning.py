@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
-_MOST_OWNERS = 8
+_MOST_OWNERS = 24
 _MOST_NEAR = 3
 
 
@@ -73,7 +73,7 @@ class Names:
         name = indexed[1] if indexed else name
         meant = await self._exactly(name, path)
         if not meant.found:
-            meant = await self._in_another_case(name, path) or meant._replace(name=text)
+            meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
         return meant
@@ -109,7 +109,7 @@ class Names:
         else:
             found = await types.defining(name, thorough=not owner)
         if found or not owner:
-            return Meaning(name, tuple(found), near=() if found else self._near(word))
+            return Meaning(name, tuple(found), near=() if found else self.near(word))
         owners = (await types.types_called(owner, path))[:_MOST_OWNERS]
         members = [await types.member(one, word) for one in owners]
         every = {(one.path, one.line): one for member in members for one in member.found}
@@ -120,18 +120,21 @@ class Names:
             places = {(one.path, one.name): one for one in reversed(every.values())}
             said = "; ".join(f"{one.name}, {one.path} {one.line}" for one in places.values())
             unless = f" (unless {bases} has it, which can't be followed)" if missing else ""
-            return Meaning(name, tuple(every.values()), f"{name} is {said}{unless}")
+            own = {(one.path, f"{one.name}.{word}") for one in owners}
+            said = "" if places.keys() <= own else f"{name} is {said}{unless}"
+            return Meaning(name, tuple(every.values()), said)
         if not path and (found := await types.defining(name)):
             return Meaning(name, tuple(found))
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
-            near = tuple(dict.fromkeys(one.name for one in await types.defining(word)))
+            every = dict.fromkeys(one.name for one in await types.defining(word))
+            near = tuple(every)[:_MOST_NEAR]
         why = f" (bases that can't be followed from here: {bases})" if missing else ""
-        said = f"nothing defines {name}{why}{did_you_mean(near[:_MOST_NEAR]).rstrip('?')}"
+        said = f"nothing defines {name}{why}{did_you_mean(near).rstrip('?')}"
         return Meaning(name, (), f"{said}; places that have the name {word!r}:", near)
 
-    async def _in_another_case(self, name: str, path: str | None) -> Meaning | None:
+    async def in_another_case(self, name: str, path: str | None = None) -> Meaning | None:
         """The only definition whose name differs in case alone."""
         above, _, word = name.rpartition(".")
         above, _, owner = above.rpartition(".")
@@ -150,5 +153,5 @@ class Names:
         alike = (one for one in known if one.casefold() == word.casefold())
         return list(dict.fromkeys([word, *alike]))
 
-    def _near(self, word: str) -> tuple[str, ...]:
+    def near(self, word: str) -> tuple[str, ...]:
         return near_names(word, self._index.last_defined()) if self._index is not None else ()

@@ -76,6 +76,7 @@ class ReferencesQuery:
         self._target = target
         self._key = name if target is None else f"{name}@{target.path}:{target.line}"
         self._meant = Meaning(name)
+        self._positions: list[Position] = []
         self._since = time.monotonic()
 
     async def run(self) -> References:
@@ -86,7 +87,7 @@ class ReferencesQuery:
         )
         if cached is not None:
             return cached
-        await attempt(self._prefetch(query), nothing)
+        await self._look_up(query)
         matches = await self._matches(self._scope)
         confirmation = self._within_scope(await self._confirm(query, matches))
         said = self._meant.said
@@ -142,16 +143,26 @@ class ReferencesQuery:
     async def _targets(self, matches: References, *, needed: bool) -> list[Position]:
         """The definitions that the name means: its own, or those of the bases."""
         owner = self._name.rpartition(".")[0]
-        if self._target is not None:
-            return [self._target]
-        if not owner and not needed:
-            return []
+        if self._meant.found or self._target or not (owner or needed):
+            return self._positions
         matches = await self._with_definitions(matches)
         targets = targets_of(matches, self._name)
-        if targets or not owner:
-            return targets
-        self._meant = await self._names.meaning(self._name)
-        return [*map(self._names.position, self._meant.found)] or self._written_so(matches, owner)
+        if targets:
+            self._meant = Meaning(self._name)
+        return targets or self._written_so(matches, owner)
+
+    async def _look_up(self, query: EngineQuery) -> None:
+        """Find what a dotted name means, and let the engine begin with that."""
+        if self._target is not None:
+            self._positions = [self._target]
+        elif "." in self._name and (query.needs_targets or self._engine is NO_ENGINE):
+            self._meant = await self._names.meaning(self._name)
+            places = map(self._names.position, self._meant.found)
+            self._positions = [Position(*place.at) for place in places]
+        if self._positions:
+            query.prefetch(self._positions)
+        else:
+            await attempt(self._prefetch(query), nothing)
 
     def _written_so(self, matches: References, owner: str) -> list[Position]:
         """Some uses of `asyncio.sleep` in files that import `asyncio`, which is defined nowhere."""

@@ -49,7 +49,7 @@ class Arguments(Paged):
         Relation,
         Doc(
             "references, definition, implementations, or calls: callers and callees",
-            "or definition, implementations, calls (callers, callees)",
+            "or definition, implementations, calls",
         ),
     ] = Relation.REFERENCES
     scope: Annotated[
