@@ -105,6 +105,21 @@ def test_a_few_small_definitions_of_one_name_are_all_shown(
     ]
 
 
+def test_an_inherited_property_is_shown_with_all_its_parts(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "box.py").write_text(
+        "class Box:\n    @property\n    def lid(self): ...\n"
+        "    @lid.setter\n    def lid(self, new): ...\n"
+        "class Crate(Box): ...\n"
+    )
+    assert main(["symbol", "Crate.lid", *SECONDS]) == 0
+    shown = capsys.readouterr().out
+    assert "(Crate.lid is Box.lid, box.py 3)" in shown
+    assert "def lid(self): ..." in shown
+    assert "def lid(self, new): ..." in shown
+
+
 def test_a_variable_and_a_heading_have_names_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert first_lines(capsys, "definition", "LIMIT")[0] == "shop.py:1 LIMIT: 1 definition"
     assert first_lines(capsys, "symbol", "notes.md:3")[0] == "notes.md:1-3 About the shop"

@@ -130,6 +130,14 @@ INHERITED = {
         "A.run",
         "src/base.ts:1 Base.run",
     ),
+    "typescript, a parameter that is a property": (
+        {
+            "a.ts": "class B {\n  constructor(private readonly size = 1) {}\n}\n"
+            "class A extends B {}\n"
+        },
+        "A.size",
+        "a.ts:2 B.size",
+    ),
     "typescript, interfaces": (
         {"a.ts": "interface A { x: string }\ninterface B extends A, Pick<C, 'y'> { z: string }\n"},
         "B.x",
@@ -415,6 +423,15 @@ def test_a_symbol_that_a_base_has_is_shown_from_there(opened: Open) -> None:
     assert access.read_symbol("web/headers.py", "Headers::put").line == 3
     with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Headers\.get_all'"):
         access.read_symbol("web/headers.py", "Headers.get_al")
+
+
+def test_a_name_in_another_case_has_the_uses_of_the_name(opened: Open) -> None:
+    found = opened(FILES).find_references("headers.GET_ALL")
+    assert [(use.line, use.kind) for use in found] == [(2, "definition"), (3, "call")]
+    assert (found.name, found.said) == (
+        "get_all",
+        "headers.GET_ALL taken for Headers.get_all, web/headers.py 2",
+    )
 
 
 def test_several_definitions_are_listed_with_places_and_signatures(opened: Open) -> None:

@@ -39,7 +39,9 @@ _STD = ("std", "core", "alloc")
 _SCRIPT_ENDS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", "/index.ts", "/index.js")
 _ALIAS = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*([\w.]+)\s*(?:\[.*\])?\Z", re.DOTALL)
 _DECLARED = re.compile(r"\w+\s*:[^=]*")
-_ON_SELF = re.compile(r"(?:\b(?:self|this|cls)(?:\.|->)|@)\Z")
+_ON_SELF = re.compile(
+    r"(?:\b(?:self|this|cls)(?:\.|->)|@|\b(?:public|private|protected|readonly)\s+)\Z"
+)
 # What stands between the bases of a signature.
 _BETWEEN = re.compile(
     r"\b(?:extends|implements|with|public|private|protected|virtual|final|struct|interface)\b"

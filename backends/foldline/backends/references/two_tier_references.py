@@ -157,6 +157,11 @@ class ReferencesQuery:
             self._positions = [self._target]
         elif "." in self._name and (query.needs_targets or self._engine is NO_ENGINE):
             self._meant = await self._names.meaning(self._name)
+            if self._meant.found and not self._name.endswith(
+                self._meant.found[0].located.symbol.name
+            ):
+                # It differs in case.
+                self._name = self._meant.found[0].name
             places = map(self._names.position, self._meant.found)
             self._positions = [Position(*place.at) for place in places]
         if self._positions:

@@ -89,15 +89,20 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
 async def _few(
     access: SmartFileAccess, arguments: Arguments, meant: Sequence[Meaning]
 ) -> list[SymbolDetail] | None:
-    """Return the symbols of several names, or a few small ones of one name; None for one alone."""
-    symbols = list(dict.fromkeys((one.path, one.name) for one in meant[0].found))
+    """Return several symbols: of several names, parts of one, or a few small ones of one name."""
+    said, found = meant[0].said, meant[0].found
+    alike = len({(one.path, one.name) for one in found})
     if arguments.more:
-        symbols = [(some.one().path, some.one().name) for some in meant]
-    elif not 1 < len(symbols) <= _MOST_ALIKE:
+        found = tuple(some.one() for some in meant)
+    elif len(found) == 1 or not 1 <= alike <= _MOST_ALIKE or arguments.cursor is not None:
         return None
-    found = [await run_query(access.read_symbol, *one, seconds=0) for one in symbols]
-    size = sum(size_of(one.body) + _HEADING for one in found)
-    return found if arguments.more or size <= (arguments.budget or SYMBOL_BUDGET) else None
+    read = [await run_query(access.read_symbol, one.path, one.readable, seconds=0) for one in found]
+    if said:
+        read[0] = replace(read[0], notes=(said, *read[0].notes))
+    size = sum(size_of(one.body) + _HEADING for one in read)
+    # The parts of one definition share the budget; several are listed unless they are small.
+    fits = arguments.more or alike == 1 or size <= (arguments.budget or SYMBOL_BUDGET)
+    return read if fits else None
 
 
 OPERATION = Operation(
