@@ -34,10 +34,10 @@ GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
-OUTLINE_DETAILS = 2000
+OUTLINE_DETAILS = 1200
 """The bytes of an outline with signatures within the default budget; names alone may fill it."""
-REFERENCES_DETAILS = 700
-"""The bytes of references of which some have their source lines, within the default budget."""
+REFERENCES_DETAILS = 400
+"""The bytes of references that have their source lines within the default budget."""
 RECEIPT = len("\n(receipt )") + 12
 """The bytes that a receipt adds to an answer; a budget in a hint counts them."""
 SUMMARY_BUDGET = 1500

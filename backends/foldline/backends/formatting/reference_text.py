@@ -30,6 +30,7 @@ _FAMILIES = (
     frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
     frozenset({"c", "cpp"}),
 )
+_LONGEST_NAME = 60
 # A line that is longer before the name was not written by hand.
 _LONGEST_LINE = 1_000
 # A reference takes at least as much of a text, as in `12, `.
@@ -70,23 +71,22 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
     """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
 
     Within `budget` bytes, by default those of the page, the first references have their lines, and
-    the others line numbers. If not all lines fit a default budget, they have a part of it only.
+    the others line numbers. By default they have their lines only where these are few.
     """
     budget = found.budget if budget is None else budget
     files = list(_files(found))
     every = len(found.references)
     whole = _lines(found, files, every)
     enough = budgets.size_of_lines(whole)
-    if budget is None or enough <= budget:
+    is_default = isinstance(budget, budgets.DefaultBudget)
+    if budget is None or enough <= (budgets.REFERENCES_DETAILS if is_default else budget):
         return whole
     room = budget
-    if isinstance(budget, budgets.DefaultBudget):
-        room = min(room, budgets.REFERENCES_DETAILS)
 
     def fits(count: int) -> bool:
         return budgets.size_of_lines(_lines(found, files, count, enough)) <= room
 
-    shown = budgets.most(every, fits)
+    shown = 0 if is_default else budgets.most(every, fits)
     lines = _lines(found, files, shown if fits(shown) else 0, enough)
     return budgets.cut_to_budget(lines, budget)
 
@@ -184,10 +184,15 @@ def _files(found: References) -> Iterator[list[Reference]]:
             yield list(uses)
 
 
+def _cut(name: str) -> str:
+    """A name of a definition; the title of a test may be a sentence."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
 def _folded(uses: Iterable[Reference]) -> Iterator[str]:
     """Yield the uses in one definition after the other: `12, 15 call, 20 read in make`."""
     for enclosing, some in groupby(uses, key=lambda use: use.enclosing):
-        inside = f" in {visible(enclosing)}" if enclosing else ""
+        inside = f" in {visible(_cut(enclosing))}" if enclosing else ""
         kinds = [
             (", ".join(str(line) for line in dict.fromkeys(use.line for use in group)), kind)
             for kind, group in groupby(some, key=lambda use: use.kind)

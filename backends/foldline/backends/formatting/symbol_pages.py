@@ -59,9 +59,10 @@ def page_symbol(
     """
     budgets.check_budget(budget)
     position = read_line_cursor(_KIND, cursor)
-    if position is None and (budget is None or _size(detail) <= budget):
-        return detail
     lines = detail.body.split("\n")
+    if position is None and (budget is None or _size(detail) <= budget):
+        is_default = isinstance(budget, budgets.DefaultBudget)
+        return _without_comment(detail, lines) if is_default else detail
     if position is None and budget is not None:
         if _holds_definitions(detail):
             return _outline(detail, lines, budget, query)
@@ -111,6 +112,19 @@ def _page(
         _part(_shortened(detail, budget), lines, shown, page, column=column, more=more),
         cursor=cursor,
     )
+
+
+def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
+    """The symbol whose long comment is left to a cursor, but for the first sentence."""
+    late = _late(detail, lines)
+    if not late:
+        return detail
+    cursor = _cursor(lines, late[0])
+    shown = [index for index in range(len(lines)) if index not in late]
+    page = page_lines([lines[index] for index in shown], 1, None)
+    more = f": ask with cursor {cursor} for the comment ({len(late)} lines)"
+    part = _part(detail, lines, shown, page, column=1, more=more)
+    return replace(part, cursor=cursor) if _size(part) < _size(detail) else detail
 
 
 def _part(
