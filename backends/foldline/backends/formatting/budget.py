@@ -59,6 +59,7 @@ def read_cursor(kind: str, cursor: str | None) -> int:
     if cursor is None:
         return 0
     name, _, position = cursor.partition("@")
+    position, _, _ = position.partition(".")
     if name != kind or not re.fullmatch("[0-9]{1,18}", position):
         raise InvalidArgumentError(
             "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"

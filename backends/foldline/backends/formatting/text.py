@@ -58,7 +58,8 @@ def tree_lines(tree: FileTree) -> list[Line]:
         lines.append(tree_line(entry, level))
         waiting.extend((child, level + 1) for child in reversed(entry.children))
     if tree.cursor is not None:
-        lines.append(tree_rest(tree.shown_from + len(tree.entries), tree.total_entries))
+        shown = tree.shown_from + len(tree.entries)
+        lines.append(tree_rest(shown, tree.total_entries, tree.cursor))
     return [*lines, *remarks(tree.reason, tree.coverage)]
 
 
@@ -81,9 +82,9 @@ def tree_line(entry: TreeEntry, level: int) -> Line:
     return [(f"{name}/", _FOLDER), (totals, "dim")]
 
 
-def tree_rest(shown: int, total: int) -> Line:
+def tree_rest(shown: int, total: int, cursor: str = "") -> Line:
     """The line with the cursor that continues a tree."""
-    return note(f"… {total - shown} more entries: ask with cursor tree@{shown}")
+    return note(f"… {total - shown} more entries: ask with cursor {cursor or f'tree@{shown}'}")
 
 
 def format_size(size: int) -> str:

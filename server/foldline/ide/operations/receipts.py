@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.formatting.budget import CUT, RECEIPT, size_of
 from foldline.backends.formatting.parts import Code, note, plain, text_of
+from foldline.backends.models import COMPLETE
 from foldline.ide.operations.operation import budget_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ _AGAIN = "ask without held to see it"
 # Parts of the budget to try in turn, while the page is too large.
 _SHARES = (1.0, 0.85, 0.6)
 
+# The letters of a mark in a list's cursor, and the bytes that it takes.
+_MARK = 4
+_MARK_ROOM = _MARK + 1
+_LIST_CURSOR = re.compile(rf"@\d+\.([a-z2-7]{{{_MARK}}})\Z")
+_OTHERS = "changed since the last page: some may be missing or repeated; ask without a cursor"
 # The end of a cursor such as `text@294.k3f9ab2c9`.
 _MARKS = re.compile(r"(@[0-9:]+)\.([a-z2-7]{9})\b")
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
@@ -76,17 +82,37 @@ async def ask(
     """
     budget = budget_of(arguments)
     if budget is None:
-        result = shown(await operation.run(access, arguments))
+        result = _marked(access, shown(await operation.run(access, arguments)), arguments)
         return result, operation.lines(result, arguments)
-    room = budget - RECEIPT if operation.excerpt else budget
+    room = budget - (RECEIPT if operation.excerpt else _MARK_ROOM)
     whole = replace(arguments, budget=type(budget)(room))
     for share in _SHARES:
         page = replace(whole, budget=type(budget)(whole.budget * share))
-        result = shown(await operation.run(access, page))
+        result = _marked(access, shown(await operation.run(access, page)), arguments)
         lines = operation.lines(result, whole)
         if not plain(lines).endswith(CUT):
             break
     return result, lines
+
+
+def _marked(access: SmartFileAccess, result: Any, arguments: Any) -> Any:
+    """Return a page of a list with a mark in its cursor, which changes with the files.
+
+    Its reason says if the mark of the cursor that was asked with is another.
+    """
+    asked = _LIST_CURSOR.search(getattr(arguments, "cursor", None) or "")
+    cursor = getattr(result, "cursor", None)
+    if not hasattr(result, "reason") or not (asked or cursor):
+        return result
+    known = [stamp.path for stamp in access.file_backend.walk_folder(".")]
+    if result.coverage == COMPLETE:
+        totals = (getattr(result, name, 0) for name in ("total", "files", "total_entries"))
+        known += map(str, totals)
+    mark = _hash("\n".join(known))[:_MARK]
+    reason = result.reason
+    if asked and asked[1] != mark:
+        reason = "; ".join(filter(None, (_OTHERS, reason)))
+    return replace(result, cursor=cursor and f"{cursor}.{mark}", reason=reason)
 
 
 def with_receipt(
