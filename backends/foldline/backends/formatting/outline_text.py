@@ -44,9 +44,7 @@ _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
 # The best matches of a query that get signatures within a default budget.
 _BEST = 3
-# After the first that doesn't fit, so many smaller ones are tried.
-_MOST_TRIED = 30
-_WITHOUT_ANNOTATIONS = frozenset({"some names", "signatures", "some signatures"})
+_WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
 # A name and what separates it from the next one have at least so many bytes.
 _LEAST = 3
 # Keys of what isn't a definition; those of definitions are their identities.
@@ -309,7 +307,7 @@ class _Form:
         def fits(count: int) -> bool:
             self.levels = start
             self.raise_to(level, keys[:count])
-            part = [f"some {what}" if len(keys) > 1 else what] if count < len(keys) else []
+            part = [] if count == len(keys) else [f"some {what}" if count else what]
             self._leave_out([*before, *part, *rest])
             return size_of_lines(self.lines()) <= room
 
@@ -317,11 +315,6 @@ class _Form:
         if not fits(count):
             count = 0
             fits(count)
-        for key in keys[count + 1 : count + _MOST_TRIED]:
-            kept = self.levels
-            self.raise_to(level, [key])
-            if size_of_lines(self.lines()) > room:
-                self.levels = kept
         return count == len(keys)
 
     def _leave_out(self, parts: list[str]) -> None:

@@ -26,11 +26,9 @@ _TIERS = {
     "confirmed": "confirmed:",
     "possible": "possible (the same name, and no engine confirms that it is the same thing):",
 }
-_FAMILIES = (
-    frozenset({"javascript", "typescript", "tsx", "vue", "svelte"}),
-    frozenset({"c", "cpp"}),
-)
 _LONGEST_NAME = 60
+# Languages that use names of one another.
+_FAMILIES = dict.fromkeys(("typescript", "tsx", "vue", "svelte"), "javascript") | {"cpp": "c"}
 # A line that is longer before the name was not written by hand.
 _LONGEST_LINE = 1_000
 # A reference takes at least as much of a text, as in `12, `.
@@ -105,10 +103,10 @@ def _in_order(found: References) -> References:
     return replace(found, references=tuple(uses), elsewhere=sum(map(is_elsewhere, uses)))
 
 
-def _family(path: str) -> frozenset[str]:
-    """The languages in which a name of that file may be used."""
+def _family(path: str) -> str:
+    """The language whose names the file may use."""
     language = language_of(path)
-    return next((one for one in _FAMILIES if language in one), frozenset({language}))
+    return _FAMILIES.get(language, language)
 
 
 def _lines(

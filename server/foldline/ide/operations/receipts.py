@@ -84,7 +84,7 @@ async def ask(
     if budget is None:
         result = _marked(access, shown(await operation.run(access, arguments)), arguments)
         return result, operation.lines(result, arguments)
-    room = budget - (RECEIPT if operation.excerpt else _MARK_ROOM)
+    room = max(budget - (RECEIPT if operation.excerpt else _MARK_ROOM), 1)
     whole = replace(arguments, budget=type(budget)(room))
     for share in _SHARES:
         page = replace(whole, budget=type(budget)(whole.budget * share))
