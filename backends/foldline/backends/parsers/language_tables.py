@@ -178,7 +178,7 @@ LANGUAGES = (
         imports="import_declaration",
         words="import",
         receivers=True,
-        inner=re.compile(rb"[=,] *func(?=\()"),
+        inner=re.compile(rb"func(?=\()(?<=[=,] func)"),
     ),
     _language(
         "rust",
@@ -197,7 +197,7 @@ LANGUAGES = (
         imports="use_declaration extern_crate_declaration",
         words="pub ,use ,extern crate ",
         attributes=frozenset({"attribute_item"}),
-        inner=re.compile(rb"\bfn(?= )|= *(?:move *)?\|"),
+        inner=re.compile(rb"\bfn +(?=\w)|= *(?:move *)?\|"),
     ),
     _language(
         "java",

@@ -69,6 +69,7 @@ class _Walk:
         self.imports: list[str] = []
         self._seen: set[tuple[int, str]] = set()
         self._functions: dict[int, int] = {}  # nodes of functions, and their symbols
+        self._named: set[int] = set()  # where their names start
 
     def run(self, root: Node) -> Outline:
         waiting = [_Scope(root, -1, "", None)]
@@ -88,6 +89,8 @@ class _Walk:
     def _find_inner(self, root: Node, pattern: re.Pattern[bytes]) -> None:
         """Add the named functions and the tests that stand in functions."""
         for match in islice(pattern.finditer(self.data), _MOST_INNER):
+            if match.end() in self._named:
+                continue
             node = root.descendant_for_byte_range(match.end() - 1, match.end() - 1)
             for _ in range(_NEAR):
                 if node is not None and node.type not in _INNER:
@@ -209,6 +212,7 @@ class _Walk:
             )
         if rule.kind in {_FUNCTION, _METHOD} and index >= 0:
             self._functions[node.id] = index
+            self._named.add(names[-1][1].start_byte)
         if body is not None and rule.opens and index >= 0:
             below.append(_Scope(body, index, rule.kind, None))
         return below
