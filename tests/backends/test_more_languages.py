@@ -443,3 +443,21 @@ def test_a_notebook_lists_what_its_cells_define() -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"cells": [', '"source": [\n"a', "[" * 9_000])
 def test_a_broken_notebook_has_no_definitions(text: str) -> None:
     assert not access_to({"a.ipynb": text}).get_outline("a.ipynb").symbols
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "line"),
+    [
+        ("a.swift", "A.init", 6),
+        ("a.swift", "P.z", 11),
+        ("a.scala", "Color.Green", 12),
+        ("a.sql", "users.name", 4),
+        ("a.tf", "resource.aws_s3.b", 2),
+        ("a.lua", "M.go", 4),
+        ("a.ex", "B.f", 4),
+        ("a.vue", "onClick", 5),
+        ("a.proto", "Cart.Line", 3),
+    ],
+)
+def test_a_symbol_has_the_name_that_people_use(path: str, name: str, line: int) -> None:
+    assert access_to({path: CASES[path][0]}).read_symbol(path, name).line == line

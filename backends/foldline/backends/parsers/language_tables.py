@@ -345,7 +345,7 @@ LANGUAGES = (
         "class: class_declaration",
         "interface: protocol_declaration",
         "function name:simple_identifier: function_declaration protocol_function_declaration",
-        "method - body init: init_declaration",
+        "method name body init: init_declaration",
         "variable name.bound_identifier: property_declaration protocol_property_declaration",
         "variable name:simple_identifier: enum_entry",
         "type name:type_identifier: typealias_declaration",

@@ -54,12 +54,12 @@ def outline_python(data: bytes, root: Node) -> Outline:
         if child.type != "comment":
             docstring = walk.docstring_of(child)
             break
-    own = set(walk.builder.names_below(0, -1))
     if walk.names_all is not None:
-        index, first, last = walk.names_all
+        own = set(walk.builder.names_below(0, -1))
+        index, line, line_end = walk.names_all
         for name in dict.fromkeys(walk.exports):
             if name not in own:
-                walk.builder.add(index, name, SymbolKind.EXPORT, first, last, name)
+                walk.builder.add(index, name, SymbolKind.EXPORT, line, line_end, name)
     symbols = walk.builder.finish()
     if root.has_error:
         symbols = mend_outline(data, symbols)
