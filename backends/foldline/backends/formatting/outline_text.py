@@ -52,6 +52,8 @@ _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 _TYPES = frozenset({SymbolKind.TYPE, SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE})
 _RECEIVER = re.compile(r"^func \([^)]*\) ")
+# A default budget shows all of an outline that has no more bytes.
+_SMALL = 400
 # An outline of more lines leaves out what is defined inside functions.
 _SMALL_FILE = 150
 
@@ -208,14 +210,15 @@ def _fit(
         form.raise_to(_Level.DOCSTRING, [_IMPORTS, _DOCSTRING, *keys])
         whole = form.lines()
         form.levels = {}
-    details = budget
-    if isinstance(budget, DefaultBudget):
-        details = min(budget, OUTLINE_DETAILS)
+    is_default = isinstance(budget, DefaultBudget)
     enough = size_of_lines(whole) if whole else LARGEST_BUDGET + 1
-    if budget is None or details is None or enough <= details:
+    if budget is None or enough <= (_SMALL if is_default else budget):
         return whole
     form.enough = enough + around + RECEIPT
+    details = min(budget, OUTLINE_DETAILS) if is_default else budget
     form.fill(_stages(headers, known, budget), budget, details)
+    if not form.remark and form.enough <= LARGEST_BUDGET:
+        form.remark = f"(brief; budget {form.enough} shows all)"
     return _within(form.lines(), budget)
 
 
@@ -236,7 +239,7 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     names = [id(located.symbol) for located in by_name[: budget // _LEAST + 1]]
     yield _Stage("names", _Level.NAME, names)
     yield _Stage("lines", _Level.LINE, names)
-    if headers.outline and headers.outline.imports:
+    if headers.outline and headers.outline.imports and not headers.outline.query:
         yield _Stage("imports", _Level.NAME, [_IMPORTS])
     by_use = sorted(
         known,
@@ -251,6 +254,8 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     # Of a variable, only its value or type says more than its name.
     brief = [id(symbol) for symbol in symbols if symbol.kind != SymbolKind.VARIABLE]
     yield _Stage("signatures", _Level.BRIEF, brief)
+    if isinstance(budget, DefaultBudget):
+        return
     others = {id(symbol) for symbol in symbols} - set(brief)
     longer = [id(one) for one in symbols if id(one) in others or _brief(one) is not one]
     yield _Stage("annotations and defaults", _Level.FULL, longer)
