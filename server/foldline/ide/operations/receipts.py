@@ -39,8 +39,8 @@ _MARK = 4
 _MARK_ROOM = _MARK + 1
 _LIST_CURSOR = re.compile(rf"@\d+\.([a-z2-7]{{{_MARK}}})\Z")
 _OTHERS = "changed since the last page: some may be missing or repeated; ask without a cursor"
-# The end of a cursor such as `text@294.k3f9ab2c9`.
-_MARKS = re.compile(r"(@[0-9:]+)\.([a-z2-7]{9})\b")
+# What is about the text around a page: a cursor such as `text@294.k3f9ab2c9`, the lines in all.
+_MARKS = re.compile(r"@[0-9:]+\.[a-z2-7]{9}\b| of \d+ lines\b")
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
 _LAST_LINE = re.compile(
     r"\(receipt [a-z2-7]+(?:: changed since [a-z2-7]+|: held isn't a receipt)?\)\Z"
@@ -50,7 +50,7 @@ _LAST_LINE = re.compile(
 def receipt_of(shown: str | Sequence[Line | Code]) -> str:
     """Return the receipt of an excerpt as it was shown: 60 bits of a hash.
 
-    Where lines have a cursor, the last letters are of its marks: they change with the text around.
+    In lines, what they say of the text around them is the last 20 bits.
     """
     if isinstance(shown, str):
         return _hash(shown)
@@ -58,8 +58,8 @@ def receipt_of(shown: str | Sequence[Line | Code]) -> str:
     marks = ""
     for one in shown:
         text = "" if isinstance(one, Code) else text_of(one)
-        marks += "".join(found[2] for found in _MARKS.finditer(text))
-        own.append(note(_MARKS.sub(r"\1", text)) if text else one)
+        marks += "".join(_MARKS.findall(text))
+        own.append(note(_MARKS.sub("", text)) if text else one)
     receipt = _hash(plain(own))
     return receipt[:_OWN] + _hash(marks)[_OWN:] if marks else receipt
 
