@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import InvalidArgumentError, MissingPathError, OutsideWorkspaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from pathspec import GitIgnoreSpec
 
@@ -49,16 +49,14 @@ class Glob:
         parts = [*islice(_expanded(f"{{{written}}}"), _MOST_PATTERNS + 1)]
         if len(parts) > _MOST_PATTERNS:
             raise InvalidArgumentError("glob", f"stands for more than {_MOST_PATTERNS} patterns")
-        stripped = [part.strip() for part in parts]
-        excluded = [_anchored(files, part[1:]) for part in stripped if part.startswith("!")]
+        named = [part.strip() for part in parts if part.strip(" !")]
+        excluded = [_pattern(files, part[1:]) for part in named if part.startswith("!")]
         self.included = [
-            _existing(files, part) or _anchored(files, part)
-            for part in stripped
-            if part and not part.startswith("!")
+            _pattern(files, part, exact=True) for part in named if not part.startswith("!")
         ]
-        if not self.included and not any(excluded):
+        if not named:
             raise InvalidArgumentError("glob", f"{text!r} is not a glob: it names nothing")
-        literal = [] if parts == [written] or not self.included else [_anchored(files, written)]
+        literal = [_pattern(files, written)] if self.included else []
         self._included = self._compiled([*self.included, *literal])
         self._excluded = self._compiled(excluded)
 
@@ -85,8 +83,7 @@ class Glob:
             return "it excludes every file" if paths else "there are no files"
         pattern = self.included[0].strip("/")
         *folders, name = pattern.split("/")
-        fixed = [part for part in folders if MAGIC & set(part)][:1]
-        folder = "/".join(folders[: folders.index(fixed[0])] if fixed else folders)
+        folder = "/".join(takewhile(MAGIC.isdisjoint, folders))
         below = [path for path in paths if path.startswith(f"{folder}/")] if folder else paths
         if not below:
             known = {str(above) for path in paths for above in PurePosixPath(path).parents}
@@ -94,18 +91,13 @@ class Glob:
             near = (*same[:3], *near_names(folder, known))
             return f"there is no folder {folder}/{did_you_mean(dict.fromkeys(near))}"
         kind = PurePosixPath(name).suffix
-        if kind and not MAGIC & set(kind):
-            where = Counter(
-                path.rpartition("/")[0] or "." for path in paths if path.endswith(kind)
-            ).most_common(_MOST_KINDS)
-            if where and (not folder or any(path.endswith(kind) for path in below)):
-                return f"{kind} files are in {_counted((f'{one}/', n) for one, n in where)}"
-        counts = Counter(PurePosixPath(path).suffix or path.rpartition("/")[2] for path in below)
-        return f"{folder or '.'}/ has {_counted(counts.most_common(_MOST_KINDS))}"
-
-
-def _counted(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in counts)
+        where = Counter(f"{path.rpartition('/')[0]}/" for path in below if path.endswith(kind))
+        said = f"{kind} files are in"
+        if not kind or not where or MAGIC & set(kind):
+            said = f"{folder or '.'}/ has"
+            where = Counter(PurePosixPath(path).suffix or path.rpartition("/")[2] for path in below)
+        counted = (f"{name} ({count})" for name, count in where.most_common(_MOST_KINDS))
+        return f"{said} {', '.join(counted)}"
 
 
 def _expanded(text: str) -> Iterator[str]:
@@ -126,21 +118,16 @@ def _expanded(text: str) -> Iterator[str]:
         yield from _expanded(head + "".join(tokens[start + 1 : end]) + tail)
 
 
-def _anchored(files: FileBackend, part: str) -> str:
-    """The pattern from the workspace's root, if it's an absolute path inside of it."""
-    if part.startswith("/"):
-        try:
-            inside = files.resolve_unsaved(part)
-        except OutsideWorkspaceError:
-            return part
-        return f"/{inside}/" if part.endswith("/") else f"/{inside}"
-    return part.removeprefix("./")
-
-
-def _existing(files: FileBackend, part: str) -> str | None:
-    """The pattern of a file or folder that exists."""
+def _pattern(files: FileBackend, part: str, *, exact: bool = False) -> str:
+    """The pattern from the root, if it's an absolute path in it, or `exact` and one that exists."""
     try:
-        path = files.resolve(part)
+        if exact:
+            return "/" + _SPECIAL.sub(r"\\\1", files.resolve(part)).removeprefix(".")
     except (MissingPathError, OutsideWorkspaceError):
-        return None
-    return "*" if path == "." else "/" + _SPECIAL.sub(r"\\\1", path)
+        pass
+    if not part.startswith("/"):
+        return part.removeprefix("./")
+    try:
+        return f"/{files.resolve_unsaved(part)}{'/' * part.endswith('/')}"
+    except OutsideWorkspaceError:
+        return part

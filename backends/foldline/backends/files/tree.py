@@ -70,9 +70,9 @@ def build_tree(
         said.append("no file is about the query")
     elif ranks and len(ranks) < root.count:
         said = [f"the best {len(ranks)} of {root.count} files; without a query, the tree has all"]
-    builder = _Builder(ranks, lines_of, depth, fold=False)
+    builder = _Builder(ranks, lines_of, depth)
     whole = FileTree(
-        path, (), root.count, root.size, ignored, 0, first,
+        path, (), root.count, root.size, ignored, first,
         reason=_reason("; ".join(said), problems), coverage=coverage,
     )  # fmt: skip
     tree = builder.build(root, whole, budget)
@@ -81,27 +81,22 @@ def build_tree(
     return tree
 
 
+@dataclass
 class _Builder:
     """Opens folders as far as there is room; `closed` says that not all fit."""
 
-    def __init__(
-        self,
-        ranks: Mapping[str, int],
-        lines_of: Callable[[str], int] | None,
-        depth: int | None,
-        *,
-        fold: bool,
-    ) -> None:
-        self.closed = False
-        self._ranks = ranks
-        self._lines_of = lines_of
-        self._depth = depth
-        self._fold = fold
+    ranks: Mapping[str, int]
+    lines_of: Callable[[str], int] | None
+    depth: int | None
+    fold: bool = False
+    closed: bool = False
+    _rows: dict[str, list[TreeEntry]] = field(default_factory=dict)
+    # How many rows of each open folder are shown.
+    _shown: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         # The ranked files and the folders above them.
-        self._leading = {path[:end] for path in ranks for end in _ends(path)}
-        self._rows: dict[str, list[TreeEntry]] = {}
-        # How many rows of each open folder are shown.
-        self._shown: dict[str, int] = {}
+        self._leading = {path[:end] for path in self.ranks for end in _ends(path)}
 
     def build(self, root: _Folder, tree: FileTree, budget: int | None) -> FileTree:
         """The tree with its entries."""
@@ -133,13 +128,13 @@ class _Builder:
         ]
         for name, size in sorted(folder.names):
             path = prefix + name
-            lines = self._lines_of(path) if self._lines_of is not None else 0
-            rank = self._ranks.get(path, 0)
+            lines = self.lines_of(path) if self.lines_of is not None else 0
+            rank = self.ranks.get(path, 0)
             rows.append(TreeEntry(name, path, False, size, 1, rank=rank, lines=lines))
         if self._leading:
             rows = [row for row in rows if row.path in self._leading]
         # The names of a folder that is asked for itself are shown.
-        elif self._fold and self._rows:
+        elif self.fold and self._rows:
             rows = _folded(folder, rows)
         self._rows[folder.path] = rows
         return rows
@@ -161,7 +156,7 @@ class _Builder:
         add(root, rows, 1)
         while waiting:
             kind, level, _, folder = heappop(waiting)
-            if self._depth is None or level < self._depth:
+            if self.depth is None or level < self.depth:
                 rows = self.rows(folder)
                 cost = sum(budgets.size_of_line(tree_line(row, level)) for row in rows)
                 if left is None or cost <= left:

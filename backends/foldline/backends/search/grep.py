@@ -6,7 +6,7 @@ import re
 import sys
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -126,9 +126,9 @@ async def grep(
         why = "not a regular expression" if refusal else "no line as a regular expression"
         as_text = await found(plain, why)
         results = as_text if as_text.total else results
-    if results is None:
-        assert refusal is not None
+    if refusal is not None and results is None:
         raise refusal
+    assert results is not None
     return results
 
 
@@ -205,6 +205,7 @@ class _Place(NamedTuple):
     whole: bool
 
 
+@dataclass
 class _Pages:
     """The matching lines in the order of pages: the first three of each file, then the others.
 
@@ -214,34 +215,31 @@ class _Pages:
         counts: The matching lines of each file.
     """
 
-    def __init__(
-        self,
-        read: Callable[[str], bytes],
-        matching: Callable[[bytes], Iterator[_Place]],
-        first: int,
-        context: int,
-        budget: int | None,
-    ) -> None:
-        self.counts: dict[str, int] = {}
-        self._read = read
-        self._matching = matching
-        self._first = first
-        self._context = context
-        self._budget = budget
-        self._last = first + (sys.maxsize if budget is None else budget // _SMALLEST + 1)
-        self._taken = 0
-        self._kept: list[tuple[GrepMatch, bytes, int]] = []
-        self._before: Counter[str] = Counter()
-        # The numbers of each file's lines that come first; by text, the lines found and taken.
-        self._early: dict[str, set[int]] = {}
-        self._equal: dict[bytes, list[int]] = {}
+    read: Callable[[str], bytes]
+    matching: Callable[[bytes], Iterator[_Place]]
+    first: int
+    context: int
+    budget: int | None
+    counts: dict[str, int] = field(default_factory=dict)
+    _taken: int = 0
+    _kept: list[tuple[GrepMatch, bytes, int]] = field(default_factory=list)
+    _before: Counter[str] = field(default_factory=Counter)
+    # The numbers of each file's lines that come first; by text, the lines found and taken.
+    _early: dict[str, set[int]] = field(default_factory=dict)
+    _equal: dict[bytes, list[int]] = field(default_factory=dict)
+
+    @property
+    def _last(self) -> int:
+        """A number behind the last line that the page may reach."""
+        room = sys.maxsize if self.budget is None else self.budget // _SMALLEST + 1
+        return self.first + room
 
     def add(self, path: str, data: bytes) -> None:
         """Count the matching lines of the next file, and take its first ones."""
         early: set[int] = set()
         own = number = 0
         chosen = False
-        for number, place in enumerate(self._matching(data), 1):
+        for number, place in enumerate(self.matching(data), 1):
             text = self._text(data, place)
             if text and len(self._equal) < _MOST_TEXTS:
                 self._equal.setdefault(text, [0, 0])
@@ -250,7 +248,7 @@ class _Pages:
             if equal[1]:
                 chosen = equal[1] <= _MOST_EQUAL
             elif place.begins:
-                chosen = own < _MOST_OF_FILE or self._budget is None
+                chosen = own < _MOST_OF_FILE or self.budget is None
                 own += 1
             if chosen:
                 early.add(number)
@@ -266,12 +264,12 @@ class _Pages:
             replace(match, equal=self._equal[text][0] - number) if text else match
             for match, text, number in self._kept
         ]
-        every = [*self.counts.items()][self._first :]
+        every = [*self.counts.items()][self.first :]
         is_lines = found.show == "lines"
         total = found.total if is_lines else found.files
 
         def part(count: int) -> GrepResults:
-            last = self._first + count
+            last = self.first + count
             cursor = budgets.make_cursor(_KIND, last) if last < total else None
             if not is_lines:
                 return replace(found, counts=tuple(every[:count]), cursor=cursor)
@@ -282,7 +280,7 @@ class _Pages:
             return replace(found, matches=tuple(some), counts=left, cursor=cursor)
 
         count = len(matches) if is_lines else len(every)
-        if (budget := self._budget) is not None:
+        if (budget := self.budget) is not None:
             count = budgets.most(
                 count, lambda n: budgets.size_of_lines(grep_lines(part(n))) <= budget
             )
@@ -296,8 +294,8 @@ class _Pages:
             if len(early) == self.counts[path]:
                 continue
             with suppress(PathError):
-                data = self._read(path)
-                for number, place in enumerate(self._matching(data), 1):
+                data = self.read(path)
+                for number, place in enumerate(self.matching(data), 1):
                     if number not in early:
                         self._take(path, data, place)
 
@@ -305,16 +303,16 @@ class _Pages:
         equal = self._equal.get(text := self._text(data, place))
         if equal is not None:
             equal[1] += 1
-        if self._taken < self._first:
+        if self._taken < self.first:
             self._before[path] += 1
         elif self._taken < self._last:
-            match = _match(path, data, place, self._context)
+            match = _match(path, data, place, self.context)
             self._kept.append((match, text, equal[1]) if equal is not None else (match, b"", 0))
         self._taken += 1
 
     def _text(self, data: bytes, place: _Place) -> bytes:
         """The text by which lines are equal; empty where they are told apart."""
-        if self._budget is None or self._context or not place.whole:
+        if self.budget is None or self.context or not place.whole:
             return b""
         line = _bytes_of_line(data, place.start)
         return line.strip() if len(line) < _LONGEST_LINE else b""

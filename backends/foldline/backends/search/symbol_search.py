@@ -81,18 +81,15 @@ async def search_symbols(
 def _files_of(files: FileBackend, within: Sequence[str], ranked: Iterable[str]) -> list[str]:
     """The files that are named, and the best ones of the folders and globs."""
     named: list[str] = []
-    several: list[Scope] = []
+    parts: list[Scope] = []
     for text in within:
         try:
-            part = Scope(files, text)
-            part.check()
+            parts.append(Scope(files, text))
+            parts[-1].check()
         except MissingPathError:
             named.append(text)  # It may be gone.
-            continue
-        if part.single_file is None:
-            several.append(part)
-        else:
-            named.append(part.single_file)
+    several = [part for part in parts if part.single_file is None]
+    named += [part.single_file for part in parts if part.single_file is not None]
     best = (path for path in ranked if any(part.holds(path) for part in several))
     return [*dict.fromkeys([*named, *islice(best, _MOST_FILES)])]
 
