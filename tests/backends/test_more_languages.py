@@ -461,3 +461,13 @@ def test_a_broken_notebook_has_no_definitions(text: str) -> None:
 )
 def test_a_symbol_has_the_name_that_people_use(path: str, name: str, line: int) -> None:
     assert access_to({path: CASES[path][0]}).read_symbol(path, name).line == line
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<script", "<script>", "<script type='", "\n<template ", "<a id='b", "<h1", '"source": [\n"'],
+)
+@pytest.mark.parametrize("path", ["a.vue", "a.html", "a.ipynb"])
+def test_markup_that_never_ends_takes_linear_time(path: str, unit: str) -> None:
+    text = unit * (400_000 // len(unit))
+    assert len(access_to({path: text}).get_outline(path).symbols) <= 500

@@ -18,7 +18,7 @@ _SCRIPT = re.compile(
 )
 _TEXT = re.compile(rb"[^\n]")
 _TAGS = re.compile(
-    rb"^<(?P<block>template)\b.*?^</template>|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<title>[^<]{1,200})"
+    rb"^<(?P<block>template)\b.*?(?:^</template>|\Z)|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<title>[^<]{1,200})"
     rb"|<[\w-]+\s[^<>]{0,500}?\bid=[\"'](?P<id>[\w-]+)[\"'][^<>]{0,500}>",
     re.DOTALL | re.MULTILINE,
 )
