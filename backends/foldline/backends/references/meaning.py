@@ -128,8 +128,8 @@ class Names:
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
-            every = dict.fromkeys(one.name for one in await types.defining(word))
-            near = tuple(every)[:_MOST_NEAR]
+            alike = dict.fromkeys(one.name for one in await types.defining(word))
+            near = tuple(alike)[:_MOST_NEAR]
         why = f" (bases that can't be followed from here: {bases})" if missing else ""
         said = f"nothing defines {name}{why}{did_you_mean(near).rstrip('?')}"
         return Meaning(name, (), f"{said}; places that have the name {word!r}:", near)
