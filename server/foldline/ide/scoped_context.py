@@ -7,7 +7,7 @@ and `pack` makes the lines. What has no room is named at the end.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
@@ -22,6 +22,7 @@ from foldline.backends.models import (
     SymbolDetail,
     SymbolHit,
 )
+from foldline.backends.ranking.in_file import line_scores
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
 
@@ -45,12 +46,21 @@ _FAINTEST = 3
 # Symbols need this percentage of the best score: weaker matches only fill the context.
 _LEAST_SCORE = 60
 _MOST_SYMBOLS = 24
+# So many symbols with this percentage of the best score leave it open which one is meant.
+_ALIKE, _LEAST_ALIKE = 3, 85
 # The most outlines in a context, and the most of them of files without a chosen symbol.
 _MOST_OUTLINES, _WITHOUT_SYMBOL = 6, 2
 # A smaller part isn't worth its header.
 _SMALLEST_PART = 100
 _SMALLEST_OUTLINE = 200
-_NOTES = 600
+_NOTES = 300
+# A question's outlines have at least this part of the room.
+_FOR_OUTLINES = 12
+# Of the room for symbols, what the first and each other one gets. One of a report will be edited,
+# and is shown whole where it fits; the answer of a question is some lines.
+_SHARES_OF_REPORT, _SHARES = (0.6, 0.6), (0.33, 0.16)
+# Lines around one that matches, and the bytes of a gap between some.
+_AROUND, _GAP = 2, 15
 _SMALL_OUTLINE = 250
 # Budget of a search, of which only the paths are used: sixteen of them.
 _SEARCHED = 2 * SEARCH_BUDGET
@@ -142,7 +152,7 @@ class ScopedContext:
         near: Definitions that the symbols use, or that use them; their signatures are shown.
         matched: The number of files that match the query.
         left_out: What isn't part of it, with the reasons.
-        reason: Says why it's empty.
+        reason: Says why it's empty, or that several places are equally likely.
     """
 
     question: str = ""
@@ -193,16 +203,13 @@ async def context_for(
     found = await reader.symbols(question, within)
     choices = [*_choices(found, files)]
     outlined = _outlined(choices, found.files)
-    if sizes.total < NO_LIMIT:
-        # The symbol in question is often long, and half of it is of little use.
-        sizes = replace(sizes, symbol=max(sizes.symbol, sizes.total // 2))
     context = await gather(
         reader,
         files=files,
         choices=choices,
         supporting=(*supporting, *outlined),
         sizes=sizes,
-        whole=True,
+        query=question,
     )
     shown = {(one.path, one.qualified_name) for one in context.symbols}
     context = replace(
@@ -210,10 +217,19 @@ async def context_for(
         question=question,
         matched=found.total,
         near=tuple(one for one in found.near if (one.path, one.name) not in shown),
-        reason=found.reason,
+        reason=found.reason or _unsure(found),
         coverage=found.coverage,
     )
     return replace(context, left_out=pack(context, sizes)[1])
+
+
+def _unsure(found: SymbolResults) -> str:
+    """Says that three places are about equally likely; empty if one stands out."""
+    first = found.hits[:_ALIKE]
+    if len(first) < _ALIKE or first[-1].score < _LEAST_ALIKE:
+        return ""
+    names = ", ".join(f"{one.path}:{one.line} {one.name}" for one in first)
+    return f"unsure: these are about equally likely: {names}"
 
 
 def _choices(found: SymbolResults, files: Sequence[str]) -> Iterator[SymbolChoice]:
@@ -242,25 +258,25 @@ async def gather(
     choices: Iterable[SymbolChoice] = (),
     supporting: Iterable[str] = (),
     sizes: Sizes,
-    whole: bool = False,
+    query: str | None = None,
 ) -> ScopedContext:
     """Read `files` whole, the symbols of `choices`, and the outlines of `supporting` files.
 
     What can't be read, or has no room, is left out with its reason. Files come first, and share
-    the room that the outlines don't need; with `choices`, they get half of it. With `whole`, a
-    symbol is shown in part only if it doesn't fit `sizes.symbol` bytes.
+    the room that the outlines don't need; with `choices`, they get half of it. With a `query`, a
+    symbol is shown in part only if it doesn't fit `sizes.symbol` bytes: the part that matches.
     """
     files, choices = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(choices))
     supporting = tuple(path for path in dict.fromkeys(supporting) if path not in files)
     room = sizes.total - _room_for_notes(sizes.total)
-    room -= min(sizes.outlines, room // 3) if supporting else 0
+    room -= min(sizes.outlines, room // (_FOR_OUTLINES if query else 3)) if supporting else 0
     for_files = _Room(room // 2 if choices else room)
     texts = [text async for text in _files(reader, files, for_files)]
     # The caller may spell a path in another way.
     in_full = {text.path for text in texts if text.start == 1 and text.cursor is None}
     choices = tuple(choice for choice in choices if choice.path not in in_full)
     for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
-    found = _symbols(reader, choices, for_symbols, sizes.symbol, whole=whole)
+    found = _symbols(reader, choices, for_symbols, sizes.symbol, query)
     symbols = [detail async for detail in found]
     outlines, missing = await outlines_of(reader, supporting)
     return ScopedContext(
@@ -286,24 +302,75 @@ async def outlines_of(
 
 
 async def _symbols(
-    reader: Reader, choices: Iterable[SymbolChoice], room: _Room, most: int, *, whole: bool
+    reader: Reader,
+    choices: Iterable[SymbolChoice],
+    room: _Room,
+    most: int,
+    query: str | None,
 ) -> AsyncIterator[SymbolDetail]:
-    all_room = room.left
-    for choice in choices:
-        if room.left < _SMALLEST_PART:
+    first, others = _SHARES_OF_REPORT if query and "\n" in query.strip() else _SHARES
+    shares = chain((int(room.left * first),), repeat(int(room.left * others)))
+    for choice, share in zip(choices, shares, strict=False):
+        left = room.left - _BETWEEN
+        if left < _SMALLEST_PART:
             room.left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
             continue
-        left = room.left - _BETWEEN
         try:
-            detail = await reader.symbol(choice.path, choice.name, min(most, left))
+            detail = await reader.symbol(
+                choice.path, choice.name, NO_LIMIT if query else min(most, left)
+            )
         except BackendError as error:
             room.left_out.append(LeftOut(choice.path, choice.name, str(error)))
             continue
-        cut = detail.cursor is not None and left < most
-        if not (whole and cut and all_room > room.left) and room.holds(format_symbol(detail)):
+        if query:
+            # Of a report, what is left may hold smaller ones whole.
+            detail = _excerpt(detail, query, share if first == others else min(share, left))
+        if room.holds(format_symbol(detail)):
             yield detail
         else:
             room.left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
+
+
+def _excerpt(detail: SymbolDetail, query: str, budget: int) -> SymbolDetail:
+    """The symbol, or, in about `budget` bytes, its first line and those around what matches."""
+    if size_of(format_symbol(detail)) <= budget:
+        return detail
+    lines = detail.body.split("\n")
+    first = detail.body_line or detail.line
+    scores = line_scores(lines, query)
+    around = range(-_AROUND, _AROUND + 1)
+
+    def near(index: int) -> float:
+        places = ((index + by, 1 + abs(by)) for by in around)
+        return sum(scores[at] / far for at, far in places if 0 <= at < len(lines))
+
+    kept = {(detail.name_line or detail.line) - first}
+    left = budget - size_of(format_symbol(_part(detail, lines, first, kept)))
+    for index in sorted(range(len(lines)), key=near, reverse=True):
+        new = {index + by for by in around if 0 <= index + by < len(lines)} - kept
+        size = sum(size_of(lines[at]) + 1 for at in new) + _GAP
+        if size > left:
+            break
+        if new:
+            left -= size
+            kept |= new
+    return _part(detail, lines, first, kept)
+
+
+def _part(detail: SymbolDetail, lines: Sequence[str], first: int, kept: set[int]) -> SymbolDetail:
+    """The symbol with some lines of its body, which a note names."""
+    runs: list[list[int]] = []
+    for index in sorted(kept):
+        if not runs or runs[-1][-1] + 1 < index:
+            runs.append([])
+        runs[-1].append(index)
+    named = ", ".join(line_range(first + run[0], first + run[-1]) for run in runs)
+    return replace(
+        detail,
+        body="\n…\n".join("\n".join(lines[index] for index in run) for run in runs),
+        cursor="symbol@0",
+        notes=(*detail.notes, f"lines {named} of {line_range(first, detail.line_end)}"),
+    )
 
 
 def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:

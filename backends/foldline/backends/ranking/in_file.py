@@ -38,7 +38,7 @@ def rank_symbols(outline: FileOutline, lines: Sequence[str], query: str) -> list
     question = read_question(query, HAND_SET.title)
     if question is None:
         return []
-    units = [*units_of(outline, lines, nested=True)]
+    units = [*units_of(outline, lines)]
     return rank_units(question, units, dotted=DOTTED_IN_FILE)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.index.terms import terms_of
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import distinct, flatten
+from foldline.backends.ranking.paths import is_minor
 from foldline.backends.ranking.weights import HAND_SET
 
 if TYPE_CHECKING:
@@ -33,12 +34,16 @@ _EXACT = 0.15
 # For a dotted name: within one file it decides, over all files there may be many of them.
 DOTTED, DOTTED_IN_FILE = 0.3, 1.0
 _FILE = 0.4
+# The factor for definitions of tests, documentation and generated code.
+_OF_TESTS = 0.6
 _LESS: dict[str, float] = {SymbolKind.CLASS: 0.2, SymbolKind.VARIABLE: 0.3, SymbolKind.TEST: 0.3}
 # Names that more definitions have say little about what they use.
 _MOST_OF_A_NAME = 2
 _SHORTEST_NAME = 4
+# Lines of a long definition that are ranked together; pieces overlap by half.
+_PIECE = 60
 _MOST_NEAR = 12
-_FUNCTIONS: frozenset[str] = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+FUNCTIONS: frozenset[str] = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 
 
 class Unit(NamedTuple):
@@ -58,15 +63,21 @@ class RankedUnit(NamedTuple):
 
 
 def units_of(
-    outline: FileOutline, lines: Sequence[str], *, nested: bool, names: Collection[str] = ()
+    outline: FileOutline, lines: Sequence[str], names: Collection[str] | None = None
 ) -> Iterator[Unit]:
-    """Yield the definitions of a file; those inside a function only if `nested`, or so named."""
+    """Yield the definitions of a file, long ones in pieces that each stand for the whole.
+
+    With `names`, of those inside a function only the ones that have such a name.
+    """
     for name, located in distinct(flatten(outline.symbols)):
-        if located.symbol.kind == SymbolKind.EXPORT:
+        inside = any(symbol.kind in FUNCTIONS for symbol in located.enclosing)
+        if located.symbol.kind == SymbolKind.EXPORT or (
+            inside and names is not None and located.symbol.name not in names
+        ):
             continue
-        inside = any(symbol.kind in _FUNCTIONS for symbol in located.enclosing)
-        if nested or not inside or located.symbol.name in names:
-            text = "\n".join(_own_lines(located, lines))
+        own = [*_own_lines(located, lines)]
+        for start in range(0, max(len(own) - _PIECE // 2, 1), _PIECE // 2):
+            text = "\n".join(own[start : start + _PIECE])
             yield Unit(outline.path, name, located, words_of(text))
 
 
@@ -90,13 +101,17 @@ def rank_units(
     values = _by_words(question, units, idf)
     best = max(values, default=0.0) or 1.0
     from_file = {path: _FILE / (1 + place) for place, path in enumerate(files)}
-    ranked = []
+    ranked: dict[int, RankedUnit] = {}
     for unit, value in zip(units, values, strict=True):
         if value:
             score = value / best + from_file.get(unit.path, 0.0)
-            score += _bonus(question, unit.located, dotted)
-            ranked.append(RankedUnit(unit, max(score, 0.0)))
-    return sorted(ranked, key=lambda one: -one.score)
+            score *= _OF_TESTS if is_minor(unit.path) and not question.about_tests else 1
+            score = max(score + _bonus(question, unit.located, dotted), 0.0)
+            # Of a definition's pieces, the best one counts.
+            known = ranked.get(id(unit.located))
+            if known is None or known.score < score:
+                ranked[id(unit.located)] = RankedUnit(unit, score)
+    return sorted(ranked.values(), key=lambda one: -one.score)
 
 
 def near_units(shown: Sequence[Unit], units: Sequence[Unit]) -> Iterator[tuple[Unit, str]]:
@@ -147,7 +162,7 @@ def _own_lines(located: Located, lines: Sequence[str]) -> Iterator[str]:
     """A definition's source; that of a class without its members', but for variables."""
     symbol = located.symbol
     start = symbol.line - 1
-    if symbol.kind not in _FUNCTIONS:
+    if symbol.kind not in FUNCTIONS:
         for child in symbol.children:
             if child.kind != SymbolKind.VARIABLE:
                 yield from lines[start : child.line - 1]

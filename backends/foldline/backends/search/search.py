@@ -363,7 +363,7 @@ def _symbols(
 ) -> tuple[SymbolPlace, ...]:
     """The `most` definitions of a file that the query is about, best first."""
     try:
-        units = [*units_of(analysis.get_outline(path), lines, nested=True)]
+        units = [*units_of(analysis.get_outline(path), lines)]
     except BackendError:
         return ()
     ranked = rank_units(scores.question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import BackendError, MissingPathError
-from foldline.backends.models import SymbolHit, SymbolKind, SymbolResults
-from foldline.backends.ranking.symbols import near_units, rank_units, units_of
+from foldline.backends.models import SymbolHit, SymbolResults
+from foldline.backends.ranking.symbols import FUNCTIONS, near_units, rank_units, units_of
 from foldline.backends.search.search import rank_files
 from foldline.backends.search.walks import Scope
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldline.backends.ranking.symbols import RankedUnit, Unit
     from foldline.backends.search.walks import Walks
 
-_MOST_FILES = 8
+_MOST_FILES = 12
 _MOST_HITS = 40
 # Definitions whose neighbours are looked for.
 _HEAD = 5
@@ -52,7 +52,7 @@ async def search_symbols(
         # It may be gone, or too large to parse.
         with suppress(BackendError):
             outline = analysis.get_outline(path)
-            units += units_of(outline, files.load(outline.path).lines, nested=False, names=names)
+            units += units_of(outline, files.load(outline.path).lines, names)
     scores = ranked.scores
     every = rank_units(scores.question, units, idf=scores.idf, files=paths)
     kept: list[RankedUnit] = []
@@ -109,10 +109,8 @@ def _hit(unit: Unit, share: float, relation: str = "") -> SymbolHit:
 
 def _is_long_class(unit: Unit) -> bool:
     symbol = unit.located.symbol
-    is_function = symbol.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
-    return (
-        not is_function and bool(symbol.children) and symbol.line_end - symbol.line > _LONGEST_CLASS
-    )
+    is_long = symbol.line_end - symbol.line > _LONGEST_CLASS
+    return bool(symbol.children) and is_long and symbol.kind not in FUNCTIONS
 
 
 def _overlap(one: Unit, other: Unit) -> bool:

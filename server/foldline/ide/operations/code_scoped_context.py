@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.formatting.budget import CONTEXT_BUDGET, OUTLINE_BUDGET
+from foldline.backends.base.reading import Between
+from foldline.backends.formatting.budget import CONTEXT_BUDGET, LARGEST_BUDGET, OUTLINE_BUDGET
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.arguments import Budget, Budgeted
+from foldline.ide.operations.arguments import SMALLEST_BUDGET, Budgeted
 from foldline.ide.operations.operation import Doc, Operation, Role
 
 if TYPE_CHECKING:
@@ -30,13 +31,19 @@ class Arguments(Budgeted):
     ] = ()
     query: Annotated[
         str | None,
-        Doc("a question: also show the symbols and outlines that match it"),
+        Doc("a question: also show the symbols and outlines that match it", "what to answer"),
         Role.QUESTION,
     ] = None
     within: Annotated[
-        tuple[str, ...], Doc("files: show only symbols of these, and their outlines"), Role.FILES
+        tuple[str, ...],
+        Doc("files: show only symbols of these, and their outlines", "search only these files"),
+        Role.FILES,
     ] = ()
-    budget: Budget = CONTEXT_BUDGET
+    budget: Annotated[
+        int | None,
+        Doc("the most bytes of the text", "bytes, at most"),
+        Between(SMALLEST_BUDGET, LARGEST_BUDGET),
+    ] = CONTEXT_BUDGET
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
