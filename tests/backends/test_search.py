@@ -79,6 +79,24 @@ def test_an_identifier_that_exists_is_found_whole_and_never_by_its_parts() -> No
     ]
 
 
+def test_the_definition_that_is_named_comes_before_what_uses_it() -> None:
+    members = "".join(f"    def cart_{n}(self): return Cart(Cart, cart)\n" for n in range(4))
+    files = {"a.py": f"class CartMaker:\n{members}\n\nclass Cart:\n    x = 1\n"}
+    assert access_to(files).search_files("Cart").hits[0].symbols[0].name == "Cart"
+
+
+def test_what_only_looks_like_a_definition_is_not_said_to_be_one() -> None:
+    files = {
+        "hmr.ts": "export function reload() {\n  queueJob(() => {\n    run()\n  })\n}\n",
+        "scheduler.ts": "export function queueJob(job: Job): void {\n  jobs.push(job)\n}\n",
+    }
+    found = access_to(files).search_files("queueJob", budget=2500)
+    assert format_search(found).splitlines() == [
+        "scheduler.ts: queueJob 1-3 (defines queueJob)",
+        "hmr.ts: reload 1-5 (words queueJob)",
+    ]
+
+
 def test_a_name_that_nothing_has_is_said_with_names_near_to_it() -> None:
     found = access_to(NAMES).search_files("HttpCompresionMiddleware", budget=2500)
     assert found.hits[0].path == "net/compress.py"

@@ -367,11 +367,16 @@ def _symbols(
     except BackendError:
         return ()
     ranked = rank_units(scores.question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
+    names = scores.question.names if scores.question.is_short else ()
+    least = ranked[0].score / 2 if ranked else 0.0
     shown: dict[int, SymbolPlace] = {}
-    for unit, score in ranked:
+    # What the query names comes first.
+    for unit, score in sorted(ranked, key=lambda one: one.unit.located.symbol.name not in names):
         symbol, above = unit.located.symbol, unit.located.enclosing
-        if len(shown) == most or 2 * score < ranked[0].score:
+        if len(shown) == most:
             break
+        if score < least and symbol.name not in names:
+            continue
         # What is inside a function is read with it, and `_` names nothing.
         if symbol.name.strip("_") and not any(
             id(one) in shown for one in above if one.kind != SymbolKind.CLASS
