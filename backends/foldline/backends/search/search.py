@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from foldline.backends.index.segments import Postings
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.ranking.question import Question
+    from foldline.backends.ranking.symbols import Unit
     from foldline.backends.ranking.weights import Weights
     from foldline.backends.search.walks import Walks
 
@@ -132,6 +133,8 @@ async def search_files(
     first = budgets.read_cursor(_KIND, cursor)
     ranked = await rank_files(files, walks, index, query)
     hits, following, brief = _page(files, analysis, ranked, first, budget)
+    if ranked.is_exact:
+        hits.sort(key=lambda hit: not any(why.startswith("defines") for why in hit.why))
     return SearchResults(
         query,
         tuple(hits),
@@ -320,18 +323,21 @@ def _hits(
         if ranked.is_exact or place < end:
             with suppress(PathError):
                 lines = files.load(path).lines
-        why = _why(scores, number, words_of("\n".join(lines)))
+        units: list[Unit] = []
+        if place < end and lines:
+            with suppress(BackendError):
+                units = [*units_of(analysis.get_outline(path), lines)]
+        why = _why(scores, number, words_of("\n".join(lines)), units)
         if ranked.is_exact and all(reason.startswith(_PARTS) for reason in why):
             continue
-        symbols: tuple[SymbolPlace, ...] = ()
-        if place < end and lines:
-            most = _OF_OTHERS if place else _MOST_SYMBOLS
-            symbols = _symbols(analysis, scores, path, lines, most)
+        symbols = _symbols(scores, units, _OF_OTHERS if place else _MOST_SYMBOLS)
         score = round(100 * scores.values[number] / best)
         yield place, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
 
 
-def _why(scores: Scores, number: int, words: Iterable[str]) -> tuple[str, ...]:
+def _why(
+    scores: Scores, number: int, words: Iterable[str], units: Sequence[Unit]
+) -> tuple[str, ...]:
     """The reasons in words: a part of an identifier isn't said to be the identifier."""
     question, path = scores.question, scores.paths[number]
     asked = {*question.names, *question.words.values()}
@@ -343,7 +349,10 @@ def _why(scores: Scores, number: int, words: Iterable[str]) -> tuple[str, ...]:
                 alike = 0 if word in asked else 1 if term == terms[0] else 2
                 found[term] = min((alike, len(word), word), found.get(term, (3, 0, "")))
     heaviest = sorted(found, key=lambda term: -question.terms[term] * scores.idf.get(term, 0.0))
-    defined = scores.words_of(number, "defines")
+    # The index guesses what is defined; where there is an outline, it knows.
+    known = {unit.located.symbol.name for unit in units}
+    guessed = scores.words_of(number, "defines")
+    defined = [word for word in guessed if not known or word in known]
     whole = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] < 2)
     parts = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] == 2)
     words = [word for word in whole if word not in defined]
@@ -358,14 +367,8 @@ def _why(scores: Scores, number: int, words: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{kind} {', '.join(some)}".strip() for kind, some in said.items() if some)
 
 
-def _symbols(
-    analysis: Analysis, scores: Scores, path: str, lines: Sequence[str], most: int
-) -> tuple[SymbolPlace, ...]:
+def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPlace, ...]:
     """The `most` definitions of a file that the query is about, best first."""
-    try:
-        units = [*units_of(analysis.get_outline(path), lines)]
-    except BackendError:
-        return ()
     ranked = rank_units(scores.question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
     names = scores.question.names if scores.question.is_short else ()
     least = ranked[0].score / 2 if ranked else 0.0
