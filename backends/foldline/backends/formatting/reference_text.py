@@ -77,12 +77,12 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
     whole = _lines(found, files, every)
     enough = budgets.size_of_lines(whole)
     is_default = isinstance(budget, budgets.DefaultBudget)
-    if budget is None or enough <= (budgets.REFERENCES_DETAILS if is_default else budget):
+    details = budgets.REFERENCES_DETAILS + sum(map(budgets.size_of_line, _text(found)))
+    if budget is None or enough <= (details if is_default else budget):
         return whole
-    room = budget
 
     def fits(count: int) -> bool:
-        return budgets.size_of_lines(_lines(found, files, count, enough)) <= room
+        return budgets.size_of_lines(_lines(found, files, count, enough)) <= budget
 
     shown = 0 if is_default else budgets.most(every, fits)
     lines = _lines(found, files, shown if fits(shown) else 0, enough)
