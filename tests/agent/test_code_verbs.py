@@ -188,8 +188,7 @@ def test_a_person_at_a_terminal_sees_no_receipt(
 def test_search_explains_the_rank(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "Cart"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "Cart: 1 file",
-        "shop.py:1 (defines Cart:1 0.71 · words Cart 0.29)",
+        "shop.py: Cart 1-5, checkout 8-9, Cart.total 4-5 (defines Cart)",
     ]
 
 

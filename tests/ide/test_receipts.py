@@ -37,7 +37,7 @@ def plain(value: int) -> int:
 '''
 LINES = SOURCE.split("\n")
 # They change with the text around a page.
-MARKS = re.compile(r"@[0-9:]+\.[a-z2-7]{9}\b| of \d+ lines\b")
+MARKS = re.compile(r"@[0-9:]+\.[a-z2-7]{9}\b| of \d+ lines\b| \((?:\d+ lines?, )?budget \d+\)")
 
 
 @pytest.fixture

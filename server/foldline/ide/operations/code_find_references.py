@@ -89,9 +89,7 @@ OPERATION = Operation(
     f"({cost_of('find_references')}).",
     verb="refs",
     found=lambda found: (
-        found.has_any
-        if isinstance(found, AtSymbol)
-        else found.total or found.text or found.counted
+        found.has_any if isinstance(found, AtSymbol) else found.total or found.text or found.counted
     ),
     data=lambda found: found.result if isinstance(found, AtSymbol) else found,
     across=True,

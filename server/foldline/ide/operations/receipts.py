@@ -39,8 +39,9 @@ _MARK = 4
 _MARK_ROOM = _MARK + 1
 _LIST_CURSOR = re.compile(rf"@\d+\.([a-z2-7]{{{_MARK}}})\Z")
 _OTHERS = "changed since the last page: some may be missing or repeated; ask without a cursor"
-# What is about the text around a page: a cursor such as `text@294.k3f9ab2c9`, the lines in all.
-_MARKS = re.compile(r"@[0-9:]+\.[a-z2-7]{9}\b| of \d+ lines\b")
+# What is about the text around a page: a cursor such as `text@294.k3f9ab2c9`, the lines in all, and
+# what the rest costs.
+_MARKS = re.compile(r"@[0-9:]+\.[a-z2-7]{9}\b| of \d+ lines\b| \((?:\d+ lines?, )?budget \d+\)")
 _RECEIPT = re.compile(rf"[a-z2-7]{{{_LENGTH}}}\Z")
 _LAST_LINE = re.compile(
     r"\(receipt [a-z2-7]+(?:: changed since [a-z2-7]+|: held isn't a receipt)?\)\Z"
@@ -85,9 +86,9 @@ async def ask(
         result = _marked(access, shown(await operation.run(access, arguments)), arguments)
         return result, operation.lines(result, arguments)
     room = max(budget - (RECEIPT if operation.excerpt else _MARK_ROOM), 1)
-    whole = replace(arguments, budget=type(budget)(room))
+    whole = replace(arguments, budget=type(budget)(room)) if operation.excerpt else arguments
     for share in _SHARES:
-        page = replace(whole, budget=type(budget)(whole.budget * share))
+        page = replace(whole, budget=type(budget)(room * share))
         result = _marked(access, shown(await operation.run(access, page)), arguments)
         lines = operation.lines(result, whole)
         if not plain(lines).endswith(CUT):
