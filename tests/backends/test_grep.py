@@ -274,16 +274,16 @@ def test_no_pattern_across_lines_can_hang_it() -> None:
 
 
 def test_a_pattern_that_only_matches_as_plain_text_is_taken_so() -> None:
-    files = MemoryFileBackend({"a.go": "func (r *Repository) LoadBlob()\n", "b.go": "x[0] é*\n"})
-    page = grep(files, "func (r *Repository) LoadBlob", budget=2_500)
+    files = MemoryFileBackend({"a.go": "func (r *Repository) ReadBlob()\n", "b.go": "x[0] é*\n"})
+    page = grep(files, "func (r *Repository) ReadBlob", budget=2_500)
     assert format_grep(page).splitlines() == [
-        "func (r *Repository) LoadBlob: no line as a regular expression; as plain text 1 line in "
+        "func (r *Repository) ReadBlob: no line as a regular expression; as plain text 1 line in "
         "1 file",
         "a.go",
-        "  1: func (r *Repository) LoadBlob()",
+        "  1: func (r *Repository) ReadBlob()",
     ]
     assert grep(files, "x[0] é*").literal
-    assert grep(files, "LoadBlob(").literal == "not a regular expression"
+    assert grep(files, "ReadBlob(").literal == "not a regular expression"
     assert not grep(files, r"func \(r").literal
     assert not grep(files, "x[1]").literal
 

@@ -52,9 +52,9 @@ INHERITED = {
         {
             "pkg/__init__.py": "",
             "pkg/base.py": "class Flow:\n    def kill(self): ...\n",
-            "pkg/http.py": "from .base import Flow as Base\nclass HTTPFlow(Base[int]): ...\n",
+            "pkg/http.py": "from .base import Flow as Base\nclass WebFlow(Base[int]): ...\n",
         },
-        "HTTPFlow.kill",
+        "WebFlow.kill",
         "pkg/base.py:2 Flow.kill",
     ),
     "python, over a re-export in a package and a module's alias": (
@@ -286,7 +286,7 @@ FILES = {
     "    def put(self): ...\n",
     "web/use.py": "from web.headers import Headers\nheaders = Headers()\nheaders.get_all('a')\n"
     "import asyncio\nasyncio.sleep(1)\n",
-    "repo.go": "package a\n\ntype Repo struct{}\n\nfunc (r *Repo) LoadBlob(n int) error {\n"
+    "repo.go": "package a\n\ntype Repo struct{}\n\nfunc (r *Repo) ReadBlob(n int) error {\n"
     "\treturn nil\n}\n",
     "box.js": "class Box {\n  #dispatch(a) { return a }\n  run() { return this.#dispatch(1) }\n}\n",
 }
@@ -317,11 +317,11 @@ FILES = {
         )
     ]
     + [
-        (written, "repo.go:5 Repo.LoadBlob")
+        (written, "repo.go:5 Repo.ReadBlob")
         for written in (
-            "(*Repo).LoadBlob",
-            "func (r *Repo) LoadBlob",
-            "func (r *Repo) LoadBlob(n int) error",
+            "(*Repo).ReadBlob",
+            "func (r *Repo) ReadBlob",
+            "func (r *Repo) ReadBlob(n int) error",
             "Repo.loadblob",
         )
     ]

@@ -522,7 +522,7 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
         ("complete", []),
         (f"partial: {MISSING}", ["(by name alone)"]),
         (f"partial: {MISSING}; no language server is installed for b.ts", ["(by name alone)"]),
-        (f"partial: gopls {WAITS}, {DOCTOR}", ["(by name alone)"]),
+        (f"partial: gopls {WAITS}", [f"(coverage: partial: gopls {WAITS})"]),
         (f"partial: timed out; {MISSING}", ["(coverage: partial: timed out)"]),
         ("partial: 3 files left out", ["(coverage: partial: 3 files left out)"]),
     ],

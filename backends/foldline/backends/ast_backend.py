@@ -25,7 +25,7 @@ from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -109,7 +109,8 @@ class ASTFileAnalysisBackend:
             within.check()
         found: list[Reference | Refused] = []
         parsed = 0
-        for batch in [paths] if most is None else self._batches(paths, name):
+        ordered = self._ordered(paths, name)
+        for batch in [ordered] if most is None else _batches(ordered):
             if most is not None and len(found) >= most:
                 break
             found += self._search(self._loaded(batch), name)
@@ -117,7 +118,13 @@ class ASTFileAnalysisBackend:
         if parsed < len(paths):
             left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
             coverage = left if coverage == COMPLETE else f"{coverage}; {left}"
-        return _gathered(name, scope, found, files=parsed, coverage=coverage, notes=notes)
+        # Pages follow each other only if each has the order in which files are parsed.
+        places = None
+        if self._index is not None:
+            places = {path: place for place, path in enumerate(ordered)}
+        return _gathered(
+            name, scope, found, files=parsed, coverage=coverage, notes=notes, places=places
+        )
 
     def _loaded(self, paths: Iterable[str]) -> Iterator[Source]:
         for path in paths:
@@ -125,14 +132,10 @@ class ASTFileAnalysisBackend:
             with suppress(PathError):
                 yield self._files.load(path)
 
-    def _batches(self, paths: Iterable[str], name: str) -> Iterator[list[str]]:
-        """The files in the order of the answer, in batches that get larger."""
+    def _ordered(self, paths: Iterable[str], name: str) -> list[str]:
+        """The files in the order of the answer, as far as the index knows it."""
         defining = set(self.files_defining(name))
-        ordered = sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
-        first, size = 0, _FIRST_BATCH
-        while first < len(ordered):
-            yield ordered[first : first + size]
-            first, size = first + size, 2 * size
+        return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     def outline_text(self, path: str) -> Outline:
         """The parsed outline of a path that `walk` gave."""
@@ -244,6 +247,14 @@ class ASTFileAnalysisBackend:
         return language, outline
 
 
+def _batches(ordered: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The files in batches that get larger."""
+    first, size = 0, _FIRST_BATCH
+    while first < len(ordered):
+        yield ordered[first : first + size]
+        first, size = first + size, 2 * size
+
+
 def _gathered(
     name: str,
     scope: str | None,
@@ -252,8 +263,9 @@ def _gathered(
     files: int,
     coverage: str = COMPLETE,
     notes: tuple[str, ...] = (),
+    places: Mapping[str, int] | None = None,
 ) -> References:
-    """The references grouped by file: files that define the name first, tests last."""
+    """The references by file: in the order of `places`, or those that define the name first."""
     found = list(found)
     references = [item for item in found if not isinstance(item, Refused)]
     refused = [item for item in found if isinstance(item, Refused)]
@@ -264,7 +276,10 @@ def _gathered(
         notes = (*notes, f"{refused[0].path}: {refused[0].reason}")
     defining = {use.path for use in references if use.kind == ReferenceKind.DEFINITION}
     references.sort(
-        key=lambda use: (use.test, use.path not in defining, use.path, use.line, use.column)
+        key=lambda use: (
+            places.get(use.path, 0) if places else 0,
+            *(use.test, not places and use.path not in defining, use.path, use.line, use.column),
+        )
     )
     reason = "; ".join(notes)
     if not references:

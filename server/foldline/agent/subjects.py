@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role
 
@@ -42,6 +41,8 @@ def subject_values(
     access: SmartFileAccess, operation: Operation[Any, Any], options: argparse.Namespace
 ) -> Sequence[dict[str, object]]:
     """Return the arguments for the symbols that the command line names, once for each call."""
+    from foldline.backends.base.languages import UNKNOWN, language_of
+
     text = options.subject
     if issubclass(operation.arguments, PositionArguments):
         name = text if options.name is None else f"{text}:{options.name}"

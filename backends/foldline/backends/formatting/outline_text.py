@@ -254,11 +254,14 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     # Of a variable, only its value or type says more than its name.
     brief = [id(symbol) for symbol in symbols if symbol.kind != SymbolKind.VARIABLE]
     yield _Stage("signatures", _Level.BRIEF, brief)
-    if isinstance(budget, DefaultBudget):
+    is_default = isinstance(budget, DefaultBudget)
+    if is_default and headers.outline and headers.outline.query:
         return
     others = {id(symbol) for symbol in symbols} - set(brief)
     longer = [id(one) for one in symbols if id(one) in others or _brief(one) is not one]
     yield _Stage("annotations and defaults", _Level.FULL, longer)
+    if is_default:
+        return
     documented = [id(symbol) for symbol in symbols if symbol.docstring]
     if headers.outline and headers.outline.docstring:
         documented.insert(0, _DOCSTRING)

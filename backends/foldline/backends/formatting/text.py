@@ -325,8 +325,7 @@ def remarks(reason: str, coverage: str) -> list[Line]:
 def _about_the_answer(said: str) -> Iterator[str]:
     """Yield the parts of a remark but for those about servers that aren't there."""
     for part in said.split("; "):
-        waits = part.endswith("which is not trusted") and not part.startswith("jedi")
-        if not (waits or part.startswith(_ABOUT_SERVERS)):
+        if not part.startswith(_ABOUT_SERVERS):
             yield part
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# `func (r *Repository) LoadBlob`, `(*Repository).LoadBlob`
+# `func (r *Repository) ReadBlob`, `(*Repository).ReadBlob`
 _RECEIVER = re.compile(
     r"(?:func\s*)?\(\s*(?:\w+\s+)?[*&\s]*([\w.]+)(?:\[[^\]]*\])?\s*\)\s*\.?\s*(\w+)"
 )

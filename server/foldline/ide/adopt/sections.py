@@ -255,7 +255,8 @@ class Splitter:
         if first is last:
             tail = head[len(head.rstrip(" \t\n")) :]
             head = head[: len(head) - len(tail)] if head.strip() else ""
-        lead = head[: len(head) - len(head.lstrip("\n"))]
+        blank = re.match(r"(?:[ \t]*\n)*", head)
+        lead = "\n" * (blank[0].count("\n") if blank else 0)
         trail = tail[len(tail.rstrip("\n")) :]
         return _stripped(parts), trail + lead
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from foldline.backends.errors import AmbiguousSymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
-from foldline.backends.formatting.symbol_pages import share_budget
 from foldline.backends.formatting.text import symbol_lines
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import (
@@ -70,6 +69,8 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
             for name in names
         ]
         if (few := await _few(access, arguments, meant)) is not None:
+            from foldline.backends.formatting.symbol_pages import share_budget
+
             return share_budget(few, (), arguments.budget, arguments.query)
         one, said = meant[0].one(), meant[0].said
         names, path = (one.name,), one.path

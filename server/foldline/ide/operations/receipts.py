@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.formatting.budget import CUT, RECEIPT, size_of
 from foldline.backends.formatting.parts import Code, note, plain, text_of
-from foldline.backends.models import COMPLETE
 from foldline.ide.operations.operation import budget_of
 
 if TYPE_CHECKING:
@@ -101,6 +100,8 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any) -> Any:
 
     Its reason says if the mark of the cursor that was asked with is another.
     """
+    from foldline.backends.models import COMPLETE
+
     asked = _LIST_CURSOR.search(getattr(arguments, "cursor", None) or "")
     cursor = getattr(result, "cursor", None)
     if not hasattr(result, "reason") or not (asked or cursor):
