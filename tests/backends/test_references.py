@@ -31,7 +31,7 @@ from .outlines import access_to
 
 DOCTOR = "`foldline doctor` says which would do"
 MISSING = f"no language server is installed for a.go; {DOCTOR}"
-WAITS = "may run code of the workspace, which is not trusted; no other language server is installed"
+WAITS = "may run code of the workspace, which is not trusted"
 
 
 def check_kinds(path: str, source: str, name: str, expected: str) -> None:
@@ -522,7 +522,7 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
         ("complete", []),
         (f"partial: {MISSING}", ["(by name alone)"]),
         (f"partial: {MISSING}; no language server is installed for b.ts", ["(by name alone)"]),
-        (f"partial: gopls {WAITS}", [f"(coverage: partial: gopls {WAITS})"]),
+        (f"partial: gopls {WAITS}; {MISSING}", [f"(coverage: partial: gopls {WAITS})"]),
         (f"partial: timed out; {MISSING}", ["(coverage: partial: timed out)"]),
         ("partial: 3 files left out", ["(coverage: partial: 3 files left out)"]),
     ],
