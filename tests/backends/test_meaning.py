@@ -322,7 +322,7 @@ FILES = {
             "(*Repo).ReadBlob",
             "func (r *Repo) ReadBlob",
             "func (r *Repo) ReadBlob(n int) error",
-            "Repo.loadblob",
+            "Repo.readblob",
         )
     ]
     + [
@@ -342,7 +342,7 @@ def test_a_name_is_taken_in_every_spelling_that_means_one_thing(
     found = access.find_references(written)
     assert f"{path}:{line}" in {f"{use.path}:{use.line}" for use in found}
     assert (name in found.said) == (
-        written in {"headers.get_all", "HEADERS.Get_All", "Repo.loadblob"}
+        written in {"headers.get_all", "HEADERS.Get_All", "Repo.readblob"}
     )
 
 
@@ -457,3 +457,15 @@ def test_calls_of_a_private_name_are_found(opened: Open) -> None:
 @pytest.mark.parametrize("path", ["WEB/Headers.py", "web.headers"])
 def test_a_path_is_taken_in_another_case_or_as_a_module(path: str, opened: Open) -> None:
     assert opened(FILES).get_outline(path).path == "web/headers.py"
+
+
+def test_a_lattice_and_a_circle_of_bases_end() -> None:
+    levels = ["class A0: ...\nclass B0:\n    def deep(self): ...\n"]
+    levels += [
+        f"class A{n}(A{n - 1}, B{n - 1}): ...\nclass B{n}(A{n - 1}, B{n - 1}): ...\n"
+        for n in range(1, 30)
+    ]
+    levels += ["class Round(Trip): ...\nclass Trip(Round):\n    def on(self): ...\n"]
+    access = SmartFileAccess(MemoryFileBackend({"a.py": "".join(levels)}))
+    assert access.read_symbol("a.py", "A29.deep").qualified_name == "B0.deep"
+    assert access.read_symbol("a.py", "Round.on").qualified_name == "Trip.on"

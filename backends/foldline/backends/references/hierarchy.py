@@ -201,7 +201,7 @@ class Hierarchy:
                 found = await self.resolve(one.path, name, one.name)
                 bases[key].append(_key(found[0]) if found else name)
                 waiting += found[:1]
-        order = _linear(_key(start), bases, ())
+        order = _linear(_key(start), bases, {})
         if language_of(start.path) == "go":
             # The shallowest wins.
             order = list(
@@ -390,11 +390,14 @@ def _imports(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
     yield from ((module, name) for module in stars)
 
 
-def _linear(key: str, bases: dict[str, list[str]], above: tuple[str, ...]) -> list[str]:
-    """Python's order of bases (C3); depth first where there is none."""
-    direct = [base for base in dict.fromkeys(bases.get(key, ())) if base not in (*above, key)]
-    rows = [_linear(base, bases, (*above, key)) for base in direct] + [direct]
-    order = [key]
+def _linear(key: str, bases: dict[str, list[str]], known: dict[str, list[str]]) -> list[str]:
+    """Python's order of bases (C3); depth first where there is none. `known` has those of others."""
+    if key in known:
+        return known[key]
+    known[key] = []  # So that a circle of bases ends.
+    direct = [base for base in dict.fromkeys(bases.get(key, ())) if base != key]
+    rows = [_linear(base, bases, known) for base in direct] + [direct]
+    order = known[key] = [key]
     while rows := [row for row in rows if row]:
         heads = (row[0] for row in rows if all(row[0] not in other[1:] for other in rows))
         order.append(next(heads, rows[0][0]))
