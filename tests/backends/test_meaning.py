@@ -14,6 +14,7 @@ import pytest
 
 from foldline.backends import (
     AmbiguousSymbolError,
+    InvalidArgumentError,
     MemoryFileBackend,
     SmartFileAccess,
     SymbolNotFoundError,
@@ -469,3 +470,12 @@ def test_a_lattice_and_a_circle_of_bases_end() -> None:
     access = SmartFileAccess(MemoryFileBackend({"a.py": "".join(levels)}))
     assert access.read_symbol("a.py", "A29.deep").qualified_name == "B0.deep"
     assert access.read_symbol("a.py", "Round.on").qualified_name == "Trip.on"
+
+
+def test_a_name_that_is_longer_than_any_is_refused() -> None:
+    access = SmartFileAccess(MemoryFileBackend({"a.py": "x = 1\n"}))
+    name = "T." * 2_000 + "m"
+    with pytest.raises(InvalidArgumentError, match="longer than 2,000 characters"):
+        access.find_references(name)
+    with pytest.raises(InvalidArgumentError, match="longer than 2,000 characters"):
+        access.read_symbol("a.py", name)

@@ -374,6 +374,7 @@ class SmartFileAccess(CodeNavigation):
         if self._index is not None:
             self._index.recall()
         names = self._names()
+        names.check(name)
 
         async def uses(name: str, target: Position | None = None) -> References:
             query = ReferencesQuery(

@@ -32,6 +32,8 @@ _OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
 _MOST_TYPES = 64
 _MOST_FILES = 200
 _MOST_STEPS = 16
+# What stands behind is nobody's bases.
+_LONGEST_SIGNATURE = 4_000
 # Bases that nobody means, and words for the root of a package.
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 _ROOTS = frozenset({"crate", "self", "super", "src", ""})
@@ -197,7 +199,7 @@ class Hierarchy:
             if (key := _key(one)) in known:
                 continue
             known[key], bases[key] = one, []
-            for name in await self._heritage(one):
+            for name in (await self._heritage(one))[:_MOST_TYPES]:
                 found = await self.resolve(one.path, name, one.name)
                 bases[key].append(_key(found[0]) if found else name)
                 waiting += found[:1]
@@ -215,7 +217,7 @@ class Hierarchy:
         found: list[str] = []
         if language == "rust":
             blocks = [
-                _IMPLEMENTED.match(block.located.symbol.signature)
+                _IMPLEMENTED.match(block.located.symbol.signature[:_LONGEST_SIGNATURE])
                 for path in await coroutine_of(self._analysis.writing_files)(symbol.name)
                 for block in self.symbols(path)
                 if block.name == one.name and _package(path) == _package(one.path)
@@ -340,7 +342,7 @@ def _fit(path: str, qualified: str, name: str) -> int | None:
 
 def _bases_of(language: str, symbol: SymbolInfo) -> list[str]:
     """The bases in a signature, dotted; one that is an expression as its text."""
-    head = symbol.signature.partition(symbol.name)[2]
+    head = symbol.signature[:_LONGEST_SIGNATURE].partition(symbol.name)[2]
     if language == "python":
         inside = head[head.find("(") + 1 : -1] if head.endswith(")") else ""
         every = [re.sub(r"\[.*\]\Z", "", part.strip(), flags=re.DOTALL) for part in _split(inside)]
@@ -391,7 +393,7 @@ def _imports(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
 
 
 def _linear(key: str, bases: dict[str, list[str]], known: dict[str, list[str]]) -> list[str]:
-    """Python's order of bases (C3); depth first where there is none. `known` has those of others."""
+    """Python's order of bases (C3), depth first where there is none; `known` keeps all."""
     if key in known:
         return known[key]
     known[key] = []  # So that a circle of bases ends.

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
-from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+from foldline.backends.errors import (
+    AmbiguousSymbolError,
+    InvalidArgumentError,
+    SymbolNotFoundError,
+)
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import INDEXED, first_column
 from foldline.backends.references.hierarchy import Hierarchy
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from foldline.backends.references.hierarchy import Found
 
 _MOST_OWNERS = 24
+_LONGEST = 2_000
 _MOST_NEAR = 3
 
 
@@ -66,6 +71,7 @@ class Names:
 
         A name in another case is taken where only one definition can be meant.
         """
+        self.check(text)
         own = self._types.symbols(path) if path else []
         if written := [one for one in own if text.strip() in {one.name, one.readable}]:
             return Meaning(text, tuple(written))
@@ -77,6 +83,15 @@ class Names:
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
         return meant
+
+    def check(self, name: str) -> None:
+        """Refuse a name that is longer than any.
+
+        Raises:
+            InvalidArgumentError: It is.
+        """
+        if len(name) > _LONGEST:
+            raise InvalidArgumentError("name", f"is longer than {_LONGEST:,} characters")
 
     def place(self, text: str) -> Written | None:
         """The parts of a place such as `cart.py:12` or `cart.py:Cart.total`; None for a name."""
