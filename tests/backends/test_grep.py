@@ -267,7 +267,9 @@ def test_a_pattern_with_a_newline_matches_across_lines(
     assert places(grep(files, pattern, budget=500)) == lines
 
 
-def test_no_pattern_across_lines_can_hang_it() -> None:
+def test_no_pattern_across_lines_can_hang_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foldline.backends.search.grep.GREP_SECONDS", 1.0)
+    monkeypatch.setattr("foldline.backends.base.bounded_regex.GREP_SECONDS", 1.0)
     files = MemoryFileBackend({"a.txt": "a\n" * 400_000})
     with pytest.raises(InvalidArgumentError, match="takes too long"):
         grep(files, r"(?s)a\n.*z|a\n")
