@@ -143,9 +143,9 @@ class ASTFileAnalysisBackend:
 
     @waits
     async def defining_files(self, name: str, owner: str = "") -> list[str]:
-        """Files that seem to define the name now, and have `owner` in them or in their paths.
+        """Files that seem to define the name now, with `owner` in their text or their paths.
 
-        None where there is no index.
+        Without an index, the list is empty.
         """
         if self._index is None:
             return []

@@ -23,7 +23,7 @@ async def attempt(
 ) -> Answer | Other:
     """The engine's answer to `query`, or `otherwise` of what it raised.
 
-    A path that is gone is no answer: it may be one that the engine remembers and no caller named.
+    A missing path isn't an error here: the engine may remember a file that the caller never named.
 
     Raises:
         SymbolError: It is an answer: another backend would say the same.

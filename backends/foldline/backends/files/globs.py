@@ -78,7 +78,7 @@ class Glob:
         return self._excluded is None or not self._excluded.match_file(path)
 
     def near(self, paths: Collection[str]) -> str:
-        """What there is instead among these paths, of which none matches."""
+        """Say where such files are, or what the folder has, when none of these paths matches."""
         if not self.included or not paths:
             return "it excludes every file" if paths else "there are no files"
         pattern = self.included[0].strip("/")

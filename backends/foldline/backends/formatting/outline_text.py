@@ -71,7 +71,7 @@ class _Level(IntEnum):
 
 
 class _Stage(NamedTuple):
-    """What to raise to a level next, the most important first."""
+    """A level, and the definitions to show at it, the most important first."""
 
     what: str
     level: _Level

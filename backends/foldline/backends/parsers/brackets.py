@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Where quotes hold one character, as in Rust, an apostrophe alone is no string.
+# In languages such as Rust, quotes hold one character, and a lone apostrophe begins no string.
 _LONG = rb"'(?:\\.|[^'\\\n]){0,400}+'"
 _CHARACTER = rb"'(?:\\[^\n]{1,8}?|[^'\\\n])'"
 _SKIPPED = rb"""|"(?:\\.|[^"\\\n])*+"?|`(?:\\.|[^`\\])*+`?|//[^\n]*|/\*.*?(?:\*/|\Z)"""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LONGEST_VALUE = 60
 # Keys below the top are listed to depth 2, in a small file of YAML to 3, and at most so many.
 _SMALL, _MOST_KEYS = 5_000, 500
-# An entry of a list of tables is told from the others by its name.
+# Entries of a list of tables differ in their `name`, so that outlines show it.
 _PACKAGE = re.compile(rb"\]\][ \t]*\r?\n[ \t]*name[ \t]*=[ \t]*[\"']([^\"'\n]{1,100})[\"']")
 
 

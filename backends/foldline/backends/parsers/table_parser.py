@@ -126,7 +126,7 @@ class _Walk:
                 self._functions[node.id] = index
 
     def _call(self, node: Node, scope: _Scope) -> list[_Scope]:
-        """What a call defines, as `attr_accessor :a` and `describe "a" do` do."""
+        """Add what a call such as `describe "a" do` defines; return the blocks in it."""
         called = next(filter(None, map(node.child_by_field_name, _CALLED)), None)
         word = self._text(called) if called is not None else ""
         rule = self.table.calls.get(word)

@@ -87,7 +87,7 @@ _COMMENT = re.compile(
 )
 _REQUIRE = re.compile(rb"\brequire\(\s*(['\"])(.+?)\1\s*\)")
 _DEFINES = re.compile(rb"function|=>|class |\) ?\{")
-# `it.each([…])("adds %i", …)`: the words, and whatever is told of the test.
+# `it.each([…])("adds %i", …)`: the function with its modifiers, then the title.
 _TEST = re.compile(
     rb"(?:t\.)?[fx]?(?P<word>describe|it|test|context|suite|specify|bench)((?:\.\w+)*)(?=\s*[(`])"
 )

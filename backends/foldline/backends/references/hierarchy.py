@@ -32,9 +32,9 @@ _OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
 _MOST_TYPES = 64
 _MOST_FILES = 200
 _MOST_STEPS = 16
-# What stands behind is nobody's bases.
+# Bases are looked for in so many characters of a signature.
 _LONGEST_SIGNATURE = 4_000
-# Bases that nobody means, and words for the root of a package.
+# Bases without members of interest, and words for the root of a package.
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 _ROOTS = frozenset({"crate", "self", "super", "src", ""})
 _STD = ("std", "core", "alloc")

@@ -18,7 +18,7 @@ _SIGNATURE = re.compile(
     r"[({:=<]|\b(?:def|class|func|fn|fun|function|async|get|set|static|const|let|var|val|type|enum"
     r"|interface|struct|trait|impl|module|namespace|object|record|public|private|protected|export)\s"
 )
-# They stand for whatever is around them.
+# Words for the type or package around the code, which add nothing to a name.
 _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
 
