@@ -479,3 +479,42 @@ def test_a_name_that_is_longer_than_any_is_refused() -> None:
         access.find_references(name)
     with pytest.raises(InvalidArgumentError, match="longer than 2,000 characters"):
         access.read_symbol("a.py", name)
+
+
+CPLUSPLUS = {
+    "net.h": "#pragma once\n// A class of service.\nnamespace net {\nclass Conn {\n public:\n"
+    "  Conn(int fd);\n  ~Conn();\n  int send(int n);\n};\nint open(int port);\n}\n",
+    "net.cpp": '#include "net.h"\nnamespace net {\nConn::Conn(int fd) {}\nConn::~Conn() {}\n'
+    "int Conn::send(int n) {\n  return n;\n}\n}\nint net::open(int port) { return port; }\n",
+    "plain.h": "/* A\nclass of the service:\npublic or not. */\nstruct plain { int class; };\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "column", "declared"),
+    [
+        ("Conn::send", 5, 11, 8),
+        ("net::Conn::send", 5, 11, 8),
+        ("Conn.~Conn", 4, 7, 7),
+        ("Conn::Conn", 3, 7, 6),
+        ("net::open", 9, 10, 10),
+    ],
+)
+def test_a_member_that_is_defined_outside_its_class_has_both_places(
+    name: str, line: int, column: int, declared: int, opened: Open
+) -> None:
+    access = opened(CPLUSPLUS)
+    position = access.find_position(None, name)
+    assert position.at == ("net.cpp", line, column)
+    found = access.definitions_of(name).found
+    assert {(one.path, one.line) for one in found} == {("net.cpp", line), ("net.h", declared)}
+    uses = access.find_references(name)
+    defined = {(use.path, use.line, use.enclosing) for use in uses if use.kind == "definition"}
+    owner = "net" if name == "net::open" else "net.Conn"
+    assert {("net.cpp", line, owner), ("net.h", declared, owner)} <= defined
+
+
+def test_a_header_is_cplusplus_where_its_text_is(opened: Open) -> None:
+    access = opened(CPLUSPLUS)
+    assert access.get_outline("net.h").language == "cpp"
+    assert access.get_outline("plain.h").language == "c"

@@ -22,6 +22,7 @@ from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.references.references import can_have_references
 from foldline.backends.references.references_cache import FileUses, UsesCache
+from foldline.backends.references.spelling import key_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class ASTFileAnalysisBackend:
         coverage says how many were left. These first files are those of the whole answer, except
         that the index says which define the name.
         """
-        name = symbol_name.rpartition(".")[2].strip().lstrip("#$@")
+        name = key_of(symbol_name.rpartition(".")[2].strip())
         if not name or not name.replace("-", "_").isidentifier():
             raise InvalidArgumentError("name", f"{symbol_name!r} is not an identifier")
         within = Scope(self._files, scope)
@@ -187,7 +188,7 @@ class ASTFileAnalysisBackend:
         def parsed() -> Iterator[Parsed]:
             for source in sources:
                 data = source.parse_data
-                language = language_of(source.path, data[:128])
+                language = language_of(source.path, data)
                 if word in data and can_have_references(language):
                     yield Parsed(source.path, language, data)
 
@@ -239,7 +240,7 @@ class ASTFileAnalysisBackend:
 
     def _parsed(self, source: Source) -> tuple[str, Outline]:
         data = source.parse_data
-        language = language_of(source.path, data[:128])
+        language = language_of(source.path, data)
         key, outline = self._cache.get(language, data)
         if outline is None:
             outline = self._parsing.outline(Parsed(source.path, language, data))

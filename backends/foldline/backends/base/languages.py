@@ -24,11 +24,19 @@ _BY_EXTENSION = {
 _BY_FILE_NAME = {name: language.name for language in LANGUAGES for name in language.file_names}
 _BY_INTERPRETER = {name: language.name for language in LANGUAGES for name in language.interpreters}
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?([^/\s]+)(?:[ \t]+(?:-S[ \t]+)?([^-\s]\S*))?")
+# What begins a line of C++ in a header that its name says is C.
+_CPLUSPLUS = re.compile(
+    rb"^[ \t]*(?:template\s*<|namespace\b[\w\s:]*\{|using\s+[\w:]+(?:\s+[\w:]+)?\s*[=;]"
+    rb"|(?:enum\s+)?class\s+(?:\w+\s+)?[\w:]+\s*(?:final\s*)?(?::[^;{}()]{1,200})?[;{]"
+    rb"|(?:public|private|protected)\s*:)",
+    re.MULTILINE,
+)
+_MOST_HEAD = 100_000
 _parsers = threading.local()
 
 
 def language_of(path: str, head: bytes = b"") -> str:
-    """The language by the file's name, else by a `#!` line in `head`; `unknown` otherwise."""
+    """The language by the file's name, or by its text `head`: a `#!` line, or C++ in a `.h`."""
     name = path.rpartition("/")[2]
     if known := _BY_FILE_NAME.get(name):
         return known
@@ -36,7 +44,8 @@ def language_of(path: str, head: bytes = b"") -> str:
     if dot >= 0 and (
         known := _BY_EXTENSION.get(name[dot:]) or _BY_EXTENSION.get(name[dot:].lower())
     ):
-        return known
+        is_header = known == "c" and name.endswith(".h")
+        return "cpp" if is_header and _CPLUSPLUS.search(head, 0, _MOST_HEAD) else known
     if head.startswith(b"#!") and (match := _SHEBANG.match(head)):
         program, argument = match.group(1).decode("ascii", "replace"), match.group(2)
         if program == "env" and argument:

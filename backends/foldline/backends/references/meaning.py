@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
+_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)\Z")
 _MOST_OWNERS = 24
 _LONGEST = 2_000
 _MOST_NEAR = 3
@@ -48,12 +50,16 @@ class Meaning(NamedTuple):
         """
         if not self.found:
             raise SymbolNotFoundError("", self.name, self.near)
-        if len({(one.path, one.name) for one in self.found}) > 1:
-            places = (f"{one.path}:{one.line} {one.readable}" for one in self.found)
-            signatures = (one.located.symbol.signature for one in self.found)
+        found = self.found
+        if len({one.name for one in found}) == 1:
+            # What a header declares is defined elsewhere.
+            found = tuple(one for one in found if not _HEADER.search(one.path)) or found
+        if len({(one.path, one.name) for one in found}) > 1:
+            places = (f"{one.path}:{one.line} {one.readable}" for one in found)
+            signatures = (one.located.symbol.signature for one in found)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
             raise AmbiguousSymbolError("", self.name, every)
-        return self.found[0]
+        return found[0]
 
 
 class Names:
@@ -113,8 +119,12 @@ class Names:
         """Where the name of a definition stands."""
         name, line = found.located.symbol.name, found.line
         lines = self._files.read_source(found.path).lines
-        columns = (first_column(lines, line, one) for one in (name, key_of(name)))
-        return Position(found.path, line, next(filter(None, columns), 1), name, said)
+        # `T.m` of a type that stands elsewhere is written `T::m`, or `(t *T) m`.
+        owner, _, last = name.replace(".", "::").rpartition("::")
+        if owner and (column := first_column(lines, line, f"{owner}::{last}")):
+            return Position(found.path, line, column + len(f"{owner}::"), last, said)
+        columns = (first_column(lines, line, one) for one in (name, last, key_of(last)))
+        return Position(found.path, line, next(filter(None, columns), 1), last, said)
 
     async def _exactly(self, name: str, path: str | None) -> Meaning:
         types = self._types

@@ -13,6 +13,7 @@ from foldline.backends.outlines.outlines import outline_of_tree
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.references.spelling import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -300,7 +301,7 @@ def _definition_lines(symbols: Iterable[SymbolInfo], name: str) -> Iterable[int]
     waiting = list(symbols)
     while waiting:
         symbol = waiting.pop()
-        named = symbol.name.rpartition(".")[2].lstrip("#$") == name
+        named = key_of(symbol.name.rpartition(".")[2]) == name
         if named and symbol.kind not in _NO_DEFINITIONS:
             yield symbol.name_line
         waiting.extend(symbol.children)
@@ -315,13 +316,14 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
         around = None
         # Symbols of one level follow each other, except several on one line.
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
-            if (
-                line <= symbol.line_end
-                and symbol.kind != SymbolKind.EXPORT
-                and not (symbol.name == defined and symbol.name_line == line)
-            ):
+            if line > symbol.line_end or symbol.kind == SymbolKind.EXPORT:
+                continue
+            owner, _, last = symbol.name.rpartition(".")
+            if symbol.name_line != line or key_of(last) != defined:
                 around = symbol
                 break
+            if owner:
+                return ".".join((*names, owner))
         if around is None:
             return ".".join(names)
         names.append(around.name)
