@@ -11,7 +11,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import DocumentSymbols
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
-from foldline.backends.lsp.document_symbols import is_sound, symbols_from
+from foldline.backends.lsp.document_symbols import is_sound
 from foldline.backends.models import FileOutline, SymbolInfo
 from foldline.backends.outlines.outline_merge import merge_outline
 from foldline.backends.outlines.symbols import flatten
@@ -39,11 +39,11 @@ def check_sound(symbols: Iterable[SymbolInfo], first: int, last: int) -> None:
 def merged_with(code: str, answer: object) -> FileOutline:
     """The outline of the code with what a server says, after the same steps as in the engine."""
     lines = split_lines(code)
-    found = results.read_symbols(answer)
+    found = results.read_symbols(answer, lines)
     outline = outline_of(code)
     if not is_sound(found, lines):
         return outline
-    return merge_outline(outline, DocumentSymbols(symbols_from(found, lines), code, "server"))
+    return merge_outline(outline, DocumentSymbols(found, code, "server"))
 
 
 def position() -> st.SearchStrategy[Any]:
@@ -100,7 +100,7 @@ def check(code: str, answer: object) -> None:
     kept = [(item.symbol.name, item.symbol.name_line) for item in flatten(merged.symbols)]
     for item in flatten(alone.symbols):
         kept.remove((item.symbol.name, item.symbol.name_line))
-    assert len(kept) <= len(list(flatten(symbols_from(results.read_symbols(answer), [""] * 99))))
+    assert len(kept) <= len(list(flatten(results.read_symbols(answer, []))))
     assert (merged.imports, merged.exports) == (alone.imports, alone.exports)
     assert merged.line_count == alone.line_count
 

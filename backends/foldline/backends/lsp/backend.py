@@ -12,7 +12,7 @@ from foldline.backends.base.waiting import coroutine_of, result_of, waits
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.lsp import results
-from foldline.backends.lsp.document_symbols import ServerSymbols, symbols_from
+from foldline.backends.lsp.document_symbols import ServerSymbols, is_sound
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
 from foldline.backends.lsp.pool import Query
@@ -56,7 +56,8 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         )
         loaded = self._files.load(path)
         lines = split_lines(loaded.text)
-        symbols = symbols_from(results.read_symbols(answered.result), lines)
+        found = results.read_symbols(answered.result, lines)
+        symbols = found if is_sound(found, lines) else ()
         return FileOutline(
             path,
             language_id(path) or language_of(path, loaded.data[:128]),

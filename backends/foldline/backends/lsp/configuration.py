@@ -35,7 +35,7 @@ from foldline.backends.errors import (
     first_few,
 )
 from foldline.backends.files.reader import read_json, read_toml
-from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
+from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,27 +142,16 @@ def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
     found = []
     for hiding in spec.hiding:
         try:
-            value = _content(root, hiding.file)
+            content = read_toml if hiding.file.endswith(".toml") else read_json
+            settings = content(root / hiding.file, root=root)
         except (MissingPathError, MalformedFileError):
             continue  # Servers read more than JSON: comments, for one.
         except PathError as error:
             found.append(f"{hiding.file} was not read: it {error.problem}")
             continue
-        for part in hiding.key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if value:
-            found.append(f"{hiding.key} in {hiding.file} is set")
-    return tuple(dict.fromkeys(found))
-
-
-def _content(root: Path, name: str) -> object:
-    """The content of a TOML or JSON file below `root`.
-
-    Raises:
-        PathError: It cannot be read.
-    """
-    read = read_toml if name.endswith(".toml") else read_json
-    return read(root / name, root=root)
+        keys = (key for key in hiding.keys if value_at(settings, key))
+        found += [f"{key} in {hiding.file} is set" for key in keys]
+    return tuple(found)
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> tuple[str, ...]:

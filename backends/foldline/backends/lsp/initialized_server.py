@@ -11,10 +11,11 @@ from foldline.backends.base.untrusted import empty_folder, outside_environment
 from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
 from foldline.backends.lsp.locations import OFFERED, UTF16
+from foldline.backends.lsp.servers import value_at
 from foldline.backends.lsp.symbol_requests import SymbolRequests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from foldline.backends.lsp.connection import Connection
@@ -162,7 +163,7 @@ def answer_requests(connection: Connection, spec: ServerSpec, root: Path) -> Non
     """Answer what servers request of a client; everything else gets "method not found"."""
 
     def configuration(params: Any) -> list[object]:
-        return [_setting(spec.settings, item.get("section")) for item in params["items"]]
+        return [value_at(spec.settings, str(item.get("section") or "")) for item in params["items"]]
 
     def folders(_: object) -> list[object]:
         return [_folder(root)]
@@ -190,14 +191,6 @@ def position_encoding(answer: object) -> str:
 
 def _folder(root: Path) -> dict[str, str]:
     return {"uri": root.as_uri(), "name": root.name}
-
-
-def _setting(settings: Mapping[str, object], section: object) -> object:
-    """The settings at a dotted `section`, or all of them; None where there are none."""
-    value: object = settings
-    for part in str(section).split(".") if section else ():
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
 
 
 def _capabilities() -> dict[str, object]:

@@ -357,20 +357,14 @@ _STABLE_ROUNDS = 100
 _ROUNDS_OF_WORK = 3
 
 
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """A query to a running server, and its result."""
 
-    def __init__(
-        self,
-        session: ServerSession,
-        running: InitializedServer,
-        query: Query,
-        read: Callable[[str], str | None],
-    ) -> None:
-        self._session = session
-        self._running = running
-        self._query = query
-        self._read = read
+    session: ServerSession
+    running: InitializedServer
+    query: Query
+    read: Callable[[str], str | None]
 
     async def result(self) -> Any:
         """The server's result, as it came.
@@ -378,27 +372,27 @@ class Exchange:
         Raises:
             LSPError: The server failed, or the file can't be read any more.
         """
-        path = self._query.target.path
-        text = self._read(path)
+        path = self.query.target.path
+        text = self.read(path)
         if text is None:
-            raise LSPUnavailableError(f"{path} cannot be read any more", self._session.spec.name)
+            raise LSPUnavailableError(f"{path} cannot be read any more", self.session.spec.name)
         shown = self._show_candidates()
-        self._running.documents.show(path, text)
-        uri = self._running.documents.uri(path)
+        self.running.documents.show(path, text)
+        uri = self.running.documents.uri(path)
         params = self._params(uri, text)
         result = await self._complete(params, {*shown, uri})
-        if self._session.spec.readiness.when is ReadyWhen.STABLE:
+        if self.session.spec.readiness.when is ReadyWhen.STABLE:
             return await self._stable(params, result)
         return result
 
     def _show_candidates(self) -> list[str]:
         """Open the candidates in a server that knows open files alone; returns their URIs."""
-        spec, documents = self._session.spec, self._running.documents
+        spec, documents = self.session.spec, self.running.documents
         if not spec.opens_candidates:
             return []
         uris = []
-        for path in filter(spec.understands, self._query.candidates[:MAX_CANDIDATES]):
-            text = self._read(path)
+        for path in filter(spec.understands, self.query.candidates[:MAX_CANDIDATES]):
+            text = self.read(path)
             if text is not None:
                 documents.show(path, text)
                 uris.append(documents.uri(path))
@@ -406,11 +400,11 @@ class Exchange:
 
     async def _complete(self, params: dict[str, object], uris: set[str]) -> Any:
         """The result once the server has read the project, and began no work meanwhile."""
-        ready = self._running.ready
+        ready = self.running.ready
         for _ in range(_ROUNDS_OF_WORK):
             await ready.wait()
-            if self._session.spec.diagnoses_what_it_read:
-                await self._session.read(self._running, uris)
+            if self.session.spec.diagnoses_what_it_read:
+                await self.session.read(self.running, uris)
             works = ready.works
             result = await self._request(params)
             if ready.works == works:
@@ -428,17 +422,17 @@ class Exchange:
         return result
 
     async def _request(self, params: dict[str, object]) -> Any:
-        return await self._session.request(self._running, self._query.method, params)
+        return await self.session.request(self.running, self.query.method, params)
 
     def _params(self, uri: str, text: str) -> dict[str, object]:
-        target = self._query.target
+        target = self.query.target
         params: dict[str, object] = {"textDocument": {"uri": uri}}
         if target.line:
             lines = split_lines(text)
             line = lines[target.line - 1] if target.line <= len(lines) else ""
-            column = to_units(line, target.column - 1, self._running.encoding)
+            column = to_units(line, target.column - 1, self.running.encoding)
             params["position"] = {"line": target.line - 1, "character": column}
-        if self._query.method == "textDocument/references":
+        if self.query.method == "textDocument/references":
             # Servers disagree on what false leaves out.
             params["context"] = {"includeDeclaration": True}
         return params

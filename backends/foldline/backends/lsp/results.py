@@ -5,11 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.models import SymbolInfo, SymbolKind
 from foldline.backends.outlines.locations import CodeDiagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+# LSP's numbers; all others are variables.
+_KINDS = {
+    2: SymbolKind.NAMESPACE,
+    3: SymbolKind.NAMESPACE,
+    4: SymbolKind.NAMESPACE,
+    5: SymbolKind.CLASS,
+    6: SymbolKind.METHOD,
+    9: SymbolKind.METHOD,
+    10: SymbolKind.ENUM,
+    11: SymbolKind.INTERFACE,
+    12: SymbolKind.FUNCTION,
+    23: SymbolKind.CLASS,
+    26: SymbolKind.TYPE,
+}
+_LONGEST_SIGNATURE = 200
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _MAX_LINE = 1 << 31
 
@@ -23,18 +39,6 @@ class RawLocation:
     start: int
     line_end: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class RawSymbol:
-    """A symbol as the server gave it; `kind` is LSP's number."""
-
-    name: str
-    kind: int
-    line: int
-    line_end: int
-    name_line: int
-    children: tuple[RawSymbol, ...]
 
 
 def read_locations(result: object) -> list[RawLocation]:
@@ -76,8 +80,11 @@ def read_diagnostics(path: str, items: object) -> list[CodeDiagnostic]:
     return found
 
 
-def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
-    """The symbols of a document, nested where the server nests them."""
+def read_symbols(result: object, lines: Sequence[str], depth: int = 0) -> tuple[SymbolInfo, ...]:
+    """The symbols of a document, nested where the server nests them.
+
+    The signature of each is the line of its name.
+    """
     found = []
     for item in result if isinstance(result, list) and depth < 64 else ():
         if not isinstance(item, dict):
@@ -88,16 +95,18 @@ def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
         name, kind = item.get("name"), item.get("kind")
         if whole is None or not isinstance(name, str) or not isinstance(kind, int):
             continue
-        own = _range(item.get("selectionRange")) or whole
+        row, *_ = _range(item.get("selectionRange")) or whole
+        line = lines[row].strip().rstrip("{").rstrip() if row < len(lines) else ""
         found.append(
-            RawSymbol(
+            SymbolInfo(
                 name,
-                kind,
+                _KINDS.get(kind, SymbolKind.VARIABLE),
                 whole[0] + 1,
                 # A range that ends at the start of a line does not hold that line.
                 max(whole[2] + (1 if whole[3] else 0), whole[0] + 1),
-                own[0] + 1,
-                read_symbols(item.get("children"), depth + 1),
+                line[:_LONGEST_SIGNATURE] if name in line else name,
+                read_symbols(item.get("children"), lines, depth + 1),
+                name_line=row + 1,
             )
         )
     return tuple(found)

@@ -73,10 +73,10 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """A setting of a project that can make a server overlook files: `key` is dotted."""
+    """Settings of a project that can make a server overlook files: `keys` are dotted."""
 
     file: str
-    key: str
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,20 @@ def language_id(path: str) -> str:
     return LANGUAGE_IDS.get(path[dot:].lower(), "") if dot > path.rfind("/") else ""
 
 
+def value_at(settings: object, key: str) -> object:
+    """The value at a dotted key of nested settings; None where there is none, all without a key."""
+    for part in filter(None, key.split(".")):
+        settings = settings.get(part) if isinstance(settings, dict) else None
+    return settings
+
+
 _PYTHON_MARKERS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
 _SCRIPT_MARKERS = ("tsconfig.json", "jsconfig.json", "package.json")
+_HIDING_OF_PYRIGHT = (
+    Hiding("pyproject.toml", ("tool.pyright.include", "tool.pyright.exclude")),
+    Hiding("pyrightconfig.json", ("include", "exclude")),
+)
+_HIDING_OF_TYPESCRIPT = (Hiding("tsconfig.json", ("include", "files")),)
 _NO_REFERENCES = frozenset({Answer.DEFINITION, Answer.SYMBOLS, Answer.HOVER})
 
 # For each language the first that is found, and may be run, is chosen.
@@ -173,10 +185,8 @@ SERVERS = (
         ("ty.toml", *_PYTHON_MARKERS),
         settings={"ty": {"diagnosticMode": "openFilesOnly"}},
         hiding=(
-            Hiding("pyproject.toml", "tool.ty.src.include"),
-            Hiding("pyproject.toml", "tool.ty.src.exclude"),
-            Hiding("ty.toml", "src.include"),
-            Hiding("ty.toml", "src.exclude"),
+            Hiding("pyproject.toml", ("tool.ty.src.include", "tool.ty.src.exclude")),
+            Hiding("ty.toml", ("src.include", "src.exclude")),
         ),
         install="install foldline[server]",
     ),
@@ -191,12 +201,8 @@ SERVERS = (
         pinned=Pinned(settings={"python": {"pythonPath": "{python}"}}),
         settings={"basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
         hiding=(
-            Hiding("pyproject.toml", "tool.basedpyright.include"),
-            Hiding("pyproject.toml", "tool.basedpyright.exclude"),
-            Hiding("pyproject.toml", "tool.pyright.include"),
-            Hiding("pyproject.toml", "tool.pyright.exclude"),
-            Hiding("pyrightconfig.json", "include"),
-            Hiding("pyrightconfig.json", "exclude"),
+            Hiding("pyproject.toml", ("tool.basedpyright.include", "tool.basedpyright.exclude")),
+            *_HIDING_OF_PYRIGHT,
         ),
         opens_new_files=True,
         install="pip install basedpyright",
@@ -211,12 +217,7 @@ SERVERS = (
         executes_workspace=True,
         readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
         settings={"python": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
-        hiding=(
-            Hiding("pyproject.toml", "tool.pyright.include"),
-            Hiding("pyproject.toml", "tool.pyright.exclude"),
-            Hiding("pyrightconfig.json", "include"),
-            Hiding("pyrightconfig.json", "exclude"),
-        ),
+        hiding=_HIDING_OF_PYRIGHT,
         opens_new_files=True,
         install="npm install -g pyright",
     ),
@@ -229,10 +230,11 @@ SERVERS = (
         executes_workspace=True,
         readiness=Readiness(ReadyWhen.STABLE),
         hiding=(
-            Hiding("pyproject.toml", "tool.pyrefly.project-includes"),
-            Hiding("pyproject.toml", "tool.pyrefly.project-excludes"),
-            Hiding("pyrefly.toml", "project-includes"),
-            Hiding("pyrefly.toml", "project-excludes"),
+            Hiding(
+                "pyproject.toml",
+                ("tool.pyrefly.project-includes", "tool.pyrefly.project-excludes"),
+            ),
+            Hiding("pyrefly.toml", ("project-includes", "project-excludes")),
         ),
         restarts_on_change=True,
         install="pip install pyrefly",
@@ -266,7 +268,7 @@ SERVERS = (
         readiness=Readiness(ReadyWhen.NO_PROGRESS),
         initialization_options={"disableAutomaticTypingAcquisition": True},
         opens_changed_files=True,
-        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        hiding=_HIDING_OF_TYPESCRIPT,
         opens_candidates=True,
         project_files=("tsconfig.json", "jsconfig.json"),
         install="npm install -g typescript-language-server typescript",
@@ -281,7 +283,7 @@ SERVERS = (
         pinned=Pinned(settings={"vtsls": {"autoUseWorkspaceTsdk": False}}),
         settings={"typescript": {"disableAutomaticTypeAcquisition": True}},
         opens_changed_files=True,
-        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        hiding=_HIDING_OF_TYPESCRIPT,
         opens_candidates=True,
         project_files=("tsconfig.json", "jsconfig.json"),
         install="npm install -g @vtsls/language-server",
@@ -291,7 +293,7 @@ SERVERS = (
         ("tsgo", "--lsp", "--stdio"),
         SCRIPT,
         _SCRIPT_MARKERS,
-        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        hiding=_HIDING_OF_TYPESCRIPT,
         opens_candidates=True,
         project_files=("tsconfig.json", "jsconfig.json"),
         install="npm install -g @typescript/native-preview",
