@@ -57,7 +57,7 @@ def test_no_answer_exceeds_its_budget(
     asked = {**ASKED[tool](number), "budget": budget}
     if len(folders.folders) > 1 and "path" in asked and asked["path"] != ".":
         asked["path"] = f"{folders.folders[0].prefix}{asked['path']}"
-    arguments = read_arguments(operation, asked)
+    arguments = read_arguments(operation.arguments, asked)
     text = run(run_in_folders(operation, folders, arguments)).text
     assert 0 < len(text.encode()) <= budget
     if budget >= 600:

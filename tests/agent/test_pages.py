@@ -73,7 +73,7 @@ def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmartFileAccess
 def answer(access: SmartFileAccess, tool: str, **values: object) -> tuple[str, Any]:
     """The text, as every shell prints it, and the result."""
     operation = next(one for one in OPERATIONS if one.tool == tool)
-    arguments = read_arguments(operation, values)
+    arguments = read_arguments(operation.arguments, values)
     result, lines = run(ask(operation, access, arguments))
     text = plain(with_receipt(operation, lines, arguments))
     budget = values.get("budget")

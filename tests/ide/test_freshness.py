@@ -100,7 +100,7 @@ class Confirming(Engine, EngineQuery):
 
 def answer(access: SmartFileAccess, verb: str, **values: object) -> str:
     operation = BY_VERB[verb]
-    arguments = read_arguments(operation, values)
+    arguments = read_arguments(operation.arguments, values)
     try:
         _, lines = run(ask(operation, access, arguments))
     except REFUSALS as error:

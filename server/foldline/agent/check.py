@@ -67,7 +67,11 @@ def run(options: Namespace) -> int:
         without.pop(file, None)
         located = _diagnostics(scanned, analysis, file)
         found += located
-        if not located and analysis.file in scanned.named and not _holds_prompts(analysis):
+        holds_prompts = any(
+            facts.sections or facts.templates or facts.tools or facts.prompts
+            for facts in analysis.facts
+        )
+        if not located and analysis.file in scanned.named and not holds_prompts:
             without[file] = (
                 "it holds no prompt, section or tool of foldline.prompts; `foldline adopt "
                 f"{visible(file)}` makes a prompt of a string or a template in it"
@@ -135,13 +139,6 @@ def _syntax_errors(
         place = SourceSpan(analysis.file, lines.offset(*fault.start), lines.offset(*fault.end))
         end = "" if fault.message.endswith(("?", ".", "!")) else "."
         yield Diagnostic(code, severity, f"This isn't Python: {fault.message}{end}", place)
-
-
-def _holds_prompts(analysis: ModuleAnalysis) -> bool:
-    return any(
-        facts.sections or facts.templates or facts.tools or facts.prompts
-        for facts in analysis.facts
-    )
 
 
 def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> None:

@@ -136,7 +136,8 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
         raise Refused(error.summary, kind="path") from error
     try:
         all_arguments = [
-            read_arguments(operation, values) for values in run(_values(access, operation, options))
+            read_arguments(operation.arguments, values)
+            for values in run(_values(access, operation, options))
         ]
         answers = [run(ask(operation, access, arguments)) for arguments in all_arguments]
         if options.json:

@@ -55,7 +55,7 @@ async def call_operation(
         ArgumentsError: The arguments are wrong.
         BackendError: The operation failed; the message says what to do instead.
     """
-    arguments = read_arguments(operation, values, from_model=True)
+    arguments = read_arguments(operation.arguments, values, from_model=True)
     if largest_page is not None and isinstance(arguments, Paged):
         budget = min(arguments.budget or largest_page, largest_page)
         arguments = replace(arguments, budget=budget)

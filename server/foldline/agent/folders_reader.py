@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         SymbolResults,
     )
 
+    Results = TypeVar("Results", SearchResults, SymbolResults)
+
 Model = TypeVar("Model")
 
 
@@ -35,14 +37,7 @@ class FoldersReader:
             with_prefix(await AccessReader(folder.access).search(query), folder)
             for folder in self.folders.folders
         ]
-        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
-        return replace(
-            every[0],
-            hits=tuple(hits),
-            total=sum(one.total for one in every),
-            reason="" if hits else every[0].reason,
-            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
-        )
+        return _joined(every)
 
     async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults:
         every = []
@@ -52,18 +47,9 @@ class FoldersReader:
                 places = map(self.folders.locate, within)
                 own = [place.path for place in places if place.folder is folder]
             every.append(with_prefix(await AccessReader(folder.access).symbols(query, own), folder))
-        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
-        return replace(
-            every[0],
-            hits=tuple(hits),
-            files=tuple(
-                path for some in zip_longest(*(one.files for one in every)) for path in some if path
-            ),
-            near=tuple(near for one in every for near in one.near),
-            total=sum(one.total for one in every),
-            reason="" if hits else every[0].reason,
-            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
-        )
+        files = (path for some in zip_longest(*(one.files for one in every)) for path in some)
+        near = tuple(near for one in every for near in one.near)
+        return replace(_joined(every), files=tuple(filter(None, files)), near=near)
 
     async def outline(self, path: str) -> FileOutline:
         return await self._read(path, lambda reader, own: reader.outline(own))
@@ -82,6 +68,18 @@ class FoldersReader:
             return with_prefix(
                 await read(AccessReader(place.folder.access), place.path), place.folder
             )
+
+
+def _joined(every: Sequence[Results]) -> Results:
+    """Return the results of several folders as those of one, best first."""
+    hits = sorted((hit for one in every for hit in one.hits), key=lambda hit: -hit.score)
+    return replace(
+        every[0],
+        hits=tuple(hits),
+        total=sum(one.total for one in every),
+        reason="" if hits else every[0].reason,
+        coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
+    )
 
 
 def with_prefix(model: Model, folder: Folder) -> Model:

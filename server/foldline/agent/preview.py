@@ -126,7 +126,7 @@ def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
     Raises:
         ArgumentsError: An argument is wrong.
     """
-    from foldline.ide.operations.reading import read_fields
+    from foldline.ide.operations.reading import read_arguments
 
     for action in options.actions:
         key = key_argument(action)
@@ -140,7 +140,7 @@ def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
         if key is not None and key.name in given:
             if "reason" in names:
                 given["reason"] = REASON
-            yield read_fields(action, given, from_model=True)
+            yield read_arguments(action, given, from_model=True)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -65,12 +65,12 @@ def _tool(
 
         @property
         def parameters(self) -> JsonSchema:
-            return input_schema(operation)
+            return input_schema(operation.arguments)
 
         def decode(self, arguments: str | Mapping[str, object]) -> Any:
             try:
                 values = json.loads(arguments) if isinstance(arguments, str) else arguments
-                return read_arguments(operation, values, from_model=True)
+                return read_arguments(operation.arguments, values, from_model=True)
             except (ValueError, ArgumentsError) as error:
                 raise ToolValidationError(f"{operation.tool}: {error}") from error
 

@@ -85,7 +85,7 @@ class OperationCommand:
         if self.operation.whole:
             values.setdefault("budget", None)
         access = await self._fill_in(ls, values, uri, position)
-        arguments = read_arguments(self.operation, values)
+        arguments = read_arguments(self.operation.arguments, values)
         threads = self.operation.threads
         result = await run_async(self.operation.run(access, arguments), threads)
         # It may be of any size, and the event loop has others to answer.

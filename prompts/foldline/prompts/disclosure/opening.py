@@ -133,7 +133,12 @@ def offering(
     }
     proxy = proxy_name(rendered)
     if proxy in names:
-        known[proxy] = _proxy(rendered)
+        known[proxy] = Tool[CallToolParams, None](
+            name=proxy,
+            description=wording.call_tool,
+            handler=_never_called,
+            accepts_overrides=False,
+        )
         descriptions[proxy] = {
             "name": wording.call_tool_name,
             "arguments": wording.call_tool_arguments,
@@ -206,15 +211,6 @@ def proxy_name(rendered: RenderedPrompt[Any]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _proxy(rendered: RenderedPrompt[Any]) -> Tool[object, object]:
-    return Tool[CallToolParams, None](
-        name=proxy_name(rendered),
-        description=rendered.wording.call_tool,
-        handler=_never_called,
-        accepts_overrides=False,
-    )
 
 
 def _never_called(params: CallToolParams, *, context: ToolContext | None) -> NoReturn:

@@ -41,7 +41,7 @@ class Tools:
             types.Tool(
                 name=operation.tool,
                 description=operation.description,
-                input_schema=input_schema(operation),
+                input_schema=input_schema(operation.arguments),
                 annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
             )
             for operation in self._by_name.values()

@@ -28,7 +28,7 @@ from foldline.agent.mcp.prompts import REMEDY
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, Untrusted
 from foldline.ide.operations.operation import Doc
-from foldline.ide.operations.reading import fields_schema, read_fields
+from foldline.ide.operations.reading import input_schema, read_arguments
 from foldline.ide.prompts.actions import ACTIONS, Open
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
@@ -118,7 +118,7 @@ class PromptTools:
             types.Tool(
                 name=name,
                 description=action.names.description,
-                input_schema=fields_schema(self._arguments[name]),
+                input_schema=input_schema(self._arguments[name]),
                 annotations=types.ToolAnnotations(
                     read_only_hint=action.names.safe,
                     open_world_hint=False if action.names.safe else None,
@@ -131,7 +131,7 @@ class PromptTools:
     async def _perform(
         self, name: str, folders: Folders, values: Mapping[str, object]
     ) -> types.CallToolResult:
-        arguments = read_fields(self._arguments[name], values, from_model=True)
+        arguments = read_arguments(self._arguments[name], values, from_model=True)
         request = await read_request(
             folders, arguments.prompt, _texts(arguments.arguments or {}), arguments.open
         )

@@ -13,7 +13,7 @@ from foldline.ide.operations.operation import Role, parameters_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from foldline.ide.operations.operation import Argument, Operation
+    from foldline.ide.operations.operation import Argument
 
 ArgumentsT = TypeVar("ArgumentsT")
 
@@ -28,16 +28,6 @@ _JSON_NAMES = {
 
 
 def read_arguments(
-    operation: Operation[ArgumentsT, object],
-    values: Mapping[str, object],
-    *,
-    from_model: bool = False,
-) -> ArgumentsT:
-    """Return the operation's arguments from a JSON object; see `read_fields`."""
-    return read_fields(operation.arguments, values, from_model=from_model)
-
-
-def read_fields(
     arguments: type[ArgumentsT], values: Mapping[str, object], *, from_model: bool = False
 ) -> ArgumentsT:
     """Return an instance of a dataclass of arguments from a JSON object.
@@ -65,12 +55,7 @@ def read_fields(
     return found
 
 
-def input_schema(operation: Operation[ArgumentsT, object]) -> dict[str, object]:
-    """Return the JSON schema of the operation's arguments; see `fields_schema`."""
-    return fields_schema(operation.arguments)
-
-
-def fields_schema(arguments: type[Any]) -> dict[str, object]:
+def input_schema(arguments: type[Any]) -> dict[str, object]:
     """Return the JSON schema of arguments for models, in as few bytes as possible."""
     parameters = parameters_of(arguments)
     offered = [argument for argument in parameters if Role.PEOPLE not in argument.roles]
