@@ -518,3 +518,85 @@ def test_a_header_is_cplusplus_where_its_text_is(opened: Open) -> None:
     access = opened(CPLUSPLUS)
     assert access.get_outline("net.h").language == "cpp"
     assert access.get_outline("plain.h").language == "c"
+
+
+NAMESAKES = {
+    "shop/gin.go": "package shop\n\ntype Context struct{}\n\nfunc (c *Context) JSON(code int) {\n"
+    "\tc.Write(render.JSON{})\n}\n\nfunc (c *Context) Fail() { c.JSON(500) }\n\n"
+    "var t = T{JSON: 1}\n",
+    "shop/errors.go": "package shop\n\ntype Error struct{}\n\nfunc (e *Error) JSON() any {}\n"
+    "\nfunc (e *Error) Marshal() any { return e.JSON() }\n",
+    "shop/render/json.go": "package render\n\ntype JSON struct{}\n\nfunc use(j JSON) {}\n",
+    "app/a.go": "package app\n\nfunc ping(x *shop.Context) { x.JSON(200) }\n"
+    "func pong(y any) { y.JSON(200) }\n",
+    "app/a_test.go": "package app\n\nfunc f(x *shop.Error) { x.JSON() }\n",
+    "b.py": "from c import Base\nclass Child(Base):\n    def go(self):\n        self.run()\n"
+    "class Other:\n    def run(self): ...\n    def again(self):\n        self.run()\n"
+    "def use(thing):\n    with Child() as child:\n        child.run()\n    other = Other()\n"
+    "    other.run()\n    other = thing()\n    other.run()\n"
+    "    other = Other().copy()\n    other.run()\n",
+    "c.py": "class Base:\n    def run(self): ...\ndef run(): ...\nrun()\n",
+    "e.py": "run()\n",
+    "d.py": "from c import run\nimport c as module\nrun()\nmodule.run()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "mine", "another"),
+    [
+        ("Context.JSON", None, "shop/gin.go:5,9,11 app/a.go:3,4", "shop/errors.go:5,7"),
+        (
+            "Error.JSON",
+            None,
+            "shop/errors.go:5,7 app/a.go:4 shop/gin.go:11 app/a_test.go:3",
+            "shop/gin.go:5,6,9",
+        ),
+        ("render.JSON", None, "shop/render/json.go:3,5 shop/gin.go:6,11", "app/a.go:3,4"),
+        ("Context.JSON", "shop/gin.go", "shop/gin.go:5,9,11", "shop/gin.go:6"),
+        ("Base.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13 c.py:3,4 d.py:1,3,4"),
+        ("Child.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13"),
+        ("Other.run", None, "b.py:6,8,13,15,17 e.py:1", "b.py:4,11 c.py:2,3,4"),
+        ("c.run", None, "c.py:3,4 d.py:1,3,4 e.py:1", "b.py:6,8"),
+    ],
+)
+def test_uses_that_another_definition_explains_better_come_last(
+    name: str, scope: str | None, mine: str, another: str, opened: Open
+) -> None:
+    """Those that only the definition explains come first; no use is lost."""
+    access = opened(NAMESAKES)
+    found = access.find_references(name, scope)
+    tiers = [use.tier for use in found]
+    assert tiers == sorted(tiers, key=["possible", "another"].index)
+
+    def grouped(tier: str) -> dict[str, list[int]]:
+        lines: dict[str, list[int]] = {}
+        for use in found:
+            if use.tier == tier:
+                lines.setdefault(use.path, []).append(use.line)
+        return {path: sorted(some) for path, some in lines.items()}
+
+    shown = grouped("possible")
+    text = " ".join(f"{path}:{','.join(map(str, some))}" for path, some in shown.items())
+    assert text == mine
+    for part in another.split():
+        path, _, lines = part.partition(":")
+        assert set(map(int, lines.split(","))) <= set(grouped("another")[path])
+    assert len(found) == len(access.find_references(name.rpartition(".")[2], scope))
+
+
+def test_uses_of_another_definition_are_folded_to_a_line_that_names_it(opened: Open) -> None:
+    text = format_references(opened(NAMESAKES).find_references("Context.JSON", budget=2_000))
+    assert text.split("\n")[-1] == ("6 of another JSON: Error.JSON, json.JSON")
+
+
+def test_pages_of_a_dotted_name_follow_each_other(opened: Open) -> None:
+    many = {f"m{n}.py": "def a(x):\n    x.run()\n    x.run()\n" for n in range(60)}
+    access = opened(NAMESAKES | many)
+    whole = [(use.path, use.line) for use in access.find_references("Base.run")]
+    page = access.find_references("Base.run", budget=200)
+    pages = list(page)
+    while page.cursor:
+        page = access.find_references("Base.run", budget=200, cursor=page.cursor)
+        pages += page
+    assert [(use.path, use.line) for use in pages] == whole
+    assert len(whole) == 120 + len(access.find_references("Base.run", "[bcde].py"))

@@ -79,8 +79,8 @@ def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: P
     assert [(reference.line, reference.column, reference.tier) for reference in found] == [
         (2, 9, "confirmed"),
         (10, 5, "confirmed"),
-        (6, 9, "possible"),
         (10, 15, "possible"),
+        (6, 9, "another"),
     ]
     assert (found.confirmed, found.possible, found.total) == (2, 2, 4)
     assert (found.backend, found.coverage) == ("engine+ast", COMPLETE)

@@ -6,7 +6,8 @@ A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 rea
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
@@ -14,6 +15,7 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.text import files_text, plural, reference_line, remarks
 from foldline.backends.formatting.visible import visible
+from foldline.backends.models import ReferenceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +27,8 @@ KIND = "refs"
 _TIERS = {
     "confirmed": "confirmed:",
     "possible": "possible (the same name, and no engine confirms that it is the same thing):",
+    "elsewhere": "possible, {} in other languages or minified:",
+    "another": "",
 }
 _LONGEST_NAME = 60
 # Languages that use names of one another.
@@ -36,6 +40,7 @@ _SMALLEST = 3
 # The word in text takes about so much beside references, and so many lines of a file are named.
 _TEXT_BYTES = 250
 _MOST_LINES = 8
+_MOST_NAMED = 4
 
 
 def most_references(first: int, budget: int | None) -> int | None:
@@ -47,15 +52,13 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
     """The references from `first` on that the budget holds, at least one."""
     found = _in_order(found)
     references = found.references[first:]
-    near = len(found.references) - found.elsewhere - first
     if budget is None:
-        return replace(found, references=references, elsewhere=len(references) - max(near, 0))
+        return replace(found, references=references)
 
     def page(count: int) -> References:
         last = first + count
         cursor = budgets.make_cursor(KIND, last) if last < len(found.references) else None
-        some, elsewhere = references[:count], max(min(count - near, count), 0)
-        return replace(found, references=some, cursor=cursor, budget=budget, elsewhere=elsewhere)
+        return replace(found, references=references[:count], cursor=cursor, budget=budget)
 
     def fits(count: int) -> bool:
         some = page(count)
@@ -92,15 +95,13 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
 def _in_order(found: References) -> References:
     """With what is hardly the same thing as the confirmed uses last."""
     families = {_family(use.path) for use in found.references if use.tier == "confirmed"}
-    if not families:
-        return found
 
-    def is_elsewhere(use: Reference) -> bool:
-        is_minified = use.column > _LONGEST_LINE
-        return use.tier == "possible" and (is_minified or _family(use.path) not in families)
+    def moved(use: Reference) -> Reference:
+        is_near = (use.column <= _LONGEST_LINE and _family(use.path) in families) or not families
+        return use if use.tier != "possible" or is_near else replace(use, tier="elsewhere")
 
-    uses = sorted(found.references, key=is_elsewhere)
-    return replace(found, references=tuple(uses), elsewhere=sum(map(is_elsewhere, uses)))
+    uses = sorted(map(moved, found.references), key=lambda use: [*_TIERS].index(use.tier))
+    return replace(found, references=tuple(uses))
 
 
 def _family(path: str) -> str:
@@ -128,14 +129,12 @@ def _lines(
     tier = ""
     number = 0
     for uses in files:
-        if found.elsewhere and number == shown - found.elsewhere:
-            tier = uses[0].tier
-            lines.append(
-                [(f"possible, {found.elsewhere} in other languages or minified:", "italic")]
-            )
+        if uses[0].tier == "another":
+            break
         if tiers and uses[0].tier != tier:
             tier = uses[0].tier
-            lines.append([(_TIERS[tier], "italic")])
+            count_of = sum(use.tier == tier for use in found)
+            lines.append([(_TIERS[tier].format(count_of), "italic")])
         path = (visible(uses[0].path), "bold")
         test = " (test)" if uses[0].test else ""
         in_full = uses[: max(whole - number, 0)]
@@ -148,13 +147,25 @@ def _lines(
             lines += [note(f"  {folded}")] if folded else []
         else:
             lines.append([path, (f"{test}: {folded}", "dim")])
+    lines += _another(found)
     lines += _text(found)
-    if whole < shown:
+    if whole < number:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
         lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows their text)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
+
+
+def _another(found: References) -> list[Line]:
+    """The line that names the other definitions of the name whose uses are on the page."""
+    uses = [use for use in found if use.tier == "another"]
+    word = found.name.rpartition(".")[2]
+    defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
+    names = {f"{use.enclosing or PurePath(use.path).stem}.{word}": 0 for use in defining}
+    named = f": {', '.join(islice(names, _MOST_NAMED))}{', …' * (len(names) > _MOST_NAMED)}"
+    text = f"{len(uses)} of another {word}{named if names else ''}"
+    return [note(visible(text))] if uses else []
 
 
 def _text(found: References) -> list[Line]:
@@ -176,10 +187,8 @@ def _numbers(lines: Sequence[int]) -> str:
 
 def _files(found: References) -> Iterator[list[Reference]]:
     """Yield the uses of one file and tier after the other."""
-    near = len(found) - found.elsewhere
-    for part in (found.references[:near], found.references[near:]):
-        for _, uses in groupby(part, key=lambda use: (use.path, use.tier)):
-            yield list(uses)
+    for _, uses in groupby(found.references, key=lambda use: (use.path, use.tier)):
+        yield list(uses)
 
 
 def _cut(name: str) -> str:

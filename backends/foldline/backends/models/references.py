@@ -17,7 +17,9 @@ class Reference:
 
     Columns count code points of the whole line, from 1.
 
-    `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches.
+    `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches,
+    `elsewhere` in other languages than all confirmed ones, or minified, and `another` where another
+    definition of the name explains it better.
     """
 
     path: str
@@ -44,9 +46,7 @@ class References:
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
     `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
-    no semantic engine answered, both are 0. The last `elsewhere` of `references` are possible ones
-    in other languages than all confirmed ones, or minified. The text of a page with a `budget` has
-    no more bytes.
+    no semantic engine answered, both are 0. The text of a page with a `budget` has no more bytes.
 
     On the first page `text` has the word in files that no parser reads, and `counted` says in how
     many files of prose and data it is, such as `4 .md, 1 .lock`.
@@ -66,7 +66,6 @@ class References:
     confirmed: int = 0
     possible: int = 0
     budget: int | None = None
-    elsewhere: int = 0
     text: tuple[TextUses, ...] = ()
     counted: str = ""
     said: str = ""

@@ -92,7 +92,7 @@ class Hierarchy:
     def __init__(self, files: FileBackend, analysis: Analysis) -> None:
         self._files = files
         self._analysis = analysis
-        self._known: dict[str, tuple[Sequence[str], list[Found]]] = {}
+        self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
 
     async def defining(self, name: str, *, thorough: bool = True) -> list[Found]:
         """The symbols that a dotted name means: by its whole path first, then by its end.
@@ -111,7 +111,7 @@ class Hierarchy:
         found: dict[int, list[Found]] = {}
         for path in islice(paths, _MOST_FILES):
             for one in self.symbols(path):
-                if (rank := _fit(path, one.name, name)) is not None:
+                if (rank := fit(path, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)
         best = found[min(found)] if found else []
         # A public name before a private one that is written alike.
@@ -119,15 +119,16 @@ class Hierarchy:
 
     def symbols(self, path: str) -> list[Found]:
         """All symbols of a file; none where it can't be read."""
-        return self._read(path)[1]
+        return self.read(path)[1]
 
-    def _read(self, path: str) -> tuple[Sequence[str], list[Found]]:
+    def read(self, path: str) -> tuple[Sequence[str], list[Found], Sequence[str]]:
+        """The imports, symbols and lines of a file; none where it can't be read."""
         if path not in self._known:
-            self._known[path] = ((), [])
+            self._known[path] = ((), [], ())
             with suppress(BackendError):
                 outline = self._analysis.get_outline(path)
                 every = [Found(path, one, name) for name, one in distinct(flatten(outline.symbols))]
-                self._known[path] = (outline.imports, every)
+                self._known[path] = (outline.imports, every, self._files.load(path).lines)
         return self._known[path]
 
     async def types_called(self, name: str, path: str | None) -> list[Found]:
@@ -158,6 +159,11 @@ class Hierarchy:
             other.name for one in types for other in self.symbols(one.path) if _in(other, one)
         ]
         return Member((), tuple(missing), tuple(others))
+
+    async def members(self, path: str, name: str, word: str) -> list[Found]:
+        """The definitions of a member of the types that a file knows by a name, if it has one."""
+        types = await self.types_called(name, path) if name else []
+        return [one for each in types for one in (await self.member(each, word)).found]
 
     async def _members(self, owner: Found, word: str, *, declared: bool = False) -> list[Found]:
         every = self.symbols(owner.path)
@@ -232,7 +238,7 @@ class Hierarchy:
 
     async def resolve(self, path: str, name: str, within: str = "", depth: int = 0) -> list[Found]:
         """The types that a name means in a file, written in the definition called `within`."""
-        imports, symbols = self._read(path)
+        imports, symbols, _ = self.read(path)
         scopes = within.split(".")[:-1]
         for count in range(len(scopes), -1, -1):
             whole = ".".join((*scopes[:count], name))
@@ -258,7 +264,7 @@ class Hierarchy:
                 parts = [] if module.startswith(".") else parts[-1:]
             whole = ".".join((*parts, rest.rpartition(".")[2]))
             every = await self._alike(path, rest.rpartition(".")[2])
-            fitting = [one for one in every if _fit(one.path, one.name, whole) is not None]
+            fitting = [one for one in every if fit(one.path, one.name, whole) is not None]
             if found := _nearest(fitting, path):
                 return found
         # The name of a crate says nothing of its folder.
@@ -322,7 +328,7 @@ class Hierarchy:
         return self._files.exists("/".join(parts))
 
 
-def _fit(path: str, qualified: str, name: str) -> int | None:
+def fit(path: str, qualified: str, name: str) -> int | None:
     """How well a dotted name means a symbol: 0 is best; None where it doesn't."""
     own = [key_of(part) for part in qualified.split(".")]
     parts = [key_of(part) for part in name.split(".")]
@@ -354,6 +360,14 @@ def _bases_of(language: str, symbol: SymbolInfo) -> list[str]:
     head = re.split(r"\s+where\s|\{|\bpermits\b", head.replace("::", ".").replace("\\", "."))[0]
     pieces = [piece.strip().lstrip(".") for piece in _BETWEEN.split(head)[1:]]
     return [piece for piece in pieces if re.fullmatch(r"[\w.$]+", piece)]
+
+
+def modules_of(imports: Iterable[str], name: str) -> list[str]:
+    """The dotted names that `name` may have outside of a file with these imports."""
+    return [
+        ".".join((*(part for part in re.split(r"[./]", module) if part not in _ROOTS), rest))
+        for module, rest in _imports(imports, name)
+    ]
 
 
 def _split(text: str) -> Iterator[str]:

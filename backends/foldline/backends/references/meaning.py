@@ -70,7 +70,7 @@ class Names:
     ) -> None:
         self._files = files
         self._index = index
-        self._types = Hierarchy(files, analysis)
+        self.types = Hierarchy(files, analysis)
 
     async def meaning(self, text: str, path: str | None = None) -> Meaning:
         """The definitions of a name; with a path, of one that this file defines or imports.
@@ -78,7 +78,7 @@ class Names:
         A name in another case is taken where only one definition can be meant.
         """
         self.check(text)
-        own = self._types.symbols(path) if path else []
+        own = self.types.symbols(path) if path else []
         if written := [one for one in own if text.strip() in {one.name, one.readable}]:
             return Meaning(text, tuple(written))
         indexed = INDEXED.match(name := spelled(text))
@@ -110,7 +110,7 @@ class Names:
 
     def around(self, path: str, line: int, name: str) -> Meaning:
         """The innermost definition around a line; `name` is what it was called."""
-        every = [(one.located.symbol, one) for one in self._types.symbols(path)]
+        every = [(one.located.symbol, one) for one in self.types.symbols(path)]
         around = [one for symbol, one in every if symbol.line <= line <= symbol.line_end]
         near = [one.readable for symbol, one in every if symbol.line > line][:1]
         return Meaning(name, tuple(around[-1:]), "", tuple(near))
@@ -127,7 +127,7 @@ class Names:
         return Position(found.path, line, next(filter(None, columns), 1), last, said)
 
     async def _exactly(self, name: str, path: str | None) -> Meaning:
-        types = self._types
+        types = self.types
         owner, _, word = name.rpartition(".")
         if path:
             found = types.fitting([path], name)

@@ -19,6 +19,8 @@ from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKi
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.references.meaning import Meaning
+from foldline.backends.references.namesakes import told_apart
+from foldline.backends.references.spelling import key_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ class ReferencesQuery:
         self._scope = scope
         self._seconds = seconds
         self._most = most
-        if most is not None and self._engine is not NO_ENGINE:
+        if most is not None and (self._engine is not NO_ENGINE or target or "." in name):
             self._most = max(most, _MOST_TO_CONFIRM)
         self._names = names
         self._target = target
@@ -94,13 +96,14 @@ class ReferencesQuery:
         if confirmation == Confirmation():
             # Of a name that nothing defines, no use is confirmed.
             possible = len(matches) if said and not self._meant.found else 0
+            matches = await self._told_apart(matches)
             return replace(matches, said=said, possible=possible)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
                 self._most = None
                 matches = await self._matches(self._scope)
-        merged = merge(matches, confirmation)
+        merged = await self._told_apart(merge(matches, confirmation))
         merged = replace(merged, name=self._name, scope=self._scope, said=said)
         await attempt(self._cache.keep(query, merged, self._key), nothing)
         return merged
@@ -184,6 +187,16 @@ class ReferencesQuery:
         """The matches, or those of the whole workspace where the scope only uses the name."""
         defines = any(match.kind == ReferenceKind.DEFINITION for match in matches)
         return matches if self._scope is None or defines else await self._matches(None)
+
+    async def _told_apart(self, found: References) -> References:
+        """The uses of another definition last, where the one that is meant is known."""
+        if not self._positions or CUT_SHORT in found.coverage:
+            return found
+        meant = {(place.path, place.line) for place in self._positions}
+        every = found if self._scope is None else await self._matches(None)
+        word = key_of(self._name.rpartition(".")[2])
+        references = await told_apart(found, word, every, meant, self._names.types)
+        return replace(found, references=references)
 
     def _within_scope(self, found: Confirmation) -> Confirmation:
         if self._scope is None:
