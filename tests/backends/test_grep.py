@@ -20,6 +20,7 @@ from foldline.backends import (
     SmartFileAccess,
 )
 from foldline.backends.base import bounded_regex
+from foldline.backends.base.bounded_regex import spans_lines
 from foldline.backends.base.waiting import run
 from foldline.backends.files.base import FileBackend
 from foldline.backends.search import grep as searching
@@ -265,6 +266,32 @@ def test_a_pattern_with_a_newline_matches_across_lines(
     files = MemoryFileBackend({**ACROSS})
     assert places(grep(files, pattern)) == lines
     assert places(grep(files, pattern, budget=500)) == lines
+
+
+@pytest.mark.parametrize(
+    ("pattern", "across"),
+    [
+        (r"def [^\n]+", False),
+        ("def [^\n]+", False),
+        (r"[^]\n]a", False),
+        (r'"[^"\\\n]*"', False),
+        (r"[^a]\n", True),
+        (r"[\n^]", True),
+        (r"\[^\n]", True),
+        (r"[[^\n]", True),
+        (r"[^\n](?s).", True),
+        (r"[\s\S]", True),
+    ],
+)
+def test_all_but_a_newline_is_within_a_line(pattern: str, across: bool) -> None:
+    """Such a pattern leaves out files by their words, and looks at each line once."""
+    assert spans_lines(pattern) == across
+
+
+def test_all_but_a_newline_matches_the_lines_that_it_did() -> None:
+    files = MemoryFileBackend({**ACROSS})
+    assert places(grep(files, r"def [^\n]+")) == [("a.py", 1), ("b.py", 1)]
+    assert places(grep(files, r"\([^\n]*$")) == [("a.py", 1), ("b.py", 1)]
 
 
 def test_no_pattern_across_lines_can_hang_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -560,3 +560,34 @@ def test_a_confirmed_use_is_found_among_those_of_a_common_name(
     assert (first.path, first.kind, first.tier) == (path, "call", "confirmed")
     assert (found.confirmed, found.total >= total) == (1, True)
     assert (found.total == 400) == (path == "m99.py")
+
+
+EXPORTS = {
+    "pkg/__init__.py": 'from .mod import a, b\n\n__all__ = [\n    "a",\n    "b",\n]\n',
+    "pkg/mod.py": '__all__ = ("a",)\n__all__ += ["b", "b.c"]\n__all__.append("d")\n'
+    'def a(): return "a"\ndef b(): ...\ndef d(): ...\nnames = ["a", "d"]\n',
+    "pkg/other.py": '__all__: list[str] = ["a"]\ndef a(): ...\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("a", {"pkg/__init__.py": [4], "pkg/mod.py": [1], "pkg/other.py": [1]}),
+        ("b", {"pkg/__init__.py": [5], "pkg/mod.py": [2]}),
+        ("d", {"pkg/mod.py": [3]}),
+        ("c", {}),
+    ],
+)
+def test_a_name_in_all_is_a_use_and_other_strings_are_not(
+    name: str, lines: dict[str, list[int]]
+) -> None:
+    found: dict[str, list[int]] = {}
+    uses = access_to(EXPORTS).find_references(name)
+    for use in uses:
+        if use.kind == "export":
+            found.setdefault(use.path, []).append(use.line)
+            source = EXPORTS[use.path].splitlines()[use.line - 1]
+            assert source[use.column - 1 : use.column_end - 1] == name
+    assert found == lines
+    assert not any(use.line == 7 for use in uses)

@@ -312,3 +312,18 @@ def test_namesakes_from_other_modules_need_no_confirmation(tmp_path: Path) -> No
         COMPLETE,
         3,
     )
+
+
+def test_a_name_in_all_is_confirmed_where_its_module_has_a_confirmed_one(tmp_path: Path) -> None:
+    """A rename must change it; the engine doesn't say so."""
+    (tmp_path / "b.py").write_text('__all__ = ["go"]\ndef go(): ...\n')
+    (tmp_path / "c.py").write_text('from b import go\n__all__ = ["go"]\n')
+    (tmp_path / "d.py").write_text('from e import go\n__all__ = ["go"]\nclass C:\n    go = 1\n')
+    uses = (Reference("b.py", 2, "def go(): ...", column=5, column_end=7),)
+    uses += (Reference("c.py", 1, "from b import go", column=15, column_end=17),)
+    uses += (Reference("d.py", 4, "    go = 1", column=5, column_end=7),)
+    found = access_with(tmp_path, Spy(Confirmation(uses, "engine"))).find_references("go")
+    exports = {use.path: use.tier for use in found if use.kind == "export"}
+    assert exports == {"b.py": "confirmed", "c.py": "confirmed", "d.py": "possible"}
+    places = [(use.path, use.line) for use in found if use.tier == "confirmed"]
+    assert places == [("b.py", 1), ("b.py", 2), ("d.py", 4), ("c.py", 1), ("c.py", 2)]

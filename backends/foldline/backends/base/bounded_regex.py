@@ -26,6 +26,8 @@ IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
 # What means a line's end, or lets a match go on behind it.
 _ACROSS = re.compile(r"\n|(?<!\\)(?:\\\\)*(?:\\n|\(\?[a-zA-Z]*s|\[\\s\\S\]|\[\\S\\s\])")
+# A class of all but some characters; what isn't one is a group.
+_NEGATED = re.compile(r"(\\.|\[(?!\^)\]?(?:\\.|[^\]\\])*\])|\[\^\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 # Patterns of an ignore file that are matched at once with the names of a whole folder.
 _MOST_TOGETHER = 200
 
@@ -58,7 +60,7 @@ class PatternTimeoutError(Exception):
 
 def spans_lines(pattern: str) -> bool:
     """Return whether matches may span lines: the pattern says so."""
-    return _ACROSS.search(pattern) is not None
+    return _ACROSS.search(_NEGATED.sub(r"\1", pattern)) is not None
 
 
 def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:

@@ -32,3 +32,4 @@ class ReferenceKind(StrEnum):
     ATTRIBUTE = "attribute"
     WRITE = "write"
     READ = "read"
+    EXPORT = "export"

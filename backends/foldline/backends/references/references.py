@@ -1,4 +1,4 @@
-"""The uses of a name: identifier nodes of syntax trees, so neither strings nor comments."""
+"""The uses of a name: identifiers of syntax trees and names in `__all__`, no other strings."""
 
 from __future__ import annotations
 
@@ -156,14 +156,15 @@ def references_in_source(
     for start in _places(data, word):
         nodes = descent.to(start, start + len(word))
         node = nodes[-1]
-        if not _is_identifier(node, start, start + len(word)):
+        is_export = _is_export(data, nodes, start, start + len(word))
+        if not (is_export or _is_identifier(node, start, start + len(word))):
             continue
         if symbols is None:
             symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
         if definitions is None:
             definitions = set(_definition_lines(symbols, name))
         row, _ = node.start_point
-        kind = _kind(nodes)
+        kind = ReferenceKind.EXPORT if is_export else _kind(nodes)
         line = row + 1
         is_definition = line in definitions and kind not in {
             ReferenceKind.CALL,
@@ -295,6 +296,13 @@ def _is_identifier(node: Node, start: int, end: int) -> bool:
         return False
     # `#private`, `$variable` and `:symbol` have one byte more than the word.
     return node.end_byte == end and start - node.start_byte in {0, 1}
+
+
+def _is_export(data: bytes, nodes: list[Node], start: int, end: int) -> bool:
+    """Return whether the last node is a name in `__all__`."""
+    node = nodes[-1]
+    is_whole = node.type == "string_content" and (node.start_byte, node.end_byte) == (start, end)
+    return is_whole and data.startswith(b"__all__", nodes[1].start_byte)
 
 
 def _definition_lines(symbols: Iterable[SymbolInfo], name: str) -> Iterable[int]:

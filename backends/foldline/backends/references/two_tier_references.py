@@ -310,7 +310,11 @@ def _tiers(
         for use in uses
         if use.column or line not in whole_lines
     ]
-    return matched, possible, extra
+    # What a module defines or imports is what its `__all__` names.
+    named = {use.path for use in matched if not use.enclosing}
+    exports = {use for use in possible if use.kind == ReferenceKind.EXPORT and use.path in named}
+    extra += (replace(use, tier=CONFIRMED) for use in exports)
+    return matched, [use for use in possible if use not in exports], extra
 
 
 def _holds(use: Reference, match: Reference) -> bool:
