@@ -18,6 +18,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
+from foldline.backends.references.hierarchy import fit
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
 from foldline.backends.references.spelling import key_of
@@ -246,13 +247,12 @@ def first_writes(matches: Iterable[Reference]) -> list[Reference]:
 
 
 def _is_in(match: Reference, owner: str) -> bool:
-    if not owner:
-        return True
     # The owner may be a class, or a module, which no enclosing symbol names.
-    inside = match.enclosing
-    module = match.path.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
-    whole = f"{module}.{inside}" if inside else module
-    return whole == owner or whole.endswith(f".{owner}")
+    return not owner or fit(match.path, f"{match.enclosing}._".strip("."), f"{owner}._") in {
+        0,
+        1,
+        2,
+    }
 
 
 def merge(matches: References, found: Confirmation) -> References:
@@ -338,8 +338,6 @@ def _failed(error: Exception) -> Confirmation:
 # The module, on the line of the name: `from a.b import name`, `import { name } from "./a/b"`.
 _MODULE = re.compile(r"""\bfrom\s+["']?([\w./@-]+)""")
 _PART = re.compile(r"[\w-]+")
-# Files that stand for the folder around them.
-_FOLDER_MODULES = frozenset({"__init__", "index", "mod"})
 
 
 def coverage_of_imports(
@@ -353,12 +351,12 @@ def coverage_of_imports(
     `matches` are all identifiers with the name. Imports over several lines don't count: their first
     line names the module, and another one the name.
     """
-    definitions = {_module_of(target.path) for target in targets}
+    paths = {target.path for target in targets}
     lines = {(use.path, use.line) for use in uses}
     imports = [
         (match.path, match.line) in lines
         for match in matches
-        if match.kind == ReferenceKind.IMPORT and _is_from(match.context, definitions)
+        if match.kind == ReferenceKind.IMPORT and _is_from(match.context, paths)
     ]
     confirmed = sum(imports)
     if confirmed * 2 >= len(imports):
@@ -369,17 +367,8 @@ def coverage_of_imports(
     )
 
 
-def _module_of(path: str) -> tuple[str, ...]:
-    parts = path.rpartition(".")[0].split("/")
-    return tuple(parts[:-1] if parts[-1] in _FOLDER_MODULES and len(parts) > 1 else parts)
-
-
-def _is_from(line: str, definitions: Iterable[Sequence[str]]) -> bool:
-    """Return whether the line imports from one of these modules, or from a package around it."""
+def _is_from(line: str, paths: Iterable[str]) -> bool:
+    """Return whether the line imports from one of these files, or from a package around it."""
     found = _MODULE.search(line)
-    module = tuple(_PART.findall(found[1])) if found else ()
-    return bool(module) and any(
-        module == tuple(definition[start : start + len(module)])
-        for definition in definitions
-        for start in range(len(definition) - len(module) + 1)
-    )
+    name = ".".join(_PART.findall(found[1])) if found else ""
+    return bool(name) and any(fit(path, "_", f"{name}._") is not None for path in paths)
