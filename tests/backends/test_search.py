@@ -167,3 +167,50 @@ def test_pages_cover_every_hit_once(access: SmartFileAccess) -> None:
         if cursor is None:
             break
     assert [hit.path for hit in seen] == [hit.path for hit in whole]
+
+
+def test_a_search_says_what_it_did_not_read_where_no_code_has_a_word(tmp_path: Path) -> None:
+    files = {
+        "shop/cart.py": "class Cart: ...\n",
+        "docs/a.md": "The retention of a Cart.\n",
+        "docs/b.md": "retention\n",
+        "setup.kdl": "retention Cart\n",
+        "poetry.lock": "retention\n",
+        "hidden.log": "retention\n",
+        ".gitignore": "*.log\n",
+        "big.py": "retention = 1\n" + "# word\n" * 700_000,
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    access = SmartFileAccess.for_workspace(tmp_path)
+    unread = (
+        "text isn't ranked: 'retention' is in 2 .md, 1 .kdl; "
+        "big.py is over the size limit and was not searched"
+    )
+    found = access.search_files("retention")
+    assert found.reason == f"no path and no symbol has any of: retention; {unread}"
+    found = access.search_files("Cart retention", budget=2500)
+    assert format_search(found).splitlines() == [
+        "shop/cart.py: Cart 1 (defines Cart)",
+        f"({unread})",
+    ]
+    assert access.search_files("Cart").reason == ""
+    access.close()
+
+
+def test_names_of_deleted_files_are_not_near(tmp_path: Path) -> None:
+    for name in ("compute_totals", "compute_totalx", "compute_totaly"):
+        (tmp_path / f"{name}.py").write_text(f"def {name}(): ...\n")
+    (tmp_path / "other.py").write_text("def other(): ...\n")
+    access = SmartFileAccess.for_workspace(tmp_path)
+    query = "compute_totalz"
+    names = "compute_totaly, compute_totalx, compute_totals"
+    assert access.search_files(query).reason == f"nothing has {query}; near: {names}"
+    (tmp_path / "compute_totaly.py").unlink()
+    (tmp_path / "compute_totalx.py").write_text("def renamed(): ...\n")
+    assert access.search_files(query).reason == f"nothing has {query}; near: compute_totals"
+    (tmp_path / "compute_totalx.py").unlink()
+    (tmp_path / "compute_totals.py").unlink()
+    assert access.search_files(query).reason == f"no path and no symbol has any of: {query}"
+    access.close()

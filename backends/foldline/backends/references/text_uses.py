@@ -17,7 +17,7 @@ from foldline.backends.models import TextUses
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -83,6 +83,20 @@ async def with_text(
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
         reason = f"{reason}; {missing}" if reason else missing
     return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason)
+
+
+async def said_of_text(
+    index: WorkspaceIndex, words: Iterable[str], paths: Collection[str], since: float
+) -> list[str]:
+    """Where words are that no code has: the kinds of text among `paths`, and what wasn't read."""
+    said: dict[str, None] = {}
+    for word in words:
+        texts = (await coroutine_of(index.texts_with)(word, since=since)).paths
+        kinds = Counter(_kind(path) for path in texts if path in paths and not _DATA.search(path))
+        if kinds:
+            said[f"text isn't ranked: {word!r} is in {_counts(kinds)}"] = None
+        said |= dict.fromkeys((await coroutine_of(index.files_with)(word, since=since)).notes)
+    return [*said]
 
 
 def _kind(path: str) -> str:

@@ -29,6 +29,7 @@ from foldline.backends.ranking.question import (
 )
 from foldline.backends.ranking.score import Scores
 from foldline.backends.ranking.symbols import DOTTED_IN_FILE, rank_units, units_of, words_of
+from foldline.backends.references.text_uses import said_of_text
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -87,18 +88,20 @@ class Ranked(NamedTuple):
     coverage: str
     unknown: Mapping[str, Sequence[str]]
     odds: Mapping[int, float]
+    unread: Sequence[str] = ()
 
     @property
     def reason(self) -> str:
-        """Says why no file matches, or which names nothing has; empty if there are none."""
+        """Says why no file matches, which names nothing has, and what isn't ranked."""
         if not self.order:
-            words = ", ".join(dict.fromkeys(self.scores.question.words.values()))
-            return f"no path and no symbol has any of: {words}"
+            text, words = self.scores.question.text, self.scores.question.words.values()
+            asked = ", ".join(dict.fromkeys(word for word in words if word in text))
+            return "; ".join((f"no path and no symbol has any of: {asked}", *self.unread))
         said = (
             f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")
             for name, near in self.unknown.items()
         )
-        return "; ".join(said)
+        return "; ".join((*said, *self.unread))
 
     @property
     def is_exact(self) -> bool:
@@ -185,12 +188,16 @@ async def rank_files(
 
     corpus, postings, known = await look_up(wanted_terms(question))
     unknown: dict[str, Sequence[str]] = {}
+    unread: Sequence[str] = ()
     if question.is_short and question.terms.keys() - postings.keys():
         in_paths = {
             term for path in paths for part in path.split("/") for term in terms_of_path(part)
         }
         missing = question.terms.keys() - postings.keys() - in_paths
         if missing:
+            if index is not None:
+                words = [question.words[term] for term in sorted(missing) if term in question.words]
+                unread = await said_of_text(index, dict.fromkeys(words), {*paths}, since)
             texts = [*vocabulary(), "\n".join(in_paths)]
             names = [name for text in texts for name in _EXACT_NAME.findall(text)]
             unknown = {
@@ -201,11 +208,15 @@ async def rank_files(
             question = with_near(question, (near for some in unknown.values() for near in some))
             question = with_like(question, sorted(missing), texts)
             corpus, postings, known = await look_up(wanted_terms(question))
+            for name, near in unknown.items():
+                # A vocabulary keeps names of deleted files for a while.
+                unknown[name] = [one for one in near if EXACT + one in postings]
     if question.is_short:
         question = with_exact(question, postings)
     scores = Scores(question, corpus, postings, paths, weights)
     order, odds = _ordered(files, scores, weights)
-    return Ranked(scores, order, known if coverage == COMPLETE else coverage, unknown, odds)
+    coverage = known if coverage == COMPLETE else coverage
+    return Ranked(scores, order, coverage, unknown, odds, unread)
 
 
 def wanted_terms(question: Question) -> list[str]:
