@@ -16,8 +16,10 @@ from foldline.agent.folders import open_folders as folders_of
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.tools import code_tools
 from foldline.backends.errors import (
+    AmbiguousSymbolError,
     BackendError,
     InvalidArgumentError,
+    MissingPathError,
     NoMatchError,
     OutsideWorkspaceError,
     PathError,
@@ -92,7 +94,7 @@ def test_a_glob_that_only_one_of_several_folders_has_is_answered_from_that_one(
     (other / "a.go").write_text("func add() {}\n")
     folders = open_folders(workspace, other)
     found = ask(folders, "grep_in_files", {"pattern": "add", "glob": "*.{go,rs}"})
-    assert found.splitlines() == ["add: 1 line in 1 file", "other/a.go", "  1: func add() {}"]
+    assert found.splitlines() == ["1 line in 1 file", "other/a.go", "  1: func add() {}"]
     with pytest.raises(NoMatchError, match="matches no file"):
         ask(folders, "grep_in_files", {"pattern": "add", "glob": "*.rs"})
 
@@ -113,6 +115,23 @@ def test_answers_name_paths_relative_to_the_only_folder(
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
     whole = ask(folders, "read_file", {"path": "pkg/sums.py"})
     assert without_receipt(whole) == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
+
+
+def test_an_outline_may_be_asked_for_by_the_name_of_a_class(
+    open_folders: Open, workspace: Path
+) -> None:
+    folders = open_folders(workspace)
+    by_name = ask(folders, "get_file_outline", {"path": "Adder"})
+    asked = {"path": "pkg/sums.py", "query": "Adder"}
+    assert by_name == ask(folders, "get_file_outline", asked)
+    assert "again(self" in by_name
+    assert "def add" not in by_name
+    for missing in ("Subtractor", "pkg/sum.py"):
+        with pytest.raises(MissingPathError):
+            ask(folders, "get_file_outline", {"path": missing})
+    (workspace / "more.py").write_text("class Adder:\n    def other(self): ...\n")
+    with pytest.raises(AmbiguousSymbolError, match=r"more\.py:1 Adder"):
+        ask(folders, "get_file_outline", {"path": "Adder"})
 
 
 @pytest.mark.real

@@ -105,7 +105,7 @@ def test_without_a_server_definitions_are_those_of_the_name(access: SmartFileAcc
         "  8: def total(self) -> int:",
         "  13: def total(self) -> int:",
         "(no language server was asked)",
-        "(coverage: partial: by name alone, from syntax trees)",
+        "(partial: by name alone, from syntax trees)",
     ]
     assert found.backend == "ast"
     # Where the name is defined, it is that one.
@@ -143,7 +143,7 @@ def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess)
         "called by:",
         "  pay cart.py:17, on lines 18, 18",
         "(no language server was asked; whom it calls is not known)",
-        "(coverage: partial: by name alone, from syntax trees)",
+        "(partial: by name alone, from syntax trees)",
     ]
 
 
@@ -198,7 +198,7 @@ def test_without_a_server_problems_are_not_known(access: SmartFileAccess) -> Non
     assert plain(diagnostic_lines(access.diagnostics("main.py"))).splitlines() == [
         "main.py: no problem is known",
         "(no language server was asked)",
-        "(coverage: partial: no language server answered)",
+        "(partial: no language server answered)",
     ]
     access.file_backend.set_overlay("main.py", "def f(:\n")
     assert "parsed with errors" in access.diagnostics("main.py").reason

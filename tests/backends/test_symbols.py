@@ -6,7 +6,7 @@ import re
 import pytest
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
-from foldline.backends.formatting.budget import RECEIPT, DefaultBudget
+from foldline.backends.formatting.budget import RECEIPT, SYMBOL_BUDGET, DefaultBudget
 from foldline.backends.text import format_symbol
 
 from .outlines import access_to
@@ -227,12 +227,19 @@ def test_of_a_long_function_a_question_shows_the_head_and_what_matches() -> None
     assert "total = price * discount" in page.body
     assert len(format_symbol(page).encode()) <= 600
     (note,) = page.notes
-    assert note.startswith("the head, and lines ")
-    assert note.endswith(f"ask with cursor {page.cursor} for what follows, or symbol@0 for all")
-    shown = page.body.split("\n")[-1]
-    rest = access.read_symbol("a.py", "run", cursor=page.cursor)
-    assert STEPS.split(f"{shown}\n")[1].rstrip() == rest.body
-    assert access.read_symbol("a.py", "run", cursor="symbol@0").body == STEPS.rstrip()
+    assert note.startswith("lines 1-4, 1")
+    assert note.endswith(f" of 1-305: what matches; ask with cursor {page.cursor} for all")
+    assert len(format_symbol(page).encode()) > 500
+    assert access.read_symbol("a.py", "run", cursor=page.cursor).body == STEPS.rstrip()
+
+
+def test_of_a_very_long_function_a_question_shows_no_more_than_what_matches() -> None:
+    access = access_to({"a.py": STEPS})
+    page = access.read_symbol("a.py", "run", budget=SYMBOL_BUDGET, query="the discount")
+    assert page.body.split("\n")[4:] == [
+        "    …", "    step_149 = first + 149", "    step_150 = first + 150",
+        "    total = price * discount", "    step_151 = first + 151", "    step_152 = first + 152",
+    ]  # fmt: skip
 
 
 def test_a_question_about_something_else_shows_the_beginning() -> None:

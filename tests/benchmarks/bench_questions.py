@@ -146,8 +146,8 @@ class Side:
     def bytes(self) -> int:
         return sum(len(text.encode()) for pair in self.log for text in pair)
 
-    def took(self, request: str, answer: str, path: str) -> None:
-        self.log.append((request, answer))
+    def took(self, tool: str, values: dict[str, object], answer: str, path: str) -> None:
+        self.log.append((f"{tool} {json.dumps(values, ensure_ascii=False)}", answer))
         self.rows += self.sources.rows(answer, path)
 
     @property
@@ -211,6 +211,7 @@ class Foldline(Side):
         self._needs = needs
         self._last: tuple[str, dict[str, object]] = ("", {})
         self._grepped = False
+        self.asked = ""
 
     async def run(self) -> None:
         for step in self.question.foldline:
@@ -225,12 +226,12 @@ class Foldline(Side):
     async def ask(self, tool: str, **values: object) -> None:
         answer, _ = await call(self._client, tool, **values)
         self._last = tool, values
-        request = f"{tool} {json.dumps(values, ensure_ascii=False)}"
-        self.took(request, answer, str(values.get("path") or ""))
+        self.took(tool, values, answer, str(values.get("path") or ""))
 
     async def _step(self, verb: str, rest: str) -> None:
         what, _, scope = rest.partition(" @ ")
         if verb == "search":
+            self.asked = what
             await self.ask("search_for_files", query=what)
         elif verb == "grep":
             pattern = shlex.split(what)[0] if what.startswith("'") else what
@@ -241,6 +242,10 @@ class Foldline(Side):
             if row and row.numbers:
                 first = row.numbers[0]
                 await self._lines(row.path, max(first - AROUND, 1), first + AROUND)
+        elif verb == "at":
+            row = self.place(what)
+            if row and row.numbers:
+                await self._symbol(f"{row.path}:{row.numbers[0]}")
         elif await self._known(what):
             await self._by_name(verb, what, scope)
 
@@ -248,18 +253,20 @@ class Foldline(Side):
         if verb == "refs":
             await self.ask("find_references", name=what, **({"scope": scope} if scope else {}))
             return
-        name = what.rpartition(".")[2]
-        row = self.definition(name)
-        tool = "read_symbol" if verb == "symbol" else "get_file_outline"
-        if row is None and "path" in self._needs[tool]:
-            await self.ask("grep_in_files", pattern=self.defines(name))
-            row = self.definition(name)
-        path = {"path": row.path} if row else {}
         if verb == "symbol":
-            await self.ask(tool, **path, name=what)
-        elif row:
-            asked = {"query": what} if self.question.kind == "offers" else {}
-            await self.ask(tool, **path, **asked)
+            await self._symbol(what)
+        else:
+            row = self.definition(what.rpartition(".")[2])
+            is_class = row is None or self.question.kind == "offers"
+            await self.ask("get_file_outline", path=what if is_class else row.path)
+
+    async def _symbol(self, name: str) -> None:
+        """Read a definition, a long one for what the search was about."""
+        shown = re.compile(rf"\b{re.escape(name)}(?:\[\d+\])? (\d+)-(\d+)")
+        found = next(filter(None, (shown.search(row.text) for row in self.rows)), None)
+        is_long = found is not None and int(found[2]) - int(found[1]) >= RANGE
+        asked = {"query": self.asked} if self.asked and is_long else {}
+        await self.ask("read_symbol", name=name, **asked)
 
     async def _known(self, what: str) -> bool:
         """Whether a name was shown; after the first file's outline, and a grep."""
@@ -337,14 +344,15 @@ class Ripgrep(Side):
         cut = f"| head -{PAGE}" if not first else f"| sed -n {first + 1},{first + PAGE}p"
         shown = "\n".join(lines[first : first + PAGE])
         is_file = (self.sources.root / path).is_file() if path else False
-        self.took(f"{shlex.join(command)} {cut}", shown, path if is_file else "")
+        values: dict[str, object] = {"command": f"{shlex.join(command)} {cut}"}
+        self.took("bash", values, shown, path if is_file else "")
         more = first + PAGE
         self._more = (lambda: self._rg(words, path, more)) if len(lines) > more else None
 
     def _sed(self, path: str, start: int, end: int) -> None:
         lines = (self.sources.root / path).read_text(encoding="utf-8").split("\n")
         shown = "\n".join(lines[start - 1 : end])
-        self.took(f"sed -n {start},{end}p {path}", shown, path)
+        self.took("bash", {"command": f"sed -n {start},{end}p {path}"}, shown, path)
         following = end + 1, end + RANGE
         self._more = (lambda: self._sed(path, *following)) if len(lines) > end else None
 

@@ -19,9 +19,9 @@ SCRIPT = ("typescript-language-server", "vtsls", "tsgo")
 SHELL = '#!/bin/sh\necho "$0 $*" >> MARK\nexit 1\n'
 MODULE = "open('MARK', 'a').write(__file__)\n"
 NODE = "require('fs').appendFileSync('MARK', __filename);\n"
-ANSWERED = "2 confirmed, 0 possible"
+ANSWERED = "2 confirmed references"
 BY_JEDI = "jedi answered"
-WAITS = "may run code of the workspace, which is not trusted"
+WAITS = "needs a trusted workspace"
 
 
 @dataclass(frozen=True)

@@ -394,6 +394,7 @@ class SmartFileAccess(CodeNavigation):
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)
             found = await uses(target.name, target)
+            found = replace(found, said=found.said or f"{name} is {found.name}")
         else:
             found = await uses(spelled(name))
         if not found.references:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import SEARCH_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
+from foldline.backends.formatting.symbol_pages import matching_part, page_symbol
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
@@ -22,7 +23,6 @@ from foldline.backends.models import (
     SymbolDetail,
     SymbolHit,
 )
-from foldline.backends.ranking.in_file import line_scores
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
 
@@ -59,11 +59,9 @@ _FOR_OUTLINES = 12
 # Of the room for symbols, what the first and each other one gets. One of a report will be edited,
 # and is shown whole where it fits; the answer of a question is some lines.
 _SHARES_OF_REPORT, _SHARES = (0.6, 0.6), (0.33, 0.16)
-# Lines around one that matches, and the bytes of a gap between some.
-_AROUND, _GAP = 2, 15
 _SMALL_OUTLINE = 250
-# Budget of a search, of which only the paths are used: sixteen of them.
-_SEARCHED = 2 * SEARCH_BUDGET
+# Budget of a search, of which only the paths are used: eighteen of them.
+_SEARCHED = 3 * SEARCH_BUDGET
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
 _BETWEEN = 2
@@ -332,45 +330,10 @@ async def _symbols(
 
 
 def _excerpt(detail: SymbolDetail, query: str, budget: int) -> SymbolDetail:
-    """The symbol, or, in about `budget` bytes, its first line and those around what matches."""
+    """The symbol, or, in `budget` bytes, its head and the lines around what matches."""
     if size_of(format_symbol(detail)) <= budget:
         return detail
-    lines = detail.body.split("\n")
-    first = detail.body_line or detail.line
-    scores = line_scores(lines, query)
-    around = range(-_AROUND, _AROUND + 1)
-
-    def near(index: int) -> float:
-        places = ((index + by, 1 + abs(by)) for by in around)
-        return sum(scores[at] / far for at, far in places if 0 <= at < len(lines))
-
-    kept = {(detail.name_line or detail.line) - first}
-    left = budget - size_of(format_symbol(_part(detail, lines, first, kept)))
-    for index in sorted(range(len(lines)), key=near, reverse=True):
-        new = {index + by for by in around if 0 <= index + by < len(lines)} - kept
-        size = sum(size_of(lines[at]) + 1 for at in new) + _GAP
-        if size > left:
-            break
-        if new:
-            left -= size
-            kept |= new
-    return _part(detail, lines, first, kept)
-
-
-def _part(detail: SymbolDetail, lines: Sequence[str], first: int, kept: set[int]) -> SymbolDetail:
-    """The symbol with some lines of its body, which a note names."""
-    runs: list[list[int]] = []
-    for index in sorted(kept):
-        if not runs or runs[-1][-1] + 1 < index:
-            runs.append([])
-        runs[-1].append(index)
-    named = ", ".join(line_range(first + run[0], first + run[-1]) for run in runs)
-    return replace(
-        detail,
-        body="\n…\n".join("\n".join(lines[index] for index in run) for run in runs),
-        cursor="symbol@0",
-        notes=(*detail.notes, f"lines {named} of {line_range(first, detail.line_end)}"),
-    )
+    return matching_part(detail, budget, query) or page_symbol(detail, budget, None)
 
 
 def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:

@@ -36,7 +36,9 @@ FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
 OUTLINE_DETAILS = 1500
 """The bytes of an outline with signatures within the default budget; names alone may fill it."""
-REFERENCES_DETAILS = 400
+SYMBOL_MATCHES = 2000
+"""The bytes of what a query is about in a symbol that is larger than the default budget."""
+REFERENCES_DETAILS = 300
 """The bytes of references that have their source lines within the default budget."""
 RECEIPT = len("\n(receipt )") + 12
 """The bytes that a receipt adds to an answer; a budget in a hint counts them."""

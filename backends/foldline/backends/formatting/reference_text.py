@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KIND = "refs"
 _TIERS = {
     "confirmed": "confirmed:",
-    "possible": "possible (the same name, and no engine confirms that it is the same thing):",
+    "possible": "possible (the same name; no engine confirms that it is the same thing):",
     "elsewhere": "possible, {} in other languages or minified:",
     "another": "",
 }
@@ -119,14 +119,13 @@ def _lines(
     """
     count, shown = found.total, len(found.references)
     part = "" if shown == count else f", {shown} shown"
-    tiers = ""
-    if found.confirmed or found.possible:
-        tiers = f", {found.confirmed} confirmed, {found.possible} possible"
-    uses_text = f"{count} {plural('reference', count)}"
-    totals = f": {uses_text} in {files_text(found.files)}{tiers}{part}"
+    known = ((found.confirmed, "confirmed"), (found.possible, "possible"))
+    tiers = ", ".join(f"{number} {tier}" for number, tier in known if number)
+    uses_text = f"{tiers or count} {plural('reference', count)}"
     lines: list[Line] = [[(visible(found.said), "italic")]] if found.said else []
-    lines.append([(visible(found.name), "bold"), (totals, "")])
-    tier = ""
+    lines.append([(f"{uses_text} in {files_text(found.files)}{part}", "bold")])
+    # Where all of them are confirmed, the first line says so.
+    tier = "" if found.possible else "confirmed"
     number = 0
     for uses in files:
         if uses[0].tier == "another":
@@ -151,7 +150,7 @@ def _lines(
     lines += _text(found)
     if whole < number:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
-        lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows their text)"))
+        lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows text)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]

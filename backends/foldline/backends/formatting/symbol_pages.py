@@ -11,8 +11,9 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
 from foldline.backends.formatting.parts import plain
-from foldline.backends.formatting.text import plural, symbol_line, symbol_lines
+from foldline.backends.formatting.text import line_range, plural, symbol_line, symbol_lines
 from foldline.backends.formatting.text_pages import (
+    LinePage,
     columns_note,
     find_place,
     make_line_cursor,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.errors import SymbolError
-    from foldline.backends.formatting.text_pages import LinePage
     from foldline.backends.models import SymbolDetail
 
 _KIND = "symbol"
@@ -36,8 +36,8 @@ _LONGEST_HEAD = 12
 _SMALLEST_SHARE = 200
 # The line that names those without room.
 _NO_ROOM = 150
-# The line between a head and the lines that match.
-_GAP = 120
+# Lines around one that matches.
+_AROUND = 2
 # Smaller budgets have no room for what the rest costs.
 _LEAST_WITH_COSTS = 300
 # A line that stands for others, besides its indentation.
@@ -66,7 +66,7 @@ def page_symbol(
     if position is None and budget is not None:
         if _holds_definitions(detail):
             return _outline(detail, lines, budget, query)
-        part = _matching_part(detail, lines, budget, query) if query else None
+        part = matching_part(detail, budget, query) if query else None
         if part is not None:
             return part
     first, column = 0, 1
@@ -147,7 +147,7 @@ def _part(
     starts = [one for one in indexes if one - 1 not in chosen]
     ends = [one for one in indexes if one + 1 not in chosen]
     base = detail.body_line
-    ranges = (f"{base + one}-{base + last}" for one, last in zip(starts, ends, strict=True))
+    ranges = (line_range(base + one, base + last) for one, last in zip(starts, ends, strict=True))
     note = f"lines {', '.join(ranges)} of {base}-{detail.line_end}"
     if shown and (said := columns_note(column, page.column_end, len(lines[shown[0]]))):
         note += f", {said}"
@@ -237,52 +237,42 @@ def _holds_definitions(detail: SymbolDetail) -> bool:
     )
 
 
-def _matching_part(
-    detail: SymbolDetail, lines: list[str], budget: int, query: str
-) -> SymbolDetail | None:
-    """The head and those lines in a row that a query is about; None where a page does as well.
+def matching_part(detail: SymbolDetail, budget: int, query: str) -> SymbolDetail | None:
+    """The head and the lines around those that a query is about; None where none is or has room.
 
-    The cursor asks for the lines behind them.
+    A default budget has those alone, another one is filled. The cursor asks for all lines.
     """
     from foldline.backends.ranking.in_file import line_scores
 
-    head = _head(detail, lines)
-    late = _late(detail, lines)
-    above = [index for index in range(head) if index not in late]
+    lines = detail.body.split("\n")
     scores = line_scores(lines, query)
-    note = _longest_note(detail, 1, budget)
-    note += " the head, and, which match; symbol@0: from the start"
-    sizes = [size_of(line) + 1 for line in lines]
-    room = budget - _size_around(detail, note) - sum(sizes[index] for index in above) - _GAP
-    best, window = 0.0, (head, head)
-    start, size, score = head, 0, 0.0
-    for end in range(head, len(lines)):
-        size += sizes[end]
-        score += scores[end]
-        while size > room and start <= end:
-            size -= sizes[start]
-            score -= scores[start]
-            start += 1
-        if score > best:
-            best, window = score, (start, end + 1)
-    first, last = window
-    while last < len(lines) and sum(sizes[first : last + 1]) <= room:
-        last += 1
-    if first <= head or first == last:
-        return None
-    base = detail.body_line
-    rest = _cursor(lines, last) if last < len(lines) else None
-    more = f"{rest} for what follows, or " if rest else ""
-    note = (
-        f"the head, and lines {base + first}-{base + last - 1} of {base}-{detail.line_end}, which "
-        f"match: ask with cursor {more}{_KIND}@0 for all"
-    )
-    return replace(
-        _shortened(detail, budget),
-        body=_joined(lines, [*above, *range(first, last)]),
-        cursor=rest or _cursor(lines, 0),
-        notes=(*detail.notes, note),
-    )
+    around = range(-_AROUND, _AROUND + 1)
+
+    def score(index: int) -> float:
+        places = ((index + by, 1 + abs(by)) for by in around)
+        return sum(scores[at] / far for at, far in places if 0 <= at < len(lines))
+
+    near = list(map(score, range(len(lines))))
+    best = near.index(max(near))
+    order = sorted(range(len(lines)), key=lambda index: (-near[index], abs(index - best)))
+    if isinstance(budget, budgets.DefaultBudget):
+        order = [index for index in order if scores[index]]
+        budget = min(budget, budgets.SYMBOL_MATCHES)
+    late = _late(detail, lines)
+    head = {index for index in range(_head(detail, lines)) if index not in late}
+    rest = _cursor(lines, 0)
+    more = f": what matches; ask with cursor {rest} for all"
+    short = replace(_shortened(detail, budget), cursor=rest)
+
+    def part(count: int) -> SymbolDetail:
+        new = {index + by for index in order[:count] for by in around}
+        shown = sorted(head.union(new.intersection(range(len(lines)))))
+        page = LinePage("", len(shown), 0, None)
+        return _part(short, lines, shown, page, column=1, more=more)
+
+    count = budgets.most(len(order), lambda count: _size(part(count)) <= budget)
+    found = part(count)
+    return found if any(scores) and _size(found) <= budget else None
 
 
 def _head(detail: SymbolDetail, lines: Sequence[str]) -> int:

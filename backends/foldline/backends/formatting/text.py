@@ -190,8 +190,8 @@ def grep_lines(results: GrepResults) -> list[Line]:
     shown = len(results.matches if is_lines else results.counts)
     part = "" if shown == (count if is_lines else results.files) else f", {shown} shown"
     literal = f"{results.literal}; as plain text " if results.literal else ""
-    where = f": {literal}{count} {plural('line', count)} in {files_text(results.files)}{part}"
-    lines: list[Line] = [[(visible(results.pattern), "bold"), (where, "")]]
+    where = f"{literal}{count} {plural('line', count)} in {files_text(results.files)}{part}"
+    lines: list[Line] = [[(where, "bold")]]
     if is_lines:
         lines += _match_lines(results)
     else:
@@ -236,8 +236,9 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
 
 
 def _match_line(match: GrepMatch) -> Line:
-    """A line, a long one cut around the match."""
-    text, at = match.text, match.column - match.text_column
+    """A line, a long one cut around the match, one that stands alone without its indentation."""
+    text = match.text if match.before or match.after else match.text.lstrip()
+    at = match.column - match.text_column - len(match.text) + len(text)
     shown = cut_line(text, at)
     if match.text_column > 1 and not shown.startswith("…"):
         shown = f"…{shown}"
@@ -317,8 +318,8 @@ def remarks(reason: str, coverage: str) -> list[Line]:
     if coverage and not gaps:
         said.append(note("(by name alone)"))
     elif coverage != COMPLETE:
-        partial = "partial: " if coverage.startswith("partial: ") else ""
-        said.append(note(f"(coverage: {partial}{visible(gaps)})"))
+        kind = "partial" if coverage.startswith("partial: ") else "coverage"
+        said.append(note(f"({kind}: {visible(gaps)})"))
     return said
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from foldline.backends.errors import MissingPathError
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
-from foldline.ide.operations.arguments import Budget, Excerpt, FileArguments, Query
-from foldline.ide.operations.operation import Operation, cost_of, run_query
+from foldline.ide.operations.arguments import Budget, Excerpt, Query
+from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,15 +19,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(FileArguments, Excerpt):
+class Arguments(Excerpt):
     """One file, or what of it a query is about. The budget is the text's, not the models'."""
 
+    path: Annotated[str, Doc("a file, or the name of a class", "or a class's name"), Role.FILE]
     query: Query = None
     budget: Budget = OUTLINE_BUDGET
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
-    return await run_query(access.get_outline, arguments.path, query=arguments.query)
+    path, query = arguments.path, arguments.query
+    try:
+        return await run_query(access.get_outline, path, query=query)
+    except MissingPathError:
+        meant = await run_query(access.definitions_of, path, seconds=0)
+        if not meant.found:
+            raise
+    # Its parts may be in several files, of which the first one has the class itself.
+    one = meant.one()
+    return await run_query(access.get_outline, one.path, query=query or one.name)
 
 
 def _format(outline: FileOutline, arguments: Arguments) -> Sequence[Line]:
