@@ -21,10 +21,10 @@ _SELF = frozenset({"self", "this", "cls", "Self"})
 # `name: T`, `name = T(…)`, `name := &T{`, `with T() as name`, Go's `name *T`, and C's `T name`.
 _TYPED = (
     r"\b{0}(?: *\??:| *:?=(?!=)) *(?:[&*\[\]\"']|(?:new|mut|dyn|await) )*([\w.:]*\w)(?!.*\)\.)"
-    r"|([\w.]*\w)\([^()]*\) as {0}\b"
+    r"|\b([\w.]*\w)\([^()]*\) as {0}\b"
     r"|\b{0} +\*?((?:\w+\.)?\w+)(?=[,){{ ])|\b([A-Z]\w*)(?:<[^<>\n]*>)?[ *&]+{0}\b"
 )
-_MOST_ABOVE = 300
+_MOST_ABOVE, _LONGEST = 120, 300
 # How badly a definition explains a use; those that a type or an import leads to are below.
 _NEAR, _MEMBER, _NOT = 5, 6, 7
 
@@ -40,9 +40,15 @@ async def told_apart(
 
     Possible ones that others among `every` use explain better have the tier `another`.
     """
-    definitions = [use for use in every if use.kind == ReferenceKind.DEFINITION]
+    sides: list[list[Reference]] = [[], []]
+    for one in every:
+        if one.kind == ReferenceKind.DEFINITION:
+            sides[_place(one) not in meant].append(one)
+    if not sides[True]:
+        return tuple(uses)
     known: dict[tuple[str, str], set[tuple[str, int]]] = {}
-    ranks: dict[Reference, int] = {}
+    fits: dict[tuple[str, str], list[int]] = {}
+    ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
     for use in uses:
         receiver = _RECEIVER.search(use.context[: column_in(use.context, use.column - 1)])
@@ -50,31 +56,39 @@ async def told_apart(
         if receiver:
             key = (use.path, _type_of(use, receiver[1], types))
             if key not in known:
-                found = await types.members(*key, word)
-                known[key] = {(one.path, one.line) for one in found}
+                known[key] = {(one.path, one.line) for one in await types.members(*key, word)}
             members = known[key]
-        name = f"{receiver[1]}.{word}" if receiver else word
-        names = [name] * bool(receiver) + modules_of(types.read(use.path)[0], name)
-        own = other = _NOT
-        for one in definitions:
-            owner = one.enclosing
-            fits = (fit(one.path, f"{owner}.{word}".strip("."), name) for name in names)
-            rank = min((rank + 1 for rank in fits if rank is not None), default=_NOT)
-            if _place(one) in members:
-                rank = 0
-            elif owner if receiver else _is_known(one, use):
-                rank = min(rank, _MEMBER if receiver else _NEAR)
-            if _place(one) in meant:
-                own = min(own, rank)
-            else:
-                other = min(other, rank)
-        ranks[use] = (own > other) - (own < other)
-        rank = ranks[use] - 2 * (_place(use) in meant)
+        key = (use.path, f"{receiver[1]}.{word}" if receiver else word)
+        if key not in fits:
+            names = [key[1]] * bool(receiver) + modules_of(types.read(use.path)[0], key[1])
+            fits[key] = [
+                min((_fit(one, word, names) for one in side), default=_NOT) for side in sides
+            ]
+        own, other = (
+            0
+            if any(_place(one) in members for one in side)
+            else min(
+                rank,
+                _MEMBER if receiver and any(one.enclosing for one in side) else _NOT,
+                _NEAR if not receiver and any(_is_known(one, use) for one in side) else _NOT,
+            )
+            for side, rank in zip(sides, fits[key], strict=True)
+        )
+        rank = (own > other) - (own < other)
+        ranked.append((use, rank))
+        rank -= 2 * (_place(use) in meant)
         best[use.path] = min(rank, best.get(use.path, rank))
     return tuple(
         replace(use, tier="another") if rank > 0 and use.tier == "possible" else use
-        for use, rank in sorted(ranks.items(), key=lambda one: (one[0].test, best[one[0].path]))
+        for use, rank in sorted(ranked, key=lambda one: (one[0].test, best[one[0].path]))
     )
+
+
+def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
+    """How badly a definition fits the best of some dotted names."""
+    whole = f"{one.enclosing}.{word}".strip(".")
+    ranks = (fit(one.path, whole, name) for name in names)
+    return min((rank + 1 for rank in ranks if rank is not None), default=_NOT)
 
 
 def _place(use: Reference) -> tuple[str, int]:
@@ -86,7 +100,7 @@ def _type_of(use: Reference, receiver: str, types: Hierarchy) -> str:
     if not receiver or receiver in _SELF:
         return use.enclosing.rpartition(".")[0] if receiver else ""
     above = types.read(use.path)[2][max(use.line - _MOST_ABOVE, 0) : use.line]
-    typed = re.findall(_TYPED.format(receiver), "\n".join(above))
+    typed = re.findall(_TYPED.format(receiver), "\n".join(line[:_LONGEST] for line in above))
     # Of `T::new` and `mod.T` it is T.
     return re.sub(r"\.[a-z_]\w*\Z", "", "".join(typed[-1]).replace("::", ".")) if typed else ""
 
