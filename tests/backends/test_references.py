@@ -1,6 +1,7 @@
 """References: identifiers in code, each with what it does there."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -240,6 +241,8 @@ TEXTS = {
     "b.tcl": "proc helper\n",
     "notes.md": "touch and helper\n",
     "CHANGES": "touch\n",
+    "Cargo.lock": "touch\n",
+    "zebra.md": "touch\n",
     "npm-lock.txt": "touch\n",
     "site.min.less": f"{'a{}' * 900} touch\n",
     "page.zig": f"{'a;' * 1_900} touch\n",
@@ -265,7 +268,7 @@ def shown(access: SmartFileAccess, name: str, scope: str | None = None) -> list[
 def test_a_word_that_only_text_has_is_shown_with_its_lines(texts: SmartFileAccess) -> None:
     assert shown(texts, "touch") == [
         "0 references in 0 files",
-        "text: a.zig 1, 3; and in 1 CHANGES, 1 .md, 1 .txt, 1 .zig, 1 .less",
+        "text: a.zig 1, 3; and in 2 .md, 1 CHANGES, 1 .lock, 1 .txt, 1 .zig, 1 .less",
     ]
     assert shown(texts, "Any.touch", "*.zig")[-1] == "text: a.zig 1, 3; and in 1 .zig"
     assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py has the identif")
@@ -290,6 +293,7 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     (tmp_path / "b.csv").write_text("word\n" * 200_000)
     access = SmartFileAccess.for_workspace(tmp_path)
     assert access.find_references("word").reason.endswith("; not read: 1 .zig over 500 KB")
+    assert access.find_references("word", "*.csv").reason.endswith("files were parsed")
     access.close()
 
 
@@ -306,6 +310,22 @@ def test_many_texts_leave_room_for_references(tmp_path: Path) -> None:
     assert any(line.startswith("text: ") and line.endswith("more files") for line in beside)
     assert sum(len(line) for line in beside if line.startswith("text: ")) < 300
     access.close()
+
+
+def test_of_many_texts_the_first_are_listed_and_others_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foldline.backends.references.text_uses._MOST_FILES", 3)
+    for number in range(5):
+        (tmp_path / f"t{number}.zig").write_text("word\n" * 60)
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+        found = access.find_references("word")
+    assert [(use.path, len(use.lines)) for use in found.text] == [
+        ("t0.zig", 50),
+        ("t1.zig", 50),
+        ("t2.zig", 50),
+    ]
+    assert found.counted == "2 .zig"
 
 
 def test_pages_cover_every_reference_once_and_fit_the_budget() -> None:

@@ -214,3 +214,71 @@ def test_names_of_deleted_files_are_not_near(tmp_path: Path) -> None:
     (tmp_path / "compute_totals.py").unlink()
     assert access.search_files(query).reason == f"no path and no symbol has any of: {query}"
     access.close()
+
+
+def test_a_page_that_is_cut_by_its_budget_still_says_why(access: SmartFileAccess) -> None:
+    """Only where fewer than three reasons fit, paths say more."""
+    whole = format_search(access.search_files("cart", budget=2500)).splitlines()
+    assert len(whole) == 7
+    room = len("\n".join(whole[:3]))
+    page = access.search_files("cart", budget=room + 40)
+    assert (page.brief, format_search(page).splitlines()[:3]) == (False, whole[:3])
+    assert page.cursor is not None
+    page = access.search_files("cart", budget=room)
+    assert page.brief
+
+
+def test_a_long_question_shows_two_files_however_faint_the_second_is() -> None:
+    files = {
+        "tax/rounding.py": "def round_half_even(amount):\n    return amount\n" * 3,
+        "other.py": "def amount_of(x):\n    return x\n",
+        "far.py": "amount = 1\n",
+    }
+    question = (
+        "Rounding of tax is wrong\n\n`round_half_even` in tax/rounding.py returns the amount."
+    )
+    found = access_to(files).search_files(question, budget=2500)
+    assert found.hits[0].path == "tax/rounding.py"
+    assert len(found) == 2
+    assert found.cursor is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "source", "line"),
+    [
+        ("tax", "def tax(): ...\n_ = tax\n", "a.py: tax 1 (defines tax)"),
+        (
+            "tax rate",
+            "def tax_rate():\n    return tax * rate\n\ndef far():\n"
+            + "    pad()\n" * 9
+            + "    tax\n",
+            "a.py: tax_rate 1-2 (words tax, rate)",
+        ),
+        ("tax rate total", "x = tax, rate, grandTotal\n", "a.py: x 1 (words tax, rate)"),
+        ("tax total", "x = tax, grandTotal\n", "a.py: x 1 (words tax; parts of grandTotal)"),
+        (
+            "red green blue grey",
+            "x = red, green, blue, grey\n",
+            "a.py: x 1 (words red, green, blue)",
+        ),
+        (
+            "red green blue grey",
+            "red = 1\ngreen = 1\nblue = 1\ngrey = 1\n",
+            "a.py: green 2, blue 3, grey 4 (defines red, green, blue)",
+        ),
+        ("red green blue", "x = aRed, aGreen, aBlue\n", "a.py: x 1 (parts of aRed, aGreen)"),
+        ("red", "x = aVeryLongRed, zRed\n", "a.py: x 1 (parts of zRed)"),
+    ],
+)
+def test_a_line_has_few_definitions_and_words(query: str, source: str, line: str) -> None:
+    found = access_to({"a.py": source}).search_files(query, budget=2500)
+    assert format_search(found) == line
+
+
+def test_the_file_that_defines_a_name_comes_before_one_that_only_seems_to() -> None:
+    files = {
+        "cart.py": '"""\nclass Cart:\n    pass\n"""\n\ndef other():\n    Cart(Cart, Cart)\n',
+        "shop/z.py": "class Cart: ...\n",
+    }
+    found = access_to(files).search_files("Cart", budget=2500)
+    assert [hit.path for hit in found] == ["shop/z.py", "cart.py"]

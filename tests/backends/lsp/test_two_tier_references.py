@@ -327,3 +327,16 @@ def test_a_name_in_all_is_confirmed_where_its_module_has_a_confirmed_one(tmp_pat
     assert exports == {"b.py": "confirmed", "c.py": "confirmed", "d.py": "possible"}
     places = [(use.path, use.line) for use in found if use.tier == "confirmed"]
     assert places == [("b.py", 1), ("b.py", 2), ("d.py", 4), ("c.py", 1), ("c.py", 2)]
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_text_has_the_last_part_of_a_dotted_name(tmp_path: Path, index: bool) -> None:
+    engine = Spy(Confirmation((use(2, 9, 11),), "engine"))
+    (tmp_path / "notes.zig").write_text("A\n\ngo\n")
+    access = access_with(tmp_path, engine)
+    if index:
+        access = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)
+    found = access.find_references("A.go")
+    access.close()
+    assert found.confirmed
+    assert [(text.path, text.lines) for text in found.text] == [("notes.zig", (3,))]
