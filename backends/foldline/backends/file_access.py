@@ -394,7 +394,8 @@ class SmartFileAccess(CodeNavigation):
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)
             found = await uses(target.name, target)
-            found = replace(found, said=found.said or f"{name} is {found.name}")
+            if found.name not in name and not found.said:
+                found = replace(found, said=f"{name} is {found.name}")
         else:
             found = await uses(spelled(name))
         if not found.references:
