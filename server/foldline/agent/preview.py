@@ -305,8 +305,7 @@ def _plain(text: str) -> list[Line]:
 
 def _print(shown: _Shown) -> None:
     show_styled(shown.lines)
-    for problem in shown.problems:
-        complain(f"foldline preview: {problem}")
+    _complain(shown.problems)
 
 
 def _clear() -> None:
@@ -339,14 +338,11 @@ def _open_workspace(file: Path, options: argparse.Namespace) -> Workspace:
     from foldline.ide.settings import Settings
     from foldline.ide.workspace import Workspace
 
-    workspace = Workspace()
-    workspace.report = _complain
-
     settings = Settings(
         trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
     )
-    workspace.set_settings(settings)
-    workspace.set_roots([_root_of(file)])
+    workspace = Workspace.at(_root_of(file), settings=settings)
+    workspace.report = _complain
     return workspace
 
 

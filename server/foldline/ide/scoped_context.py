@@ -169,7 +169,7 @@ class ScopedContext:
 
 @dataclass(slots=True)
 class _Room:
-    """The bytes that are left for some parts."""
+    """The bytes that are left for some parts, and the parts that have no room."""
 
     left: int
     left_out: list[LeftOut] = field(default_factory=list)
@@ -181,6 +181,13 @@ class _Room:
             return False
         self.left -= size
         return True
+
+    def takes(self, text: str, path: str, name: str = "") -> bool:
+        """Take the room of a part, or else leave that out."""
+        taken = self.holds(text)
+        if not taken:
+            self.left_out.append(LeftOut(path, name, NO_ROOM))
+        return taken
 
 
 async def context_for(
@@ -323,10 +330,8 @@ async def _symbols(
         if query:
             # Of a report, what is left may hold smaller ones whole.
             detail = _excerpt(detail, query, share if first == others else min(share, left))
-        if room.holds(format_symbol(detail)):
+        if room.takes(format_symbol(detail), choice.path, choice.name):
             yield detail
-        else:
-            room.left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
 
 
 def _excerpt(detail: SymbolDetail, query: str, budget: int) -> SymbolDetail:
@@ -338,21 +343,15 @@ def _excerpt(detail: SymbolDetail, query: str, budget: int) -> SymbolDetail:
 
 def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:
     """Return the context's lines, of at most `sizes.total` bytes, and all that they leave out."""
-    room = _Room(sizes.total - _room_for_notes(sizes.total))
-    parts: list[str] = []
-    left_out = list(context.left_out)
+    room = _Room(sizes.total - _room_for_notes(sizes.total), list(context.left_out))
     bodies = [
-        *((format_file_text(text), LeftOut(text.path, "", NO_ROOM)) for text in context.files),
+        *((format_file_text(text), text.path, "") for text in context.files),
         *(
-            (format_symbol(one), LeftOut(one.path, one.qualified_name or one.name, NO_ROOM))
+            (format_symbol(one), one.path, one.qualified_name or one.name)
             for one in context.symbols
         ),
     ]
-    for text, otherwise in bodies:
-        if room.holds(text):
-            parts.append(text)
-        else:
-            left_out.append(otherwise)
+    parts = [text for text, path, name in bodies if room.takes(text, path, name)]
     near = _near(context, room)
     if near:
         parts.append(near)
@@ -361,7 +360,7 @@ def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOu
     )
     parts += outlines
     # A context that was packed before has what it left out then.
-    left_out = list(dict.fromkeys((*left_out, *without_room)))
+    left_out = list(dict.fromkeys((*room.left_out, *without_room)))
     used = sum(size_of(part) + _BETWEEN for part in parts)
     notes = _notes(context, left_out, sizes.total - used)
     lines: list[Line] = [[(part, "")] for part in parts]
@@ -409,10 +408,8 @@ async def _files(reader: Reader, paths: Sequence[str], room: _Room) -> AsyncIter
         except BackendError as error:
             room.left_out.append(LeftOut(path, "", str(error)))
             continue
-        if room.holds(format_file_text(text)):
+        if room.takes(format_file_text(text), path):
             yield text
-        else:
-            room.left_out.append(LeftOut(path, "", NO_ROOM))
 
 
 def _near(context: ScopedContext, room: _Room) -> str:

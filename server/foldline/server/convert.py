@@ -14,6 +14,8 @@ from typing import TypeVar, overload
 
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
+from foldline.backends.base.units import from_units, units
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 # Some thousand blocks of some thousand lines are a module of hundreds of megabytes.
@@ -59,7 +61,7 @@ class LineIndex:
         start = self.starts[line]
         if self.text.isascii():
             return Position(line, offset - start)
-        return Position(line, _units(self.text[start:offset], self.encoding))
+        return Position(line, units(self.text[start:offset], self.encoding))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(end))
@@ -166,13 +168,8 @@ def offset_at(
     if position.line >= len(starts):
         return len(text)
     start = starts[position.line]
-    # No character has less than one unit.
     line = text[start : min(_line_end(text, starts, position.line), start + position.character)]
-    if line.isascii() or encoding == PositionEncodingKind.Utf32:
-        return start + len(line)
-    columns = range(len(line) + 1)
-    fits = bisect_right(columns, position.character, key=lambda at: _units(line[:at], encoding))
-    return start + fits - 1
+    return start + from_units(line, position.character, encoding)
 
 
 def _line_end(text: str, starts: Sequence[int], line: int) -> int:
@@ -181,11 +178,3 @@ def _line_end(text: str, starts: Sequence[int], line: int) -> int:
     while end > starts[line] and text[end - 1] in "\r\n":
         end -= 1
     return end
-
-
-def _units(text: str, encoding: PositionEncodingKind | str) -> int:
-    if text.isascii() or encoding == PositionEncodingKind.Utf32:
-        return len(text)
-    if encoding == PositionEncodingKind.Utf8:
-        return len(text.encode("utf-8", "surrogatepass"))
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +15,12 @@ from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role, shortening
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.operations.receipts import receipt_of
-from foldline.ide.structuring import structure, unstructure
+from foldline.ide.structuring import structure, unstructure, unstructured
 from foldline.ide.uris import path_of
 from foldline.server.convert import LineIndex
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import FileText
     from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
 
@@ -108,7 +107,10 @@ class OperationCommand:
             whole = known != arguments.held
             text = text if whole else ""
             receipt = {"receipt": known, "shown": "whole" if whole else "unchanged"}
-        shown = _without_text(page) if page else unstructure(data)
+        shown = unstructure(data)
+        if page:
+            # The text is the answer's own.
+            shown = {key: value for key, value in unstructured(page).items() if key != "text"}
         return {
             "text": text,
             **receipt,
@@ -208,12 +210,3 @@ def find_file(ls: FoldlineServer, uri: str | None, argument: str) -> tuple[Smart
         raise NoDocument(f"No document has the focus: open one, or give a `{argument}`")
     file = path_of(uri)
     return ls.core.access(ls.core.root_of(file)), str(file)
-
-
-def _without_text(page: FileText) -> dict[str, object]:
-    """Return the page's data without its text, which is the answer's `text`."""
-    return {
-        field.name: unstructure(getattr(page, field.name))
-        for field in fields(page)
-        if field.name != "text"
-    }

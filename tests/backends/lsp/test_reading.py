@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.backends.base.units import OFFERED, from_units, to_units
 from foldline.backends.errors import LSPProtocolError
 from foldline.backends.lsp import results
-from foldline.backends.lsp.locations import OFFERED, from_units, to_units
 from foldline.backends.lsp.protocol import read_message
 
 words = st.text(st.sampled_from("ab \N{LATIN SMALL LETTER E WITH ACUTE}\N{GRINNING FACE}\t"))

@@ -7,10 +7,10 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.units import OFFERED, UTF16
 from foldline.backends.base.untrusted import empty_folder, outside_environment
 from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
-from foldline.backends.lsp.locations import OFFERED, UTF16
 from foldline.backends.lsp.servers import value_at
 from foldline.backends.lsp.symbol_requests import SymbolRequests
 

@@ -9,12 +9,12 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.base.units import to_units
 from foldline.backends.base.waiting import Shared
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
-from foldline.backends.lsp.locations import to_units
 from foldline.backends.lsp.servers import Answer, ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
 

@@ -12,7 +12,7 @@ from foldline.prompts.sections.section import Section, checked_sections, checked
 from foldline.prompts.tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     Node: TypeAlias = Section[object] | Tool[object, object]
@@ -106,11 +106,12 @@ def _used(node: Node, runtime: Mapping[str, object]) -> dict[str, object]:
 
 def _uses(node: Node, name: str) -> bool:
     """Return True if a clone of the section or tool, or of one inside it, uses the keyword."""
+    inside: tuple[Node, ...] = (*node.children, *node.tools) if isinstance(node, Section) else ()
     return (
         name in RUNTIME
         or _has(node, name)
         or _declares(type(node), name)
-        or any(_uses(inner, name) for inner in _inside(node))
+        or any(_uses(inner, name) for inner in inside)
     )
 
 
@@ -122,10 +123,6 @@ def _has(node: Node, name: str) -> bool:
     # Methods and properties aren't values that could be replaced.
     of_class = inspect.getattr_static(type(node), name, property)
     return name in vars(node) or not hasattr(of_class, "__get__")
-
-
-def _inside(node: Node) -> Iterable[Node]:
-    return (*node.children, *node.tools) if isinstance(node, Section) else ()
 
 
 def _declares(kind: type[Node], name: str) -> bool:

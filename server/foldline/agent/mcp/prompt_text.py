@@ -103,20 +103,16 @@ def _now_open(request: PromptRequest, keys: Iterable[str]) -> str:
 def _tools(tools: list[RenderedTool]) -> list[str]:
     if not tools:
         return []
-    lines = [
-        f"- {tool.name}: {' '.join(tool.description.split())} Input: {_compact(tool.schema)}"
-        for tool in tools
-    ]
+    lines = []
+    for tool in tools:
+        schema = json.dumps(tool.schema, ensure_ascii=False, separators=(",", ":"))
+        lines.append(f"- {tool.name}: {' '.join(tool.description.split())} Input: {schema}")
     return [f"Tools of this prompt, for `{CALL_TOOL}`:\n" + "\n".join(lines)]
 
 
 def _listed(names: list[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _json(value: object) -> str:

@@ -100,7 +100,12 @@ def _offers(
         here = bool(touched) or _touches(prompt.range, start, end)
         preview = _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
         yield preview, here
-        opened = _opened(ls, uri, prompt.name)
+        opened = {
+            key
+            for one in ls.previews.all
+            if (one.uri, one.name) == (uri, prompt.name)
+            for key in one.options.opened
+        }
         for section in _summaries(touched) or _summaries(prompt.walk()):
             title = f"{section.number} {section.title}".strip() or section.key
             key = ".".join(section.path)
@@ -121,16 +126,6 @@ def _offers(
         ("Show the status of foldline", None, "status"),
     ):
         yield _command(title, client_command, {"uri": uri}, shown, known), False
-
-
-def _opened(ls: FoldlineServer, uri: str, name: str) -> set[str]:
-    """Return the keys of the sections that previews of a prompt show open."""
-    return {
-        key
-        for preview in ls.previews.all
-        if (preview.uri, preview.name) == (uri, name)
-        for key in preview.options.opened
-    }
 
 
 def _command(
