@@ -205,7 +205,7 @@ def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
         "  13-15 def total(self, rate: float = 1.0) -> int  # The sum of all prices.",
         "  17-19 def _rows(self, page: int) -> list[str]  # The rows of one page.",
         "  21-22 def _page(self, size: int) -> list[str]",
-        "(92 more: ask without a query)",
+        "(92 more in this file)",
     ]
 
 

@@ -32,7 +32,7 @@ from .outlines import access_to
 
 DOCTOR = "`foldline doctor` says which would do"
 MISSING = f"no language server is installed for a.go; {DOCTOR}"
-WAITS = "needs a trusted workspace"
+WAITS = "needs trust"
 
 
 def check_kinds(path: str, source: str, name: str, expected: str) -> None:
@@ -480,7 +480,7 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     few = format_references(access.find_references("Cart", budget=DefaultBudget(900)))
     assert "Cart(rows)" not in few
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in few
-    assert few.endswith(f"(budget {len(text)} shows text)")
+    assert few.endswith(f"(lines: budget {len(text)})")
     small = access.find_references("Cart", "views/v4.py", budget=DefaultBudget(900))
     assert "  4 call in show: a = Cart(rows)" in format_references(small)
     assert len(format_references(small)) <= REFERENCES_DETAILS < len(text)
@@ -489,13 +489,13 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     exact = access.find_references("Cart", budget=len(text))
     assert format_references(exact) == text
     less = access.find_references("Cart", budget=len(text) - 1)
-    assert "shows text" in format_references(less)
+    assert "(lines: " in format_references(less)
 
 
 def test_a_page_that_others_follow_names_no_budget_that_shows_all() -> None:
     text = format_references(access_to(USES).find_references("Cart", budget=300))
     assert "… " in text.split("\n")[-1]
-    assert "(a scope shows text)" in text
+    assert "(lines: ask with a scope)" in text
 
 
 @given(st.integers(1, 3_000), st.integers(1, 40), st.integers(1, 9))

@@ -105,13 +105,13 @@ def test_a_name_that_nothing_has_is_said_with_names_near_to_it() -> None:
     assert found.reason == "nothing has runMilkQuux; by its parts"
 
 
-def test_a_page_has_six_files_without_scores_or_totals_and_one_closing_line() -> None:
+def test_a_page_has_five_files_without_scores_or_totals_and_one_closing_line() -> None:
     files = {f"part{n:02}.py": f"def word_{n}(): ...\n" for n in range(20)}
     first = access_to(files).search_files("word", budget=2500)
     *lines, last = format_search(first).splitlines()
     assert lines[0] == "part00.py: word_0 1 (parts of word_0)"
-    assert (len(lines), last) == (6, "… more: ask with cursor search@6")
-    assert len(access_to(files).search_files("word", budget=5000)) == 12
+    assert (len(lines), last) == (5, "… more: cursor search@5")
+    assert len(access_to(files).search_files("word", budget=5000)) == 10
     rest = access_to(files).search_files("word", budget=2500, cursor="search@16")
     assert (len(rest), rest.cursor) == (4, None)
 

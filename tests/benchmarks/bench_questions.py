@@ -12,13 +12,27 @@ name that nothing had shown. The rules are the same for both:
   taken from what was shown. Where a place isn't known, the side searches for the definition first.
 - A side stops as soon as all that answers the question was shown. If its list is at an end before,
   it goes on with the next page or range of its last call, ten calls in all; then it has failed.
-- An answer counts as a model gets it, the request too. A line is shown if the answer has its text,
-  or, where places are asked for, its number below the name of its file.
+- An answer counts as a model gets it, and the request as it writes it: the tool's name, and its
+  arguments as JSON, those of `rg` and `sed` as the `command` of a tool `bash`. A line is shown if
+  the answer has its text, or, where places are asked for, its number below the name of its file.
+- Questions of a kind are asked alike, by the following rules.
 
-foldline is asked over MCP; where a search doesn't show what is asked for next, it takes the outline
-of the first file, then greps what `rg` is asked for. `rg -n` is cut after a hundred lines, and at
-500 characters a line; a definition is read by `sed -n` in ranges of 50 lines. Language servers may
-start before the first question.
+| kind | foldline | ripgrep |
+|---|---|---|
+| where | search, then read a definition that it names | `rg` words, then 50 lines from there |
+| callers | references | `rg -w` |
+| offers | the outline of the class by its name | its line, then `rg` of definitions, or 50 lines |
+| rename | references, then `grep` the name in quotes | `rg -w` |
+| tests | references, then the outline of the file | `rg -w` in tests, then `rg` of tests there |
+| option, error | `grep`, then 17 lines around a match | `rg`, then 17 lines around a match |
+| reach | references, from the end backwards | `rg`, from the end backwards, and lines around |
+
+foldline is asked over MCP. A definition is read by its name alone, or by its file and a line; one
+of which a search showed that it has 50 lines or more, with the words of the search as `query`.
+Where a search doesn't show what is asked for next, the outline of the first file follows, then a
+`grep` of what `rg` is asked for. `rg -n` is cut after a hundred lines, and at 500 characters a
+line; a definition is read by `sed -n` in ranges of 50 lines. Language servers may start before the
+first question.
 """
 
 from __future__ import annotations
@@ -203,15 +217,12 @@ def _squeezed(text: str) -> str:
 class Foldline(Side):
     """Calls over MCP."""
 
-    def __init__(
-        self, question: Question, sources: Sources, client: Client, needs: dict[str, list[str]]
-    ) -> None:
+    def __init__(self, question: Question, sources: Sources, client: Client) -> None:
         super().__init__(question, sources)
         self._client = client
-        self._needs = needs
         self._last: tuple[str, dict[str, object]] = ("", {})
         self._grepped = False
-        self.asked = ""
+        self._asked = ""
 
     async def run(self) -> None:
         for step in self.question.foldline:
@@ -231,7 +242,7 @@ class Foldline(Side):
     async def _step(self, verb: str, rest: str) -> None:
         what, _, scope = rest.partition(" @ ")
         if verb == "search":
-            self.asked = what
+            self._asked = what
             await self.ask("search_for_files", query=what)
         elif verb == "grep":
             pattern = shlex.split(what)[0] if what.startswith("'") else what
@@ -245,7 +256,7 @@ class Foldline(Side):
         elif verb == "at":
             row = self.place(what)
             if row and row.numbers:
-                await self._symbol(f"{row.path}:{row.numbers[0]}")
+                await self._read(f"{row.path}:{row.numbers[0]}")
         elif await self._known(what):
             await self._by_name(verb, what, scope)
 
@@ -254,18 +265,19 @@ class Foldline(Side):
             await self.ask("find_references", name=what, **({"scope": scope} if scope else {}))
             return
         if verb == "symbol":
-            await self._symbol(what)
+            await self._read(what)
         else:
+            # What tests a name is in the file that was shown; what offers something, a class.
             row = self.definition(what.rpartition(".")[2])
-            is_class = row is None or self.question.kind == "offers"
-            await self.ask("get_file_outline", path=what if is_class else row.path)
+            by_name = row is None or self.question.kind == "offers"
+            await self.ask("get_file_outline", path=what if by_name else row.path)
 
-    async def _symbol(self, name: str) -> None:
+    async def _read(self, name: str) -> None:
         """Read a definition, a long one for what the search was about."""
         shown = re.compile(rf"\b{re.escape(name)}(?:\[\d+\])? (\d+)-(\d+)")
         found = next(filter(None, (shown.search(row.text) for row in self.rows)), None)
         is_long = found is not None and int(found[2]) - int(found[1]) >= RANGE
-        asked = {"query": self.asked} if self.asked and is_long else {}
+        asked = {"query": self._asked} if self._asked and is_long else {}
         await self.ask("read_symbol", name=name, **asked)
 
     async def _known(self, what: str) -> bool:
@@ -379,11 +391,9 @@ async def run() -> list[Pair]:
     for repo, some in groupby(questions, key=lambda one: one.repo):
         sources = Sources(SOURCES[repo]())
         async with connect("--root", str(sources.root)) as client:
-            tools = (await client.list_tools()).tools
-            needs = {tool.name: tool.input_schema.get("required", []) for tool in tools}
             await call(client, "find_references", name="main")
             for question in some:
-                ours = Foldline(question, sources, client, needs)
+                ours = Foldline(question, sources, client)
                 await ours.run()
                 theirs = Ripgrep(question, sources)
                 theirs.run()

@@ -21,7 +21,7 @@ MODULE = "open('MARK', 'a').write(__file__)\n"
 NODE = "require('fs').appendFileSync('MARK', __filename);\n"
 ANSWERED = "2 confirmed references"
 BY_JEDI = "jedi answered"
-WAITS = "needs a trusted workspace"
+WAITS = "needs trust"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ _FOR_OUTLINES = 12
 # and is shown whole where it fits; the answer of a question is some lines.
 _SHARES_OF_REPORT, _SHARES = (0.6, 0.6), (0.33, 0.16)
 _SMALL_OUTLINE = 250
-# Budget of a search, of which only the paths are used: eighteen of them.
+# Budget of a search, of which only the paths are used: fifteen of them.
 _SEARCHED = 3 * SEARCH_BUDGET
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40

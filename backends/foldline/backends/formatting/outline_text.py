@@ -90,7 +90,7 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
         named = _named(outline)
         if named:
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
-            said = f"({rest} more: ask without a query)"
+            said = f"({rest} more in this file)"
             return _fit_above(said if rest else "", headers, named, budget)
         return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols

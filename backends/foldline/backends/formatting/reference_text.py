@@ -1,6 +1,6 @@
 """The text of references within a byte budget: source lines of the first ones, others folded.
 
-A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 read in show`.
+A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 in show`.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _lines(
     lines += _text(found)
     if whole < number:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
-        lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows text)"))
+        lines.append(note(f"(lines: {f'budget {enough}' if is_exact else 'ask with a scope'})"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
@@ -196,11 +196,16 @@ def _cut(name: str) -> str:
 
 
 def _folded(uses: Iterable[Reference]) -> Iterator[str]:
-    """Yield the uses in one definition after the other: `12, 15 call, 20 read in make`."""
+    """Yield the uses in one definition after the other: `12, 15 call, 20 read in make`, `31 in f`.
+
+    A kind is that of the numbers before it, and of those behind it up to the next one.
+    """
+    last = ""
     for enclosing, some in groupby(uses, key=lambda use: use.enclosing):
         inside = f" in {visible(_cut(enclosing))}" if enclosing else ""
-        kinds = [
-            (", ".join(str(line) for line in dict.fromkeys(use.line for use in group)), kind)
-            for kind, group in groupby(some, key=lambda use: use.kind)
-        ]
-        yield ", ".join(f"{lines} {kind}".rstrip() for lines, kind in kinds) + inside
+        parts = []
+        for kind, group in groupby(some, key=lambda use: use.kind):
+            lines = ", ".join(str(line) for line in dict.fromkeys(use.line for use in group))
+            parts.append(f"{lines} {kind}".rstrip() if kind != last else lines)
+            last = kind
+        yield ", ".join(parts) + inside

@@ -302,7 +302,7 @@ def cut_line(line: str, column: int) -> str:
 
 def rest(cursor: str | None) -> list[Line]:
     """The line with the cursor that continues an answer, where there is one."""
-    return [] if cursor is None else [note(f"… more: ask with cursor {cursor}")]
+    return [] if cursor is None else [note(f"… more: cursor {cursor}")]
 
 
 def remarks(reason: str, coverage: str) -> list[Line]:

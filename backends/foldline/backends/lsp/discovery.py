@@ -89,7 +89,7 @@ class ServerCatalog:
         ]
         if waiting:
             return (
-                f"{' or '.join(waiting)} needs a trusted workspace; "
+                f"{' or '.join(waiting)} needs trust; "
                 "no other language server is installed, `foldline doctor` says which would do"
             )
         return f"no language server is installed for {path}; `foldline doctor` says which would do"

@@ -59,7 +59,7 @@ _KIND = "search"
 _HEAD = 10
 _IMPORTING = 3
 # The files of a page of the default budget; a larger one holds more.
-_MOST_FILES = 6
+_MOST_FILES = 5
 # A first page ends where files have less than this part of the best score, or of its odds.
 _FAINT = 2
 _LEAST = 2
@@ -128,7 +128,7 @@ async def search_files(
 ) -> SearchResults:
     """The files that `query`, some keywords or a text of any length, is about.
 
-    A page has six files, or more in proportion to a budget above the default one. With that, the
+    A page has five files, or more in proportion to a budget above the default one. With that, the
     first page has those alone that match nearly as well as the best. Where the budget doesn't hold
     three with reasons, the answer is `brief` and has paths only.
     """
