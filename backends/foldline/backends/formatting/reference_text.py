@@ -126,6 +126,9 @@ def _lines(
     lines.append([(f"{uses_text} in {files_text(found.files)}{part}", "bold")])
     # Where all of them are confirmed, the first line says so.
     tier = "" if found.possible else "confirmed"
+    # Beside other uses, and by default, those in tests are numbers: a scope asks which tests.
+    beside = isinstance(found.budget, budgets.DefaultBudget) and not found.scope
+    beside = beside and not all(use.test for use in found.references)
     number = 0
     for uses in files:
         if uses[0].tier == "another":
@@ -137,7 +140,7 @@ def _lines(
         path = (visible(uses[0].path), "bold")
         test = " (test)" if uses[0].test else ""
         in_full = uses[: max(whole - number, 0)]
-        folded = "; ".join(_folded(uses[len(in_full) :]))
+        folded = "; ".join(_folded(uses[len(in_full) :], named=not (beside and uses[0].test)))
         number += len(uses)
         if in_full:
             # Two uses on a line are shown once.
@@ -195,13 +198,13 @@ def _cut(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _folded(uses: Iterable[Reference]) -> Iterator[str]:
+def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
     """Yield the uses in one definition after the other: `12, 15 call, 20 read in make`, `31 in f`.
 
     A kind is that of the numbers before it, and of those behind it up to the next one.
     """
     last = ""
-    for enclosing, some in groupby(uses, key=lambda use: use.enclosing):
+    for enclosing, some in groupby(uses, key=lambda use: use.enclosing if named else ""):
         inside = f" in {visible(_cut(enclosing))}" if enclosing else ""
         parts = []
         for kind, group in groupby(some, key=lambda use: use.kind):
