@@ -58,11 +58,11 @@ def test_the_call_that_is_open(text: str, call: tuple[str, str]) -> None:
     assert found.groups() == call
 
 
-@pytest.mark.parametrize("run", ["`", "`x", "f'", "~", "` ``"])
+@pytest.mark.parametrize("run", ["`", "`x", "f'", "~", "` ``", "<!--", "<pre>"])
 def test_another_template_language_beside_a_long_run(run: str) -> None:
     project = Project()
-    text = f"{{{{ name }}}} {run * (200_000 // len(run))}\n"
-    project.open(FILE, PROMPT.replace("TEXT", text + run * 200_000))
+    long = run * (200_000 // len(run))
+    project.open(FILE, PROMPT.replace("TEXT", f"{{{{ name }}}} {long}\n{long}"))
     analysis = project.analysis(FILE)
     assert analysis is not None
     found = [item.code for item in diagnostics(analysis)]

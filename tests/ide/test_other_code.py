@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sysconfig
 from contextlib import chdir
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from foldline.ide.features.hover import inlays, lenses
 from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.features.structure import foldings, links, semantic_tokens
 from foldline.ide.token_counter import token_counter
+from foldline.prompts.foreign_syntax import any_name, occurrences
 
 from ..backends.corpora import django
 
@@ -61,3 +63,24 @@ def test_nothing_is_told_of_the_standard_library() -> None:
     files = sorted(LIBRARY.glob("*.py"))
     project = Project(LIBRARY)
     assert [str(file) for file in files if told(project, file)] == []
+
+
+def test_no_braces_of_documentation_are_taken_for_another_template_language() -> None:
+    """In the documents of all installed packages and our own, none of which is a template."""
+    installed = (
+        Path(str(distribution.locate_file(file)))
+        for distribution in distributions()
+        for file in distribution.files or ()
+        if file.suffix == ".md" or file.name == "METADATA"
+    )
+    top = Path(__file__).parents[2]
+    own = (file for part in ("docs", "server") for file in (top / part).rglob("*.md"))
+    files = [*installed, *top.glob("*.md"), *own]
+    texts = {file: file.read_text(encoding="utf-8") for file in files if file.exists()}
+    braces = {file: text for file, text in texts.items() if "{" in text}
+    assert len(braces) > 200
+    assert [
+        f"{file}: {match[0]}"
+        for file, text in braces.items()
+        for match, _ in occurrences(text, (), any_name)
+    ] == []

@@ -135,11 +135,13 @@ class CompiledTemplate:
                 dataclass_type=params_type,
                 near=near,
             )
-        fields = {*field_names(params_type)}.difference(self.placeholders)
+        fields = {*field_names(params_type)}
         if fields and not self.verbatim and "{" in self.source.replace("${", ""):
             from foldline.prompts.foreign_syntax import message, occurrences
 
-            for match, name in occurrences(self.source, fields):
+            for match, name in occurrences(
+                self.source, fields.difference(self.placeholders), fields.__contains__
+            ):
                 where = f"Section {self.key!r}, `{self.what}`"
                 warn_author(f"{where}: {message(match, name)}", ForeignSyntaxWarning)
         if params_type is not None and self.placeholders:

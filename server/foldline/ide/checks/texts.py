@@ -17,6 +17,7 @@ from foldline.ide.analysis.values import (
     InstanceValue,
     Items,
     Nothing,
+    Unknown,
     kept,
 )
 from foldline.ide.checks.diagnostic import (
@@ -44,34 +45,36 @@ if TYPE_CHECKING:
 
 
 def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
-    """Report `{{ name }}`, `{% if name %}` and `{name}`, where `name` is a field."""
+    """Report `{{ name }}`, `{% if name %}` and `{name}` that the model would read as they are."""
     section, mapped, params = text.section, text.mapped, text.owner
     if section.kind not in TEXT_KINDS or text.role == ITEMS or "{" not in mapped.text:
         return
-    if (section.kind == "task" and text.role == "template") or not isinstance(params, Dataclass):
+    if (section.kind == "task" and text.role == "template") or isinstance(params, Unknown):
         return
     argument = text.section.arguments.get(text.role)
     if argument is not None and isinstance(argument.node, Call):
         func = argument.node.func
         if isinstance(func, Name) and func.id == "verbatim":
             return
-    used = {placeholder.name for placeholder in text.placeholders}
-    fields = {field.id for field in params.fields} - used
-    for match, name in foreign_syntax.occurrences(mapped.text, fields) if fields else ():
+    fields = {field.id for field in params.fields} if isinstance(params, Dataclass) else set()
+    missing = fields - {placeholder.name for placeholder in text.placeholders}
+    # Code that formats a text may leave braces to other code.
+    others = fields.__contains__ if mapped.dynamic else foreign_syntax.any_name
+    for match, name in foreign_syntax.occurrences(mapped.text, missing, others):
         if not mapped.dynamic_in(*match.span()):
-            yield _foreign(text, match, name)
+            yield _foreign(text, match, name, known=name in fields)
 
 
-def _foreign(text: TemplateText, match: re.Match[str], name: str) -> LazyDiagnostic:
+def _foreign(text: TemplateText, match: re.Match[str], name: str, *, known: bool) -> LazyDiagnostic:
     mapped, (start, end) = text.mapped, match.span()
     place = at_text(mapped, start, end)
     repairs: tuple[Repair, ...] = ()
     bare = match["tag"] is None and match[0].strip("{}").strip() == name
-    if bare and all(run.exact for run in mapped.slice(start, end).runs):
+    if known and bare and all(run.exact for run in mapped.slice(start, end).runs):
         repairs = (replacement(f"Change to `${{{name}}}`", place, f"${{{name}}}", preferred=True),)
     return LazyDiagnostic(
         Code.FOREIGN_TEMPLATE_SYNTAX,
-        foreign_syntax.message(match, name),
+        foreign_syntax.message(match, name, known=known),
         place,
         repairs,
         instead=use_of(text.section, text.role),
