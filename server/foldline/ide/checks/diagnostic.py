@@ -65,6 +65,7 @@ class Code(StrEnum):
     INVALID_OVERRIDE = "invalid-override"
     GOAL_SECTION = "goal-section"
     OUTPUT_NOT_DATACLASS = "output-not-dataclass"
+    OUTPUT_IS_PARAMETERS = "output-is-parameters"
     NO_JSON_FORM = "no-json-form"
     TOOL_NAME = "tool-name"
     TOOL_HANDLER = "tool-handler"
@@ -81,6 +82,7 @@ SEVERITIES = {
     Code.FOREIGN_TEMPLATE_SYNTAX: Severity.WARNING,
     Code.LONG_SUMMARY: Severity.WARNING,
     Code.FOLDING_COSTS_MORE: Severity.INFORMATION,
+    Code.OUTPUT_IS_PARAMETERS: Severity.INFORMATION,
     Code.UNREACHABLE_SECTION: Severity.WARNING,
     Code.CHAPTER_NEVER_OPENS: Severity.WARNING,
     Code.UNUSED_FIELD: Severity.HINT,

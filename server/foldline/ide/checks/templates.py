@@ -5,15 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.syntax import Subscript
 from foldline.ide.analysis.values import (
     ROOTS,
+    ClassValue,
+    Dataclass,
     Items,
     SectionValue,
     Text,
     ToolValue,
 )
 from foldline.ide.checks.argument_values import removal
-from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, LazyLocation, at_argument, at_node
+from foldline.ide.checks.diagnostic import (
+    Code,
+    LazyDiagnostic,
+    LazyLocation,
+    at_argument,
+    at_node,
+    replacement,
+)
 from foldline.prompts import refusals
 from foldline.prompts.roles import Role
 
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.values import Item, TemplateValue
+    from foldline.ide.analysis.values import Item, TemplateValue, Value
 
 
 def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:
@@ -53,10 +63,13 @@ class _Tree:
         self.chapters: dict[str, Item] = {}
         self.tools: dict[str, str] = {}
         self.found: list[LazyDiagnostic] = []
+        self.output_of: SectionValue | None = None
 
     def diagnostics(self) -> list[LazyDiagnostic]:
         for name in ROOTS:
             self._visit(self.template.items(name), (), 0, None, among=_AMONG.get(name))
+        if self.output_of is not None:
+            self._output(self.output_of)
         return self.found
 
     def _visit(
@@ -87,6 +100,8 @@ class _Tree:
                 self._visit(section.children, parent, depth + 1, inner)
                 continue
             self._tools(section, item, ".".join((*parent, key or "?")))
+            if self.output_of is None and _takes(section, self.template.output):
+                self.output_of = section
             if key is None:
                 continue
             path = (*parent, key)
@@ -140,6 +155,23 @@ class _Tree:
             LazyDiagnostic(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
         )
 
+    def _output(self, section: SectionValue) -> None:
+        """Report that the structured output has the type of a section's parameters."""
+        func = self.template.node.func
+        if not isinstance(func, Subscript):
+            return
+        kind = func.items[0].source
+        self.found.append(
+            LazyDiagnostic(
+                Code.OUTPUT_IS_PARAMETERS,
+                f"`{kind}` is the type of parameters, and here also of the answer: a model must "
+                f"answer with the JSON of `{kind}`. Without `[{kind}]`, it answers with text.",
+                at_node(func.items[0]),
+                (replacement(f"Remove `[{kind}]`", at_node(func), func.value.source),),
+                related=((at_node(section.node), "This section takes it as parameters."),),
+            )
+        )
+
     def _tools(self, section: SectionValue, item: Item, dotted: str) -> None:
         argument = section.arguments.get("tools")
         if argument is None or not isinstance(argument.value, Items) or section.opaque:
@@ -160,6 +192,12 @@ class _Tree:
                     )
                 )
             self.tools.setdefault(tool.name, dotted)
+
+
+def _takes(section: SectionValue, output: Value | None) -> bool:
+    if not (isinstance(output, ClassValue) and isinstance(section.params, Dataclass)):
+        return False
+    return section.params.definition is output.definition
 
 
 def _key_place(item: Item) -> LazyLocation:
