@@ -441,6 +441,9 @@ chapters=[
         assert counted["sections"]["rules"]["number"] == "3"
         # Only running it tells that the other chapter stays closed.
         assert counted["lower_bound"] is (arguments == ())
+        assert counted["undecided_chapters"] == ([] if arguments else ["maybe"])
+    _, out, _ = run(capsys, "tokens", project)
+    assert "  (without chapters that code may open: maybe; see --run)\n" in out
 
 
 def test_growth_beyond_the_baseline_fails(

@@ -228,6 +228,16 @@ def test_the_policies_are_strings() -> None:
         template().expand_chapters("everything")
 
 
+def test_a_render_names_the_chapters_that_an_evaluation_may_open() -> None:
+    made = template(chapter("outer", text("a"), chapter("inner")), gated(lambda _: False))
+    rendered = made.render(Goal("x"))
+    assert [one.key for one in rendered.closed_chapters] == ["outer", "inner", "secret"]
+    assert rendered.closed_chapters[0].title == "Chapter outer"
+    opened = made.expand_chapters(chapter_params={"secret": Clearance()})
+    assert opened.render(Goal("x")).closed_chapters == ()
+    assert template().render(Goal("x")).closed_chapters == RenderedPrompt("x").closed_chapters == ()
+
+
 def test_closed_chapters_contribute_nothing() -> None:
     hidden = text("hidden", "SECRET", text("below", "SECRET"))
     made = PromptTemplate(ns="n", key="k", sections=[GOAL], chapters=[chapter("c", hidden)])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.layout.blocks import Block, PromptMessage
-    from foldline.prompts.layout.descriptor import PromptDescriptor
+    from foldline.prompts.layout.descriptor import ChapterDescriptor, PromptDescriptor
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.overrides.overrides import OverrideIssue
@@ -60,6 +60,14 @@ class RenderedPrompt(Generic[OutputT_co]):
     def messages(self) -> tuple[PromptMessage, ...]:
         """The text as messages: system, developer, user; without the roles that show no text."""
         return messages_of(self.text, self.blocks)
+
+    @property
+    def closed_chapters(self) -> tuple[ChapterDescriptor, ...]:
+        """The chapters that this render leaves out, and that an evaluation may open."""
+        if self._source is None or self.descriptor is None:
+            return ()
+        closed = self._source.plan.closed
+        return tuple(one for one in self.descriptor.chapters if one.key in closed)
 
     @property
     def wording(self) -> Wording:

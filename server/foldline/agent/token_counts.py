@@ -41,6 +41,8 @@ class PromptCount:
     certain: bool
     sections: tuple[SectionTokens, ...]
     lower_bound: bool = False
+    undecided: tuple[str, ...] = ()
+    """Keys of the chapters that aren't counted, and that only running the prompt may open."""
 
     @property
     def identity(self) -> str:
@@ -79,6 +81,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         certain=prompt.render.exact,
                         sections=sections,
                         lower_bound=prompt.render.is_partial,
+                        undecided=prompt.render.undecided,
                     ),
                 )
             )
@@ -133,6 +136,10 @@ def table_lines(
         doubt = "" if count.certain else "  (values are placeholders, or made up)"
         if count.lower_bound:
             doubt = "  (without the text that code makes, which --run counts)"
+        if count.undecided:
+            doubt = (
+                f"  (without chapters that code may open: {', '.join(count.undecided)}; see --run)"
+            )
         yield [
             (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
@@ -184,6 +191,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
             "tokens": count.tokens,
             "certain": count.certain,
             "lower_bound": count.lower_bound,
+            "undecided_chapters": list(count.undecided),
             "sections": {
                 section.key: {
                     "number": section.number,

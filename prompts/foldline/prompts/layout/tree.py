@@ -77,6 +77,8 @@ class Plan:
     """Paths inside closed chapters: an override for them has no effect yet."""
     chapter_paths: frozenset[SectionPath] = frozenset()
     """Paths of the chapters themselves: an override for them has no effect at all."""
+    closed: frozenset[str] = frozenset()
+    """Keys of the chapters that are neither open nor gone."""
 
 
 def build_plan(
@@ -115,6 +117,7 @@ def build_plan(
     plan.known_types = earlier.known_types | everything.types
     plan.declared = {**earlier.declared, **everything.sections}
     plan.inert_paths = frozenset(paths - plan.by_path.keys())
+    plan.closed = frozenset(everything.chapters)
     plan.chapter_paths = earlier.chapter_paths | everything.chapter_paths
     return plan
 
@@ -135,7 +138,7 @@ class _Everything:
         self.types: set[type] = set()
         self.sections: dict[str, DeclaredSection] = {}
         self._tools: dict[str, SectionPath] = {}
-        self._chapters: set[str] = set()
+        self.chapters: set[str] = set()
         self._visit(sections, (), None)
 
     def _visit(
@@ -146,12 +149,12 @@ class _Everything:
             self._specialised(section, path)
             role = self._role(section, path, around)
             if isinstance(section, Chapter):
-                if section.key in self._chapters:
+                if section.key in self.chapters:
                     raise PromptValidationError(
                         f"Two chapters have the key {section.key!r}; rename one of them.",
                         section_path=path,
                     )
-                self._chapters.add(section.key)
+                self.chapters.add(section.key)
                 self.chapter_paths.add(path)
                 self._visit(section.sections, parent, role)
                 continue

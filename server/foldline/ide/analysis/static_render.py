@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.placeholders import Placeholder
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.static_lists import (
     ParamValues,
     Part,
@@ -129,14 +129,14 @@ class StaticRender:
     text: str
     blocks: tuple[StaticBlock, ...]
     certain: bool
-    undecided: bool = False
-    """True if only running the code tells if a chapter opens, which is closed here."""
+    undecided: tuple[str, ...] = ()
+    """Keys of the chapters that are closed here, and that only running the code may open."""
 
     @property
     def is_partial(self) -> bool:
         """True if running the prompt gives more text: computed text, or an undecided chapter's."""
         segments = (segment for block in self.blocks for segment in block.segments)
-        return self.undecided or any(not one.known and one.field is None for one in segments)
+        return bool(self.undecided) or any(not one.known and one.field is None for one in segments)
 
     @property
     def exact(self) -> bool:
@@ -328,14 +328,12 @@ def _section(item: Item, template: TemplateValue, depth: int, role: Role | None)
     )
 
 
-def _is_undecided(template: TemplateValue, items: Items | None = None) -> bool:
-    """Return True if only running the code tells if a chapter opens."""
-    items = template.rows if items is None else items
-    sections = [item.value for item in items.items if isinstance(item.value, SectionValue)]
-    return any(
-        (one.kind == "chapter" and one.gated and template.opens(one))
-        or _is_undecided(template, one.children)
-        for one in sections
+def _undecided(template: TemplateValue) -> tuple[str, ...]:
+    """Return the keys of the chapters of which only running the code tells if they open."""
+    return tuple(
+        one.key or "?"
+        for one in in_template(template)
+        if one.kind == "chapter" and one.gated and template.opens(one)
     )
 
 
@@ -378,7 +376,7 @@ class _Renderer:
         self.lists = StaticLists(self.param_values)
         # Another wording's sentences aren't known from the source.
         english = "wording" not in template.arguments
-        self.undecided = kept(template, "undecided", _is_undecided)
+        self.undecided = kept(template, "undecided", _undecided)
         self.certain = english and not (template.opaque or template.maybe or self.undecided)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
