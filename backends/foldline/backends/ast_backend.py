@@ -138,10 +138,6 @@ class ASTFileAnalysisBackend:
         defining = set(self.files_defining(name))
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
-    def outline_text(self, path: str) -> Outline:
-        """The parsed outline of a path that `walk` gave."""
-        return self._parsed(self._files.load(path))[1]
-
     @waits
     async def defining_files(self, name: str, owner: str = "") -> list[str]:
         """Files that seem to define the name now, with `owner` in their text or their paths.

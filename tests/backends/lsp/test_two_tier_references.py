@@ -319,9 +319,11 @@ def test_a_name_in_all_is_confirmed_where_its_module_has_a_confirmed_one(tmp_pat
     (tmp_path / "b.py").write_text('__all__ = ["go"]\ndef go(): ...\n')
     (tmp_path / "c.py").write_text('from b import go\n__all__ = ["go"]\n')
     (tmp_path / "d.py").write_text('from e import go\n__all__ = ["go"]\nclass C:\n    go = 1\n')
-    uses = (Reference("b.py", 2, "def go(): ...", column=5, column_end=7),)
-    uses += (Reference("c.py", 1, "from b import go", column=15, column_end=17),)
-    uses += (Reference("d.py", 4, "    go = 1", column=5, column_end=7),)
+    uses = (
+        Reference("b.py", 2, "def go(): ...", column=5, column_end=7),
+        Reference("c.py", 1, "from b import go", column=15, column_end=17),
+        Reference("d.py", 4, "    go = 1", column=5, column_end=7),
+    )
     found = access_with(tmp_path, Spy(Confirmation(uses, "engine"))).find_references("go")
     exports = {use.path: use.tier for use in found if use.kind == "export"}
     assert exports == {"b.py": "confirmed", "c.py": "confirmed", "d.py": "possible"}
@@ -332,7 +334,7 @@ def test_a_name_in_all_is_confirmed_where_its_module_has_a_confirmed_one(tmp_pat
 @pytest.mark.parametrize("index", [True, False])
 def test_text_has_the_last_part_of_a_dotted_name(tmp_path: Path, index: bool) -> None:
     engine = Spy(Confirmation((use(2, 9, 11),), "engine"))
-    (tmp_path / "notes.zig").write_text("A\n\ngo\n")
+    (tmp_path / "notes.zig").write_text("\n\ngo\n")
     access = access_with(tmp_path, engine)
     if index:
         access = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)

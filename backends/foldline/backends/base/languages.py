@@ -26,9 +26,8 @@ _BY_INTERPRETER = {name: language.name for language in LANGUAGES for name in lan
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?([^/\s]+)(?:[ \t]+(?:-S[ \t]+)?([^-\s]\S*))?")
 # What begins a line of C++ in a header that its name says is C.
 _CPLUSPLUS = re.compile(
-    rb"^[ \t]*(?:template\s*<|namespace\b[\w\s:]*\{|using\s+[\w:]+(?:\s+[\w:]+)?\s*[=;]"
-    rb"|(?:enum\s+)?class\s+(?:\w+\s+)?[\w:]+\s*(?:final\s*)?(?::[^;{}()]{1,200})?[;{]"
-    rb"|(?:public|private|protected)\s*:)",
+    rb"^[ \t]*(?:template\s*<|namespace\b[\w\s:]*\{|(?:public|private|protected)\s*:"
+    rb"|(?:enum )?class \w[\w: ]*[;{])",
     re.MULTILINE,
 )
 _MOST_HEAD = 100_000

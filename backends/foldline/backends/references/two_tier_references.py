@@ -248,11 +248,8 @@ def first_writes(matches: Iterable[Reference]) -> list[Reference]:
 
 def _is_in(match: Reference, owner: str) -> bool:
     # The owner may be a class, or a module, which no enclosing symbol names.
-    return not owner or fit(match.path, f"{match.enclosing}._".strip("."), f"{owner}._") in {
-        0,
-        1,
-        2,
-    }
+    whole = f"{match.enclosing}._".strip(".")
+    return not owner or fit(match.path, whole, f"{owner}._") in range(3)
 
 
 def merge(matches: References, found: Confirmation) -> References:
