@@ -481,6 +481,27 @@ def test_a_name_that_is_longer_than_any_is_refused() -> None:
         access.read_symbol("a.py", name)
 
 
+@pytest.mark.parametrize(
+    "ids", ["case-1", "2", "3-1", "", "a b-c", "x[1]-y", "/tmp/x.py:3", "a.b::c"]
+)
+def test_a_test_with_its_parameters_as_pytest_prints_them_is_the_test(
+    ids: str, opened: Open
+) -> None:
+    source = (
+        "def test_x(x): ...\n\nclass TestB:\n    def test_x(self): ...\n    def test_y(): ...\n"
+    )
+    access = opened({"tests/test_a.py": source})
+    for name, line in (("test_x", 1), ("TestB::test_x", 4), ("TestB::test_y", 5)):
+        written = f"tests/test_a.py::{name}[{ids}]"
+        assert [one.line for one in access.definitions_of(written).found] == [line]
+        assert access.find_position(None, written).line == line
+        assert access.find_references(written).references[0].line == line
+        symbol = access.read_symbol("tests/test_a.py", f"{name.replace('::', '.')}[{ids}]")
+        assert (symbol.qualified_name, symbol.line) == (name.replace("::", "."), line)
+    if "/" not in ids:
+        assert places(access, f"TestB.test_y[{ids}]") == ["tests/test_a.py:5 TestB.test_y"]
+
+
 CPLUSPLUS = {
     "net.h": "#pragma once\n// A class of service.\nnamespace net {\nclass Conn {\n public:\n"
     "  Conn(int fd);\n  ~Conn();\n  int send(int n);\n};\nint open(int port);\n}\n",

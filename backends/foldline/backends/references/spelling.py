@@ -18,6 +18,8 @@ _SIGNATURE = re.compile(
     r"[({:=<]|\b(?:def|class|func|fn|fun|function|async|get|set|static|const|let|var|val|type|enum"
     r"|interface|struct|trait|impl|module|namespace|object|record|public|private|protected|export)\s"
 )
+# The parameters of a test, as pytest prints them.
+_TEST_ID = re.compile(r"\b(test\w*)\[.*\]\Z", re.DOTALL)
 # Words for the type or package around the code, which add nothing to a name.
 _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
@@ -55,7 +57,7 @@ def spelled(text: str) -> str:
     >>> [spelled(text) for text in ("Headers#get_all", "(*T).m", "async foo(a): b", "x.#own()")]
     ['Headers.get_all', 'T.m', 'foo', 'x.#own']
     """
-    text = text.strip().strip("`'\"")
+    text = _TEST_ID.sub(r"\1", text.strip().strip("`'\""))
     if receiver := _RECEIVER.match(text):
         return f"{receiver[1]}.{receiver[2]}"
     bare, count = text, 1

@@ -14,7 +14,7 @@ interface Reference {
   context: string;
   kind: string;
   enclosing: string;
-  tier: 'confirmed' | 'possible';
+  tier: 'confirmed' | 'possible' | 'elsewhere' | 'another';
 }
 
 interface References {
@@ -30,7 +30,7 @@ interface References {
 
 interface TierNode {
   kind: 'tier';
-  tier: Reference['tier'];
+  tier: 'confirmed' | 'possible';
   references: Reference[];
 }
 
@@ -115,7 +115,9 @@ export class ReferencesView implements vscode.TreeDataProvider<Node>, vscode.Dis
       .map((tier): TierNode => ({
         kind: 'tier',
         tier,
-        references: references.filter((one) => one.tier === tier),
+        references: references.filter(
+          (one) => (one.tier === 'confirmed') === (tier === 'confirmed'),
+        ),
       }))
       .filter((tier) => tier.references.length > 0);
     return cursor ? [...tiers, { kind: 'more' }] : tiers;
