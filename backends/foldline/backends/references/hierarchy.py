@@ -230,7 +230,7 @@ class Hierarchy:
             ]
             found = [block[1].replace("::", ".") for block in blocks if block]
         elif mixed := _MIXED_IN.get(language):
-            lines = self._files.read_source(one.path).lines[symbol.line : symbol.line_end]
+            lines = self.read(one.path)[2][symbol.line : symbol.line_end]
             for match in filter(None, map(mixed.match, lines)):
                 names = re.split(r"\s*,\s*", match[1].replace("::", ".").replace("\\", "."))
                 found = [*names, *found] if language == "ruby" else [*found, *names]
@@ -287,7 +287,7 @@ class Hierarchy:
     async def _in_go(self, path: str, name: str) -> list[Found]:
         """The types of the same package, or of the one that a qualifier names."""
         qualifier, _, last = name.rpartition(".")
-        text = self._files.read_source(path).text
+        text = "\n".join(self.read(path)[2])
         alias = re.search(rf'^\s*(?:import\s+)?{qualifier or "-"}\s+"(.+)"', text, re.MULTILINE)
         package = (alias[1] if alias else qualifier).rpartition("/")[2]
         return [

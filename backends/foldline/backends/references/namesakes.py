@@ -51,7 +51,9 @@ async def told_apart(
     ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
     for use in uses:
-        receiver = _RECEIVER.search(use.context[: column_in(use.context, use.column - 1)])
+        before = use.context[: column_in(use.context, use.column - 1)]
+        is_definition = use.kind == ReferenceKind.DEFINITION
+        receiver = None if is_definition else _RECEIVER.search(before)
         members = {_place(use)}
         if receiver:
             key = (use.path, _type_of(use, receiver[1], types))
