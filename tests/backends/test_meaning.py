@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
+import re
 import shutil
 import types
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from foldline.backends import (
     SymbolNotFoundError,
 )
 from foldline.backends.references.spelling import Written, spelled, written_place
-from foldline.backends.text import format_references
+from foldline.backends.text import format_outline, format_references
 
 Open = Callable[[dict[str, str]], SmartFileAccess]
 
@@ -238,6 +239,47 @@ def test_an_inherited_member_is_that_of_the_base_which_has_it(
     said = access.find_references(name).said
     assert said == f"{spelled(name)} is {base}, {path} {line}"
     assert format_references(access.find_references(name)).startswith(f"{said}\n")
+
+
+# What is in no outline, or in another file than its type.
+_NOT_OUTLINED = {
+    "python, an attribute that a method sets",
+    "typescript, a parameter that is a property",
+    "go, a pointer that is embedded",
+}
+
+
+@pytest.mark.parametrize("case", [case for case in INHERITED if case not in _NOT_OUTLINED])
+def test_the_outline_of_a_class_has_what_it_inherits(case: str, opened: Open) -> None:
+    files, name, place = INHERITED[case]
+    access = opened(files)
+    owner, word = re.split(r"[.#]|::", name)[-2:]
+    path, _, rest = place.partition(":")
+    found = [one for one in access.definitions_of(owner).found if one.is_type]
+    outline = access.get_outline(found[0].path, query=owner)
+    assert any(
+        one.path == path and word in [member.name.rpartition(".")[2] for member in one.members]
+        for one in outline.inherited
+    )
+
+
+def test_what_is_inherited_is_told_by_base_and_public_names_first(opened: Open) -> None:
+    access = opened(
+        {
+            "a.py": "class Base:\n    def _own(self): ...\n    def run(self): ...\n"
+            "    def stop(self): ...\n",
+            "b.py": "from a import Base\nclass Child(Base, Far):\n"
+            "    def stop(self): ...\n",
+        }
+    )
+    lines = format_outline(access.get_outline("b.py", query="Child")).splitlines()
+    assert lines[1:] == [
+        "imports a: Base",
+        "2-3 class Child(Base, Far)",
+        "  3 def stop(self)",
+        "from Base, a.py 1: run, _own",
+        "(from Far too, which can't be followed from here)",
+    ]
 
 
 def methods(package: str) -> Iterator[tuple[str, str]]:

@@ -257,6 +257,7 @@ class SmartFileAccess(CodeNavigation):
 
         With a `query`, keywords or a text of any length, its `matches` name the definitions that it
         is about, and its text shows those. They are ranked by their names, signatures and bodies.
+        With the name of a class, the text shows the class and what it inherits.
         """
         from foldline.backends.references import definitions
 
@@ -265,7 +266,11 @@ class SmartFileAccess(CodeNavigation):
             return outline
         from foldline.backends.ranking.in_file import with_matches
 
-        return with_matches(outline, self._files.read_source(outline.path).lines, query)
+        outline = with_matches(outline, self._files.read_source(outline.path).lines, query)
+        if len(query.split()) > 1:
+            return outline
+        inherited = await self._names().types.inherited(outline.path, query.strip())
+        return replace(outline, inherited=inherited)
 
     @waits
     async def read_symbol(

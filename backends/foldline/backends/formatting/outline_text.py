@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.backends.formatting.parts import Line
-    from foldline.backends.models import FileOutline, SymbolInfo
+    from foldline.backends.models import FileOutline, Inherited, SymbolInfo
     from foldline.backends.outlines.symbols import Located
 
 _LONGEST_SIGNATURE = 200
@@ -47,6 +47,7 @@ _BEST = 3
 _WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
 # A name and what separates it from the next one have at least so many bytes.
 _LEAST = 3
+_MOST_INHERITED = 24
 # Keys of what isn't a definition; those of definitions are their identities.
 _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
@@ -90,8 +91,9 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
         named = _named(outline)
         if named:
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
-            said = f"({rest} more in this file)"
-            return _fit_above(said if rest else "", headers, named, budget)
+            said = [*map(_inherited, outline.inherited)]
+            said += [f"({rest} more in this file)"] if rest else []
+            return _fit_above(said, headers, named, budget)
         return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols
     if outline.line_count > _SMALL_FILE:
@@ -395,7 +397,7 @@ def _matching_lines(
     by_name = dict(distinct(flatten(symbols)))
     ranked = [by_name[name] for name in matches if name in by_name]
     if not ranked:
-        return _fit_above("(nothing here has words of the question)", headers, symbols, budget)
+        return _fit_above(["(nothing here has words of the question)"], headers, symbols, budget)
     is_default = isinstance(budget, DefaultBudget)
     limit = LARGEST_BUDGET if budget is None else budget
     if is_default:
@@ -417,15 +419,25 @@ def _matching_lines(
     return _within(form.lines(), limit)
 
 
+def _inherited(one: Inherited) -> str:
+    """`from Base, a.py 12: run, stop`, public names first."""
+    if not one.path:
+        return f"(from {visible(one.base)} too, which can't be followed from here)"
+    leaves = [visible(_short(each.name.rpartition(".")[2], _LONGEST_NAME)) for each in one.members]
+    names = sorted(leaves, key=lambda name: name.startswith("_"))
+    rest = len(names) - _MOST_INHERITED
+    more = f", … {rest} more" if rest > 0 else ""
+    shown = ", ".join(names[:_MOST_INHERITED])
+    return f"from {visible(one.base)}, {visible(one.path)} {one.line}: {shown}{more}"
+
+
 def _fit_above(
-    said: str, headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None
+    said: Sequence[str], headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None
 ) -> Sequence[Line]:
-    """The most that the budget holds with a remark below it."""
-    if not said:
-        return _fit(headers, symbols, budget)
-    around = size_of(said) + 1
+    """The most that the budget holds with remarks below it."""
+    around = sum(size_of(remark) + 1 for remark in said)
     room = None if budget is None else type(budget)(max(budget - around, 1))
-    return _within([*_fit(headers, symbols, room, around), note(said)], budget)
+    return _within([*_fit(headers, symbols, room, around), *map(note, said)], budget)
 
 
 def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:

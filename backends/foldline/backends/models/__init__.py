@@ -18,6 +18,6 @@ __all__, __getattr__, __dir__ = exports(
         ),
         "kinds": ("ReferenceKind", "SymbolKind"),
         "references": ("Reference", "References", "TextUses"),
-        "symbols": ("FileOutline", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
+        "symbols": ("FileOutline", "Inherited", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
     },
 )

@@ -11,7 +11,13 @@ from foldline.backends.models.hits import (
 )
 from foldline.backends.models.kinds import ReferenceKind, SymbolKind
 from foldline.backends.models.references import Reference, References, TextUses
-from foldline.backends.models.symbols import FileOutline, SymbolDetail, SymbolDetails, SymbolInfo
+from foldline.backends.models.symbols import (
+    FileOutline,
+    Inherited,
+    SymbolDetail,
+    SymbolDetails,
+    SymbolInfo,
+)
 
 __all__ = [
     "COMPLETE",
@@ -21,6 +27,7 @@ __all__ = [
     "FileTree",
     "GrepMatch",
     "GrepResults",
+    "Inherited",
     "Reference",
     "ReferenceKind",
     "References",

@@ -71,13 +71,24 @@ class SymbolDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherited:
+    """The members that a class has from one of its bases; no path where that can't be followed."""
+
+    base: str
+    path: str = ""
+    line: int = 0
+    members: tuple[SymbolInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FileOutline:
     """The definitions and imports of a file, in the order of their lines.
 
     `exports` holds the names of `__all__` or of export statements. `reason` says why `symbols` is
     empty, or what is uncertain: a syntax error, replaced bytes, an unknown language.
     Of an outline asked for a `query`, `matches` has the names of the symbols that it is about, best
-    first, as `read_symbol` takes them.
+    first, as `read_symbol` takes them. Where the query is the name of a class, `inherited` has its
+    bases, nearest first.
     """
 
     path: str
@@ -92,6 +103,7 @@ class FileOutline:
     coverage: str = COMPLETE
     query: str = ""
     matches: tuple[str, ...] = ()
+    inherited: tuple[Inherited, ...] = ()
 
     def __iter__(self) -> Iterator[SymbolInfo]:
         return iter(self.symbols)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
-from foldline.backends.models import ReferenceKind, SymbolInfo, SymbolKind
+from foldline.backends.models import Inherited, ReferenceKind, SymbolInfo, SymbolKind
 from foldline.backends.outlines.symbols import Located, distinct, flatten
 from foldline.backends.references.spelling import key_of
 
@@ -164,6 +164,25 @@ class Hierarchy:
         """The definitions of a member of the types that a file knows by a name, if it has one."""
         types = await self.types_called(name, path) if name else []
         return [one for each in types for one in (await self.member(each, word)).found]
+
+    async def inherited(self, path: str, name: str) -> tuple[Inherited, ...]:
+        """The bases of a file's type, nearest first, with what it has from each.
+
+        Of members in other files than their type, as Go has them, there are none.
+        """
+        found = []
+        known: set[str] = set()
+        for owner in [one for one in self.fitting([path], name) if one.is_type][:1]:
+            for base in await self._order(owner):
+                if isinstance(base, str):
+                    found.append(Inherited(base))
+                    continue
+                inside = [one.located.symbol for one in self.symbols(base.path) if _in(one, base)]
+                new = {one.name: one for one in inside if one.name not in known}
+                known |= new.keys()
+                if base != owner and new:
+                    found.append(Inherited(base.name, base.path, base.line, (*new.values(),)))
+        return tuple(found)
 
     async def _members(self, owner: Found, word: str, *, declared: bool = False) -> list[Found]:
         every = self.symbols(owner.path)
