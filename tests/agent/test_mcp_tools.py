@@ -240,7 +240,7 @@ def test_a_cursor_goes_on_in_the_folder_that_its_answer_was_from(
         while True:
             text = ask(folders, "grep_in_files", arguments)
             seen += re.findall(r": (note \d+)", text)
-            cursor = re.search(r"ask with cursor (lib/\S+)", text)
+            cursor = re.search(r"cursor (lib/\S+)", text)
             if cursor is None:
                 break
             arguments["cursor"] = cursor[1]

@@ -154,7 +154,7 @@ def test_a_symbol_is_complete_and_fits_a_budget(access: SmartFileAccess) -> None
     assert outline.cursor.startswith("symbol@0.")
     assert len(format_symbol(outline)) <= 99
     part = access.read_symbol("cart.py", "Cart", budget=95, cursor="symbol@0")
-    assert part.notes[0].startswith("lines 3-3 of 3-6")
+    assert part.notes[0].startswith("lines 3 of 3-6")
     size = len(format_symbol(whole))
     assert access.read_symbol("cart.py", "Cart", budget=size, cursor="symbol@0") == whole
 

@@ -29,7 +29,7 @@ def packed(query: str, budget: int, files: dict[str, str] = FILES) -> str:
 def test_of_a_long_function_the_lines_that_match_are_shown_in_a_small_context() -> None:
     text = packed("what is raised when the queue overflows", 1_500)
     assert text.startswith(
-        "queue.py:1-300 drain\n(lines 1, 148-154 of 1-300: what matches; ask with cursor symbol@0."
+        "queue.py:1-300 drain\n(lines 1, 147-155 of 1-300)\ndef drain(queue):\n    …\n"
     )
     assert "    raise Full('the queue overflowed')" in text
 

@@ -399,7 +399,7 @@ class SmartFileAccess(CodeNavigation):
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)
             found = await uses(target.name, target)
-            if found.name not in name and not found.said:
+            if not found.said and found.name not in name:
                 found = replace(found, said=f"{name} is {found.name}")
         else:
             found = await uses(spelled(name))

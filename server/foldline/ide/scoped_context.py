@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import SEARCH_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
-from foldline.backends.formatting.symbol_pages import matching_part, page_symbol
+from foldline.backends.formatting.symbol_pages import matching_part
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
@@ -335,10 +335,10 @@ async def _symbols(
 
 
 def _excerpt(detail: SymbolDetail, query: str, budget: int) -> SymbolDetail:
-    """The symbol, or, in `budget` bytes, its head and the lines around what matches."""
+    """The symbol, or, in `budget` bytes, its first line and those around what matches."""
     if size_of(format_symbol(detail)) <= budget:
         return detail
-    return matching_part(detail, budget, query) or page_symbol(detail, budget, None)
+    return matching_part(detail, budget, query, brief=True) or detail
 
 
 def pack(context: ScopedContext, sizes: Sizes) -> tuple[list[Line], tuple[LeftOut, ...]]:

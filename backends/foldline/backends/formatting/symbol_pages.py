@@ -237,10 +237,13 @@ def _holds_definitions(detail: SymbolDetail) -> bool:
     )
 
 
-def matching_part(detail: SymbolDetail, budget: int, query: str) -> SymbolDetail | None:
+def matching_part(
+    detail: SymbolDetail, budget: int, query: str, *, brief: bool = False
+) -> SymbolDetail | None:
     """The head and the lines around those that a query is about; None where none is or has room.
 
-    A default budget has those alone, another one is filled. The cursor asks for all lines.
+    A default budget has those alone, another one is filled. The cursor asks for all lines. A
+    `brief` part has at least the line with the name, and says nothing of the cursor.
     """
     from foldline.backends.ranking.in_file import line_scores
 
@@ -262,6 +265,8 @@ def matching_part(detail: SymbolDetail, budget: int, query: str) -> SymbolDetail
     head = {index for index in range(_head(detail, lines)) if index not in late}
     rest = _cursor(lines, 0)
     more = f": what matches; ask with cursor {rest} for all"
+    if brief:
+        head, more = {(detail.name_line or detail.line) - detail.body_line}, ""
     short = replace(_shortened(detail, budget), cursor=rest)
 
     def part(count: int) -> SymbolDetail:
@@ -272,7 +277,9 @@ def matching_part(detail: SymbolDetail, budget: int, query: str) -> SymbolDetail
 
     count = budgets.most(len(order), lambda count: _size(part(count)) <= budget)
     found = part(count)
-    return found if any(scores) and _size(found) <= budget else None
+    if _size(found) <= budget and (brief or any(scores)):
+        return found
+    return part(0) if brief else None
 
 
 def _head(detail: SymbolDetail, lines: Sequence[str]) -> int:
