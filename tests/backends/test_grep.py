@@ -421,3 +421,11 @@ def test_a_thousand_groups_are_searched_for_like_none(engine: str) -> None:
     else:
         with pytest.raises(InvalidArgumentError, match="pattern"):
             grep(files, pattern)
+
+
+def test_a_line_that_stands_alone_has_no_indentation() -> None:
+    files = MemoryFileBackend({"a.py": "def f():\n        return match\n"})
+    assert format_grep(grep(files, "match")).endswith("\n  2: return match")
+    assert format_grep(grep(files, "match", context=1)).endswith(
+        "\n  1- def f():\n  2:         return match"
+    )

@@ -269,8 +269,8 @@ class Foldline(Side):
         else:
             # What tests a name is in the file that was shown; what offers something, a class.
             row = self.definition(what.rpartition(".")[2])
-            by_name = row is None or self.question.kind == "offers"
-            await self.ask("get_file_outline", path=what if by_name else row.path)
+            in_file = row is not None and self.question.kind != "offers"
+            await self.ask("get_file_outline", path=row.path if row and in_file else what)
 
     async def _read(self, name: str) -> None:
         """Read a definition, a long one for what the search was about."""
