@@ -35,7 +35,6 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
         meant = await run_query(access.definitions_of, path, seconds=0)
         if not meant.found:
             raise
-    # Its parts may be in several files, of which the first one has the class itself.
     one = meant.one()
     return await run_query(access.get_outline, one.path, query=query or one.name)
 
