@@ -333,9 +333,10 @@ def test_tokens_are_listed_by_prompt_and_section(
     lines = out.splitlines()
     assert status == 0
     assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
-    assert lines[1].split()[1:] == ["1.", "One"]
-    assert lines[2].endswith("2. Two  summarized")
-    assert "in 1 prompt (o200k, estimated" in lines[3]
+    assert lines[1].split()[1:] == ["Tools"]
+    assert lines[2].split()[1:] == ["1.", "One"]
+    assert lines[3].endswith("2. Two  summarized")
+    assert "in 1 prompt (o200k, estimated" in lines[4]
 
 
 COUNTED = """
@@ -389,7 +390,7 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
     _, out, _ = run(capsys, "tokens", project)
     assert "     ≥8  n/k  good.py:LONG  (without the text that code makes, which --run" in out
     assert "\n      ≥40  in 6 prompts" in out
-    assert "  n/k  good.py:UNBOUND  (values are placeholders, or made up)\n" in out
+    assert "  n/k  good.py:UNBOUND  (estimated from source; --run gives the exact count)\n" in out
     _, out, _ = run(capsys, "tokens", project, "--json")
     static = json.loads(out)["prompts"]
     bounds = {name for name, one in static.items() if one["lower_bound"]}

@@ -148,13 +148,13 @@ def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
     same = preview(str(prompt), "--diff", "HEAD").stdout
-    assert same == "no change since HEAD: 7 tokens, tools included\n"
+    assert same == "No change since HEAD: 7 tokens with tools\n"
     prompt.write_text(text.replace("before", "before and after"), encoding="utf-8")
     done = preview(str(prompt), "--diff", "HEAD")
     assert done.returncode == 0
     assert "-before\n+before and after\n" in done.stdout
     assert "~ a: +2 tokens\n" in done.stdout
-    assert done.stdout.endswith("+2 tokens, tools included: 7 at HEAD, 9 as it is now\n")
+    assert done.stdout.endswith("+2 tokens with tools (7 → 9)\n")
     unknown = preview(str(prompt), "--diff", "nowhere")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "has no revision 'nowhere'" in unknown.stderr
@@ -330,4 +330,4 @@ def test_json_says_what_a_cache_can_keep() -> None:
         ("user", "deployment"),
         ("user", "session"),
     ]
-    assert answer["cache"]["sentence"].startswith("too short to be cached: ")
+    assert answer["cache"]["sentence"].startswith("Too short to cache (")

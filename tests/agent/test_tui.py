@@ -267,7 +267,7 @@ async def test_versions_and_revisions_are_compared(desk: Desk, prompt_file: Path
     await desk.press("escape", "d")
     await desk.typed("HEAD")
     await desk.dialog(Read)
-    assert "tokens HEAD" in desk.read() or "no change since HEAD" in desk.read()
+    assert "tokens HEAD" in desk.read() or "No change since HEAD" in desk.read()
     await desk.press("escape", "d")
     await desk.typed("")
     await desk.dialog(Read)
@@ -348,7 +348,7 @@ async def test_chapters_and_the_views_of_everything_else(
         "tools": '"properties"',
         "output": '"type": "object"',
         "messages": "tokens",
-        "cache": "too short to be cached",
+        "cache": "Too short to cache",
     }
     tabs = desk.app.query_one(TabbedContent)
     for key, (name, words) in enumerate(views.items(), 2):

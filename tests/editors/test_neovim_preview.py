@@ -234,7 +234,8 @@ def with_facts(text: str, **facts: object) -> str:
 def tokens(text: int, tools: int = 0, output: int = 0) -> dict[str, object]:
     total = text + tools + output
     counted = {"text": text, "tools": tools, "output": output, "total": total}
-    return {**counted, "encoding": "o200k", "exact": True}
+    words = [f"{total:,} tokens", f"Tools: {tools} tokens", f"Output schema: {output} tokens"]
+    return {**counted, "encoding": "o200k", "exact": True, "words": words}
 
 
 def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim) -> None:
@@ -242,36 +243,37 @@ def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim
     assert nvim.text("return bar()") == " review · 0 of 1 summarized · executed"
     told = {
         "tokens": tokens(1412, 105, 245),
-        "budget": {"limit": 1500, "unit": "tokens", "used": 1412, "over": 0, "largest": []},
-        "kept": {"tokens": 300, "tools": True, "cached": 405},
-        "cache": {"sentence": "cacheable: 90 tokens in every request"},
+        "budget": {"limit": 1500, "unit": "tokens", "used": 1762, "over": 262}
+        | {"words": "1,762 of 1,500 tokens (262 over)", "largest": []},
+        "kept": {"tools": True, "cached": 405, "words": "405 tokens reusable from cache"},
+        "cache": {"sentence": "Can be cached: 90 tokens", "cached": 90, "breakpoints": []},
         "effects": [{"line": 5, "message": "opened a connection"}],
         "generated": ["Task.name"],
         "parameter_set": "polish",
         "interpreter": {"path": "/a/python", "reason": "r", "python": "3.12.1", "mismatch": None},
     }
     push(nvim, with_facts(update(uri, [], order=["task"]), **told))
-    nvim.lua("vim.o.columns = 500 vim.cmd.wincmd('=')")
+    nvim.lua("vim.o.columns = 600 vim.cmd.wincmd('=')")
     bar = " · ".join(
         [
             " review",
-            "1,412 of 1,500 tokens",
+            "1,762 of 1,500 tokens (262 over)",
             "1 value made up",
             "0 of 1 summarized",
             "executed",
             "set polish",
-            "+105 tools",
-            "+245 output schema",
-            "405 cached",
+            "Tools: 105 tokens",
+            "Output schema: 245 tokens",
+            "405 tokens reusable from cache",
             "line 5 opened a connection",
             "Python 3.12.1",
-            "cacheable: 90 tokens in every request",
+            "Can be cached: 90 tokens",
         ]
     )
     nvim.wait(f"bar() == {quoted(bar)}")
     # What has no room is left out; what is left is whole.
     nvim.lua("vim.o.columns = 100 vim.cmd.wincmd('=')")
-    assert nvim.text("return bar()") == " review · 1,412 of 1,500 tokens · 1 value made up"
+    assert nvim.text("return bar()") == " review · 1,762 of 1,500 tokens (262 over)"
 
 
 def test_the_bar_says_an_error_before_anything_else(nvim: Neovim) -> None:
@@ -318,7 +320,7 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
     nvim.command("FoldlineCachePlan")
     assert nvim.lua(FLOAT) == ["Nothing is known of what a cache can keep."]
-    kept = "breakpoint after 90 tokens, the same in every request of a deployment"
+    kept = "Cache breakpoint here: stays the same in every request of a deployment"
     stages = [
         {"first": "tools", "last": "task", "tokens": 90, "why": "stable: task (name)"}
         | {"change": 95, "breakpoint": kept},
@@ -332,9 +334,9 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     assert nvim.lua(FLOAT) == [
         "cacheable: 90 tokens",
         "",
-        "tools … task: 90 tokens, stable: task (name); if it changes, 95 aren't cached",
+        "tools … task: 90 tokens, stable: task (name); re-read if changed: 95",
         f"── {kept}",
-        "task: 5 tokens, per request: task (request); if it changes, 5 aren't cached",
+        "task: 5 tokens, per request: task (request); re-read if changed: 5",
     ]
 
 

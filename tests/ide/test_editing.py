@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.ide.cost_texts import MINUS
 from foldline.ide.features.completion import completions
 from foldline.ide.features.field_references import (
     RenameRefusedError,
@@ -175,7 +176,7 @@ def test_hover_on_a_section_shows_its_place_size_summary_and_cost(fixtures: Fixt
     assert found is not None
     assert "**Ref** `ref`" in found.markdown
     assert "`X` 1. `ref`: summarized, ~" in found.markdown
-    assert "if opened by `read_section`" in found.markdown
+    assert f"if opened ({MINUS}23 text, {MINUS}105 tools) by `read_section`" in found.markdown
     assert "> s" in found.markdown
 
 
@@ -413,7 +414,7 @@ def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtur
     assert of_prompt.startswith("Preview · ~")
     assert of_prompt.endswith(" tokens · 1 summarized")
     assert of_section.startswith("Open · ~")
-    assert of_section.endswith(" if opened")
+    assert of_section.endswith(f" if opened ({MINUS}23 text, {MINUS}105 tools)")
 
 
 def test_the_lens_of_what_is_gone_has_no_counts(fixtures: Fixtures) -> None:

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics
 from foldline.ide.features.completion import typed_form
+from foldline.ide.render.static_request import costed
 from foldline.ide.token_counter import token_counter
 from foldline.prompts import ReprPlaceholderWarning
+from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
 
 if TYPE_CHECKING:
@@ -225,8 +227,9 @@ def test_the_source_shows_and_reports_what_running_shows_and_warns_about(
         assert prompt.render.exact == (way != "gated"), (hint, prompt.render.text)
     if prompt.render.exact:
         assert prompt.render.text == text
-        counter = token_counter(exact=False)
-        assert prompt.render.tokens(counter) == counter.count(text)
+        tokens = costed(prompt, token_counter(exact=False)).render.tokens
+        assert tokens is not None
+        assert tokens.text == estimated_tokens(text)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, inlays, lenses, title
 from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.features.structure import foldings, semantic_tokens
-from foldline.ide.render.token_costs import opened_costs
+from foldline.ide.render.static_request import costed
 from foldline.ide.token_counter import token_counter
 
 from .conftest import HEAD
@@ -93,7 +93,7 @@ def answers(analysis: ModuleAnalysis) -> dict[str, Any]:
         "foldings": foldings(analysis),
         "tokens": semantic_tokens(analysis),
         "texts": [prompt.render.text for prompt in prompts],
-        "costs": [opened_costs(prompt, COUNTER) for prompt in prompts],
+        "costs": [costed(prompt, COUNTER) for prompt in prompts],
         "prompts": analysis.module,
     }
 

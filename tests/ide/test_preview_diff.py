@@ -9,7 +9,7 @@ import pytest
 from foldline.ide.errors import RevisionError
 from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
-from foldline.ide.render.render import Block
+from foldline.ide.render.render import Block, Render
 from foldline.ide.render.revisions import texts_at
 
 from .viewer import View, Viewer
@@ -153,15 +153,19 @@ def block(text: str) -> Block:
     return Block("a", ("a",), "a", "1", "A", 0, "FULL", True, text, ())
 
 
+def shown(one: Block) -> Render:
+    return Render(name="a", text="", blocks=(one,))
+
+
 def test_old_versions_go_when_there_are_many_or_much() -> None:
     versions = History()
     for number in range(1, MAX_VERSIONS + 11):
         versions.add(number, Side(str(number)))
     assert (versions.numbers[0], versions.numbers[-1]) == (11, MAX_VERSIONS + 10)
     for number in range(100, 110):
-        versions.add(number, Side(str(number), (block("x" * (MAX_BYTES // 4)),)))
+        versions.add(number, Side(str(number), shown(block("x" * (MAX_BYTES // 4)))))
     assert versions.numbers == (106, 107, 108, 109)
     shared = block("x" * MAX_BYTES)
     for number in range(200, 210):
-        versions.add(number, Side(str(number), (shared,)))
+        versions.add(number, Side(str(number), shown(shared)))
     assert versions.numbers == tuple(range(200, 210))

@@ -30,7 +30,7 @@ class Section:
     id: str
     text: str
     folded: bool
-    opened_text: str | None
+    opened: str | None
     failed: bool
     line: int
 
@@ -51,10 +51,15 @@ class Section:
             "enabled": True,
             "text": self.text,
             "segments": [{"kind": "literal", "text": self.text, "field": None}],
-            "opened_text": self.opened_text,
+            "opening": self.opened and {"parts": [{"id": self.id, "blocks": [self.shown]}]},
             "error": error if self.failed else None,
         }
         return json.dumps(block).encode()
+
+    @property
+    def shown(self) -> dict[str, object]:
+        segment = {"kind": "literal", "text": self.opened, "field": None}
+        return {"path": self.path, "role": "user", "segments": [segment], "stability": "constant"}
 
     @property
     def location(self) -> Location:

@@ -50,8 +50,9 @@ async def test_without_trust_the_source_is_shown_and_nothing_executed(
     assert preview["stale"]["kind"] == "untrusted"
     assert 'initializationOptions {"trusted": true}' in preview["stale"]["message"]
     assert texts(preview)[0] == "## 1. Hello\n\nHello Ada.\n\n"
-    assert preview["blocks"][1]["tokens"]["if_opened"] > 0
-    assert preview["tokens"]["total"] == sum(b["tokens"]["self"] for b in preview["blocks"])
+    assert preview["blocks"][1]["tokens"]["if_opened"]["text"] > 0
+    assert preview["tokens"]["text"] == sum(b["tokens"]["self"] for b in preview["blocks"])
+    assert preview["tokens"]["tools"] == sum(tool["tokens"] for tool in preview["tools"])
     session = preview["sessionId"]
     opened = await editor.command(
         "prompt.openSections", sessionId=session, section_keys=["folded.inner"]

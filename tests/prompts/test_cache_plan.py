@@ -130,7 +130,7 @@ def test_no_more_breakpoints_than_the_provider_takes(limit: int, kept: list[bool
 def test_a_short_prefix_is_said_to_be_too_short() -> None:
     plan = cache_plan(rendered(section("a", "Hi ${name}!")))
     assert [mark.kept for mark in plan.breakpoints] == [False, False]
-    assert "too short to be cached (at least 1,024)" in str(plan)
+    assert "Too short to cache (3 of at least 1,024 tokens)" in str(plan)
 
 
 def test_tools_come_first() -> None:
@@ -156,11 +156,12 @@ def test_a_value_in_front_of_what_is_stable_is_misplaced() -> None:
         rendered(section("a", "It is ${asked_at}."), section("b", LONG)), count_tokens=words
     )
     assert list(plan.misplaced()) == [
-        MisplacedValue(("a",), ("asked_at",), Stability.REQUEST, 1 + 3 + 1_400)
+        MisplacedValue(("a",), ("asked_at",), Stability.REQUEST, 3 + 1_400)
     ]
 
 
-TOO_SHORT = "too short to be cached: 3 tokens of at least 1,024"
+TOO_SHORT = "Too short to cache (3 of at least 1,024 tokens)"
+WHOLE = "Can be cached: 1,406 tokens in every request"
 HINT = "1,403 tokens behind a (note), which doesn't declare how often it changes"
 
 
@@ -170,9 +171,12 @@ HINT = "1,403 tokens behind a (note), which doesn't declare how often it changes
         ((section("a", "${note}"), section("b", LONG)), f"{TOO_SHORT}; {HINT}"),
         (
             (section("b", LONG), section("a", "${note}"), section("c", LONG)),
-            f"cacheable: 1,406 tokens in every request; {HINT}",
+            f"Can be cached: 1,406 tokens in every request; {HINT}",
         ),
-        ((section("b", LONG), section("a", "${note}")), "cacheable: 1,406 tokens in every request"),
+        (
+            (section("b", LONG), section("a", "${note}")),
+            "Can be cached: 1,406 tokens in every request",
+        ),
         ((section("a", "${note}"), section("b", LONG[:1_000])), TOO_SHORT),
     ],
 )
@@ -213,13 +217,13 @@ def test_the_plan_reads_as_a_table() -> None:
         count_tokens=words,
     )
     assert str(plan).splitlines() == [
-        "a                 1,403 tokens  constant; if it changes, 1,411 aren't cached",
-        "b                     3 tokens  constant; if it changes, 8 aren't cached",
-        "── breakpoint after 1,406 tokens, the same in every request",
-        "b (name)              1 tokens  per session; if it changes, 5 aren't cached",
-        "task                  3 tokens  constant; if it changes, 4 aren't cached",
-        "── breakpoint after 1,410 tokens, the same in every request of a session",
-        "task (request)        1 tokens  per request; if it changes, 1 aren't cached",
+        "a                 1,403 tokens  constant; re-read if changed: 1,411",
+        "b                     3 tokens  constant; re-read if changed: 8",
+        "── Cache breakpoint here: stays the same in every request",
+        "b (name)              1 tokens  per session; re-read if changed: 5",
+        "task                  3 tokens  constant; re-read if changed: 4",
+        "── Cache breakpoint here: stays the same in every request of a session",
+        "task (request)        1 tokens  per request; re-read if changed: 1",
     ]
 
 

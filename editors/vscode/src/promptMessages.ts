@@ -42,14 +42,62 @@ export interface Location {
   range: Range;
 }
 
+/** A block that a prompt shows once a section is open; see `Block`. */
+export interface OpenedBlock {
+  path: string[];
+  role: string;
+  segments: Segment[];
+  stability: string;
+}
+
+/** The blocks in place of the one of this id, and of those below it. */
+export interface Replaced {
+  id: string;
+  blocks: OpenedBlock[];
+}
+
+/** A tool that a model is offered with the prompt. */
+export interface RenderedTool {
+  name: string;
+  description: string;
+  /** The JSON schema of its parameters. */
+  schema: Record<string, unknown>;
+  /** The descriptions of its parameters. */
+  parameters: Record<string, unknown>;
+  tokens?: number;
+}
+
+/** What opening a section changes of a request. */
+export interface Opening {
+  parts: Replaced[];
+  /** The names of all tools after it. */
+  tools: string[];
+  /** Those that weren't there before. */
+  added: RenderedTool[];
+  /** How often the list of tools changes then. */
+  stability: string;
+}
+
+/** What a request costs more once a section is open. */
+export interface IfOpened {
+  /** Tokens of the text; less than none if opening saves some. */
+  text: number;
+  /** Tokens of the tools. */
+  tools: number;
+  /** All of them. */
+  total: number;
+  /** Where the prefix ends that is still read from the cache, in the cache plan's breakpoints; None if nothing is. */
+  breakpoint: number | null;
+}
+
 /** The tokens of a block. */
 export interface BlockTokens {
   /** Of its own text. */
   self: number;
   /** With the blocks below it. */
   subtree: number;
-  /** For a summary, those that it has with the blocks below it once it's opened. */
-  if_opened: number | null;
+  /** What opening it costs; None if it isn't summarized, or can't be shown open. */
+  if_opened: IfOpened | null;
 }
 
 /** One section, as it's rendered. */
@@ -70,8 +118,8 @@ export interface Block {
   location: Location | null;
   /** The offsets of its text in the prompt's, where `Render.with_spans` has set them: every block below an edit would be a changed one. */
   span?: [number, number];
-  /** The text of a summary once it's opened; left out once its tokens are counted. */
-  opened_text?: string;
+  /** What opening it changes; left out once that is counted. */
+  opening?: Opening;
   tokens?: BlockTokens;
   /** The role of the message that shows it. */
   role?: string;
@@ -81,18 +129,7 @@ export interface Block {
   stability?: string;
 }
 
-/** A tool that a model is offered with the prompt. */
-export interface RenderedTool {
-  name: string;
-  description: string;
-  /** The descriptions of its parameters. */
-  parameters: Record<string, unknown>;
-  /** The JSON schema of its parameters. */
-  schema: Record<string, unknown>;
-  tokens?: number;
-}
-
-/** The tokens of a whole prompt: sums of its blocks and tools. */
+/** The tokens of a request: those of its blocks, its tools and the output's schema. */
 export interface Tokens {
   text: number;
   tools: number;
@@ -100,6 +137,8 @@ export interface Tokens {
   total: number;
   encoding: string;
   exact: boolean;
+  /** The total and its parts, for people. */
+  words: string[];
 }
 
 /** The structured output that a model is asked for. */
@@ -117,16 +156,16 @@ export interface Descriptor {
   content_hash: string;
 }
 
-/** The common prefix of two versions of a prompt, as a provider's cache compares them. */
+/** What a provider's cache keeps of the last version of a prompt. */
 export interface Kept {
-  /** Of the text. */
+  /** Of the text that both begin with. */
   characters: number;
-  /** Of the blocks that are alike as a whole. */
-  tokens: number;
-  /** True if the tools are alike: providers read them before the text. */
+  /** True if the tools and the output's schema are alike: providers read them before the text. */
   tools: boolean;
-  /** The tokens that a cache keeps: tools and blocks; none if the tools differ. */
+  /** The tokens of this version that are read from the cache. */
   cached: number;
+  /** That, or why there are none, for people. */
+  words: string;
 }
 
 /** A parameter set and where its values come from. */
@@ -174,18 +213,20 @@ export interface Chapter {
   reasons: string[];
 }
 
-/** A section's part of a budget. */
+/** A section's part of a budget, or that of the tools or the output's schema. */
 export interface Spent {
   key: string;
   used: number;
 }
 
-/** A limit and the cost of the text, in `tokens` or `bytes`, with the dearest sections. */
+/** A limit and the cost of a request, in `tokens` or `bytes`, with the dearest sections. */
 export interface Budget {
   limit: number;
   unit: string;
   used: number;
   over: number;
+  /** `4,255 of 3,000 tokens (1,255 over)`. */
+  words: string;
   largest: Spent[];
 }
 
@@ -234,7 +275,7 @@ export interface PreviewState {
   tokens: Tokens | null;
   output: Output | null;
   descriptor: Descriptor | null;
-  /** The common prefix of this version and the one before. */
+  /** What a provider's cache keeps of the version before. */
   kept: Kept | null;
   /** The part that a provider's cache can keep, `CachePlan.to_json`. */
   cache: CachePlan | null;
@@ -269,6 +310,8 @@ export interface Render {
   text: string;
   blocks: Block[];
   tools: RenderedTool[];
+  /** How often the list of tools changes. */
+  tools_stability?: string;
   output: Output | null;
   descriptor: Descriptor | null;
   /** `executed`, or `static` for what the source shows. */
@@ -282,7 +325,7 @@ export interface Render {
   uri?: string;
   /** The editor's version of its text; None where it isn't open. */
   version: number | null;
-  /** The most that the project lets a prompt cost. */
+  /** The most that the project lets a request of a prompt cost. */
   token_budget: number | null;
 }
 
@@ -359,11 +402,12 @@ export interface ToolChange {
   tokens: number;
 }
 
-/** The tokens of both sides, tools included. */
+/** The tokens of both sides, tools and the output's schema included; `words` for people. */
 export interface Totals {
   before: number;
   after: number;
   delta: number;
+  words: string;
 }
 
 /** The differences of two versions. */
@@ -399,7 +443,7 @@ export interface Steps {
   versions: number[];
 }
 
-/** The tokens of a section; `if_opened` is what opening it adds, if summarized and known. */
+/** The tokens of a section; `if_opened` is what opening it costs, if summarized and known. */
 export interface SectionTokens {
   key: string;
   path: string[];
@@ -408,10 +452,10 @@ export interface SectionTokens {
   visibility: string;
   tokens: number;
   subtree: number;
-  if_opened: number | null;
+  if_opened: IfOpened | null;
 }
 
-/** The tokens of a prompt; `certain` if running it gives the text that was counted. */
+/** The tokens of a request; `certain` if running the prompt gives what was counted. */
 export interface PromptTokens {
   name: string;
   uri: string;
@@ -420,6 +464,9 @@ export interface PromptTokens {
   encoding: string;
   exact: boolean;
   tokens: number;
+  text: number;
+  tools: number;
+  output: number;
   budget: number | null;
   lower_bound: boolean;
   sections: SectionTokens[];

@@ -34,7 +34,7 @@ export interface CacheStage {
   tokens: number;
   /** How often it changes, and because of what. */
   why: string;
-  /** The tokens that are new when it changes: its own and all behind it. */
+  /** The tokens that are read again if it changes: its own and all behind it. */
   change: number;
   breakpoint: string | null;
 }
@@ -42,6 +42,8 @@ export interface CacheStage {
 /** What a provider's cache can keep of it between requests: places to set a breakpoint at. */
 export interface CachePlan {
   sentence: string;
+  /** The tokens of the longest prefix that is kept. */
+  cached: number;
   stages: CacheStage[];
   breakpoints: { part: string; offset: number; tokens: number; kept: boolean }[];
 }

@@ -326,6 +326,7 @@ def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
         parameter_set=options.parameter_set,
         chapters=options.chapter,
         reason=REASON,
+        opening_reason=REASON,
         tolerant=True,
         costs=False,
         params_file=options.params,

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
+from foldline.ide.prompts.request import TOKENS
 from foldline.ide.render.render import chapters_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from foldline.backends.formatting.parts import Line
     from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 FOLDED, SHOWN, OFF = "▸", "▾", "·"
 MARKS = {"added": "+", "removed": "-", "changed": "~"}
-NOW = "as it is now"
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -28,11 +29,15 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     name = f"{descriptor.ns}/{descriptor.key}" if descriptor else render.name
     yield [(visible(name), "bold")]
     for block in render.blocks:
-        yield section_line(block, counter)
+        yield section_line(block, counter, render.cache)
     if render.tokens is not None:
-        budget = f" · budget {render.token_budget:,}" if render.token_budget else ""
-        number, _, words = cost_texts.totals(render.tokens, counter).partition(" ")
-        yield [(f"{number:>9}  {words}{budget}", "bold")]
+        whole, *parts = render.tokens.words
+        if render.token_budget:
+            whole = cost_texts.of_budget(
+                render.tokens.total, render.token_budget, TOKENS, exact=render.tokens.exact
+            )
+        number, _, words = whole.partition(" ")
+        yield [(f"{number:>9}  {' · '.join((words, *parts))}", "bold")]
     if len(render.parameter_sets) > 1:
         others = ", ".join(one.name for one in render.parameter_sets)
         yield [(f"values  {render.parameter_set or 'none'}, of {others}", "dim")]
@@ -46,8 +51,10 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
         yield [("(--text prints the text; --tui opens it here)", "dim")]
 
 
-def section_line(block: Block, counter: TokenCounter) -> Line:
-    """Return the line of one section: its tokens, number, title and key."""
+def section_line(
+    block: Block, counter: TokenCounter, plan: Mapping[str, Any] | None = None
+) -> Line:
+    """Return the line of one section: its tokens, number, title and key; `plan` as `if_opened`."""
     indent = "  " * (len(block.path) - 1)
     number = f"{block.number}. " if block.number else ""
     title = visible(f"{number}{block.title}")
@@ -62,18 +69,18 @@ def section_line(block: Block, counter: TokenCounter) -> Line:
         (f"{indent}{mark} ", "dim"),
         (title, style),
         (f"  {visible(block.key)}", "dim"),
-        (_more(block), "yellow"),
+        (_more(block, plan), "yellow"),
     ]
 
 
-def _more(block: Block) -> str:
-    """Return what the sections below cost with it, or what opening it adds."""
+def _more(block: Block, plan: Mapping[str, Any] | None) -> str:
+    """Return what the sections below cost with it, or what opening it costs."""
     costs = block.tokens
     if costs is None:
         return ""
     gain = cost_texts.gain_of(block)
     if gain is not None:
-        return f"  {cost_texts.if_opened(gain)}"
+        return f"  {cost_texts.if_opened(gain, plan)}"
     return f"  {costs.subtree:,} in all" if costs.subtree != block.own_tokens else ""
 
 
@@ -81,7 +88,7 @@ def diff_lines(found: Comparison) -> Iterator[Line]:
     """Yield the unified diff and the changes' token counts."""
     tokens = found.tokens
     if not (found.unified or found.changes or found.tools):
-        yield [(f"no change since {found.before}: {tokens.after:,} tokens, tools included", "")]
+        yield [(f"No change since {found.before}: {tokens.after:,} tokens with tools", "")]
         return
     for line in found.unified.split("\n") if found.unified else ():
         yield [(line, STYLES.get(line[:1], ""))]
@@ -89,15 +96,7 @@ def diff_lines(found: Comparison) -> Iterator[Line]:
         yield _change(section.key, section)
     for tool in found.tools:
         yield _change(f"tool {tool.name}", tool)
-    sides = f"{tokens.before:,} {_at(found.before)}, {tokens.after:,} {_at(found.after)}"
-    yield [
-        (f"{cost_texts.change(tokens.delta)} tokens", "bold"),
-        (f", tools included: {sides}", ""),
-    ]
-
-
-def _at(label: str) -> str:
-    return label if label == NOW else f"at {label}"
+    yield [(tokens.words, "bold")]
 
 
 def _change(name: str, change: SectionChange | ToolChange) -> Line:

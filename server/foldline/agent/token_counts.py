@@ -13,9 +13,9 @@ from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
-from foldline.ide.cost_texts import gain_of
 from foldline.ide.render.static import section_tokens
-from foldline.ide.render.token_costs import opened_costs
+from foldline.ide.render.static_request import costed
+from foldline.ide.structuring import unstructure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,26 +23,29 @@ if TYPE_CHECKING:
     from foldline.agent.scan import Scan
     from foldline.backends.formatting.parts import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
+    from foldline.ide.render.render import Tokens
     from foldline.ide.render.static import SectionTokens
     from foldline.ide.token_counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCount:
-    """A prompt's tokens; `certain` if running the prompt gives the text that was counted.
+    """The tokens of a prompt's request; `certain` if running it gives what was counted.
 
-    They are a `lower_bound` if running it gives more text than was counted.
+    They are a `lower_bound` if running it gives more text than was counted. It was `executed` if
+    they are no count of its source.
     """
 
     file: str
     name: str
     prompt: str
-    tokens: int
+    tokens: Tokens
     certain: bool
     sections: tuple[SectionTokens, ...]
     lower_bound: bool = False
     undecided: tuple[str, ...] = ()
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
+    executed: bool = False
 
     @property
     def identity(self) -> str:
@@ -67,8 +70,8 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
     counts: list[tuple[PromptFacts, PromptCount]] = []
     for analysis in found.analyses():
         for prompt in analysis.prompts:
-            costs = opened_costs(prompt, counter)
-            sections = section_tokens(prompt.render.blocks, counter, costs)
+            request = costed(prompt, counter)
+            assert request.render.tokens is not None
             template = prompt.template
             counts.append(
                 (
@@ -77,11 +80,11 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         file=found.relative(analysis.file),
                         name=prompt.name.id,
                         prompt=f"{template.text('ns')}/{template.text('key')}",
-                        tokens=sum(section.tokens for section in sections),
-                        certain=prompt.render.exact,
-                        sections=sections,
-                        lower_bound=prompt.render.is_partial,
-                        undecided=prompt.render.undecided,
+                        tokens=request.render.tokens,
+                        certain=request.exact,
+                        sections=section_tokens(request.render.blocks),
+                        lower_bound=request.is_partial,
+                        undecided=request.render.undecided,
                     ),
                 )
             )
@@ -108,13 +111,19 @@ async def executed(
             file = root / count.file
             prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
             render = with_costs(await perform(workspace, prompt, RenderPrompt()), counter)
-            blocks = [block for block in render.blocks if block.enabled]
-            sections = section_tokens(blocks, counter, {one.path: gain_of(one) for one in blocks})
-            tokens = sum(section.tokens for section in sections)
+            assert render.tokens is not None
             made_up = {name.rpartition(".")[2] for name in render.generated}
-            certain = made_up.isdisjoint(part.field for one in blocks for part in one.segments)
+            shown = (part.field for one in render.blocks for part in one.segments)
+            certain, sections = made_up.isdisjoint(shown), section_tokens(render.blocks)
             found.append(
-                PromptCount(count.file, count.name, count.prompt, tokens, certain, sections)
+                replace(
+                    count,
+                    tokens=render.tokens,
+                    certain=certain,
+                    sections=sections,
+                    lower_bound=False,
+                    executed=True,
+                )
             )
     finally:
         await workspace.stop(STOP_SECONDS)
@@ -132,8 +141,11 @@ def table_lines(
     Sections deeper than `depth` are counted with the one that holds them.
     """
     for count in counts:
-        number = counter.format(count.tokens, certain=count.certain, partial=count.lower_bound)
-        doubt = "" if count.certain else "  (values are placeholders, or made up)"
+        whole = count.tokens.total
+        number = counter.format(whole, certain=count.certain, partial=count.lower_bound)
+        doubt = "" if count.certain else "  (estimated from source; --run gives the exact count)"
+        if count.executed and not count.certain:
+            doubt = "  (with values that were made up)"
         if count.lower_bound:
             doubt = "  (without the text that code makes, which --run counts)"
         if count.undecided:
@@ -146,10 +158,15 @@ def table_lines(
             (visible(f"  {count.identity}"), "dim"),
             (doubt, "dim"),
         ]
+        for name, tokens in (("Tools", count.tokens.tools), ("Output schema", count.tokens.output)):
+            if tokens:
+                shown = counter.format(tokens, certain=count.certain)
+                yield [(f"{shown:>9}    ", "cyan"), (name, "dim")]
         for section, inner in _down_to(count.sections, depth):
             opened = f"  {cost_texts.SUMMARIZED}" if section.visibility == "SUMMARY" else ""
             if section.if_opened is not None:
-                opened += f", {cost_texts.if_opened(section.if_opened)}"
+                exact = counter.exact and count.certain
+                opened += f", {cost_texts.if_opened(section.if_opened, exact=exact)}"
             inside = f"  with {inner} inside" if inner else ""
             indent = "  " * section.key.count(".")
             yield [
@@ -157,7 +174,7 @@ def table_lines(
                 (visible(f"{indent}{section.number}. {section.title}"), ""),
                 (opened + inside, "dim"),
             ]
-    total, partial = sum(one.tokens for one in counts), any(one.lower_bound for one in counts)
+    total, partial = sum(one.tokens.total for one in counts), any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
     yield [
@@ -188,7 +205,10 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
     prompts = {
         count.identity: {
             "prompt": count.prompt,
-            "tokens": count.tokens,
+            "tokens": count.tokens.total,
+            "text": count.tokens.text,
+            "tools": count.tokens.tools,
+            "output": count.tokens.output,
             "certain": count.certain,
             "lower_bound": count.lower_bound,
             "undecided_chapters": list(count.undecided),
@@ -197,7 +217,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
                     "number": section.number,
                     "title": section.title,
                     "tokens": section.tokens,
-                    "if_opened": section.if_opened,
+                    "if_opened": unstructure(section.if_opened),
                 }
                 for section in count.sections
             },
@@ -244,7 +264,11 @@ def read_baseline(file: str) -> Baseline:
         return Baseline(
             str(document["encoding"]),
             bool(document["exact"]),
-            {str(name): int(entry["tokens"]) for name, entry in document["prompts"].items()},
+            {
+                # Earlier versions counted the text alone.
+                str(name): int(entry["text"] + entry["tools"] + entry["output"])
+                for name, entry in document["prompts"].items()
+            },
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _no_baseline(file) from error
@@ -287,6 +311,7 @@ def grown_prompts(counts: Sequence[PromptCount], baseline: Baseline, limit: floa
     found: list[Growth] = []
     for count in counts:
         before = baseline.tokens.get(count.identity)
-        if before is not None and count.tokens > before * (1 + limit / 100):
-            found.append(Growth(count.identity, before, count.tokens))
+        after = count.tokens.total
+        if before is not None and after > before * (1 + limit / 100):
+            found.append(Growth(count.identity, before, after))
     return found

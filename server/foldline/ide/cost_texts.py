@@ -1,7 +1,7 @@
 """Token costs of prompts and sections in words, the same in every shell.
 
-The number of a prompt is that of its text; tools and the output's schema are said apart. A
-summarized section says what opening it adds. `~` marks a count that is estimated, or made from the
+The number of a prompt is that of a request: its text, its tools and the output's schema. A
+summarized section says what opening it costs. `~` marks a count that is estimated, or made from the
 source where only running the prompt gives its text: see `approximation`.
 """
 
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.prompts.cache.cache_plan import too_short
+
 if TYPE_CHECKING:
-    from foldline.ide.render.render import Block, Tokens
-    from foldline.ide.render.token_costs import Kept
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from foldline.ide.render.render import Block, IfOpened
     from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts.cache.cache_plan import CachePlan
 
 SUMMARIZED = "summarized"
 MINUS = "\N{MINUS SIGN}"
@@ -30,9 +35,37 @@ def change(count: int) -> str:
     return f"{MINUS if count < 0 else '+'}{abs(count):,}"
 
 
-def if_opened(gain: int) -> str:
-    """Return what opening a summarized section adds: `+269 if opened`."""
-    return f"{change(gain)} if opened"
+def of_budget(used: int, limit: int, unit: str, *, exact: bool) -> str:
+    """Return a cost against its limit: `4,255 of 3,000 tokens (1,255 over)`."""
+    mark = "" if exact else "~"
+    over = f" ({mark}{used - limit:,} over)" if used > limit else ""
+    return f"{mark}{used:,} of {limit:,} {unit}{over}"
+
+
+def changed(before: int, after: int) -> str:
+    """Return how the cost of a request has changed: `+9 tokens with tools (272 → 281)`."""
+    return f"{change(after - before)} tokens with tools ({before:,} → {after:,})"
+
+
+def if_opened(cost: IfOpened, plan: Mapping[str, Any] | None = None, *, exact: bool = True) -> str:
+    """Return what opening a summarized section costs: `+269 if opened`.
+
+    If it changes the tools, that is said: `+38 if opened (+14 text, +24 tools)`. With the cache
+    plan of the prompt, so is what isn't read from the cache then: `1,024 cached tokens read again`.
+    """
+    said = f"{'' if exact else '~'}{change(cost.total)} if opened"
+    if cost.tools:
+        said += f" ({change(cost.text)} text, {change(cost.tools)} tools)"
+    if plan is not None and (again := read_again(cost, plan)):
+        said += f", {again:,} cached tokens read again"
+    return said
+
+
+def read_again(cost: IfOpened, plan: Mapping[str, Any]) -> int:
+    """Return the tokens in a provider's cache that opening a section has it read again."""
+    at = cost.breakpoint
+    cached: int = plan["cached"]
+    return cached - (0 if at is None else plan["breakpoints"][at]["tokens"])
 
 
 def section_cost(
@@ -40,7 +73,8 @@ def section_cost(
     counter: TokenCounter,
     *,
     below: int | None = None,
-    gain: int | None = None,
+    gain: IfOpened | None = None,
+    plan: Mapping[str, Any] | None = None,
     certain: bool = True,
 ) -> str:
     """Return a section's cost: `94 tokens`, `52 tokens, 97 in all`, `59 tokens, +269 if opened`.
@@ -49,34 +83,53 @@ def section_cost(
         own: The tokens of its own text.
         counter: The counter that counted them.
         below: The tokens with those of the sections below it.
-        gain: What opening it adds; None if it isn't summarized, or if that isn't known.
+        gain: What opening it costs; None if it isn't summarized, or if that isn't known.
+        plan: The prompt's cache plan, as in `if_opened`.
         certain: Whether running the prompt gives the text that was counted.
     """
     parts = [tokens(own, counter, certain=certain)]
-    parts += [f"{below:,} in all"] if below not in (None, own) else []
-    parts += [if_opened(gain)] if gain is not None else []
+    if below is not None and below != own:
+        parts += [f"{counter.format(below, certain=certain)} in all"]
+    if gain is not None:
+        parts += [if_opened(gain, plan, exact=counter.exact and certain)]
     return ", ".join(parts)
 
 
-def gain_of(block: Block) -> int | None:
-    """Return what opening a section adds; None if it isn't summarized."""
-    costs = block.tokens
-    if costs is None or costs.if_opened is None or not block.is_summarized:
-        return None
-    return costs.if_opened - costs.subtree
+def gain_of(block: Block) -> IfOpened | None:
+    """Return what opening a section costs; None if it isn't summarized, or can't be opened."""
+    return None if block.tokens is None else block.tokens.if_opened
 
 
-def totals(costs: Tokens, counter: TokenCounter) -> str:
-    """Return a prompt's costs: `114 tokens · 158 tools · 245 output schema`."""
-    parts = [tokens(costs.text, counter)]
-    parts += [f"{costs.tools:,} tools"] if costs.tools else []
-    parts += [f"{costs.output:,} output schema"] if costs.output else []
-    return " · ".join(parts)
+def totals(
+    text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool = True
+) -> tuple[str, ...]:
+    """Return a request's cost and its parts: `272 tokens`, `Text: 114 tokens`, `Tools: …`."""
+    whole = tokens(text + tools + output, counter, certain=certain)
+    if not tools and not output:
+        return (whole,)
+    parts = {"Text": text, "Tools": tools, "Output schema": output}
+    said = (
+        f"{name}: {tokens(count, counter, certain=certain)}"
+        for name, count in parts.items()
+        if count
+    )
+    return (whole, *said)
 
 
-def cached(kept: Kept) -> str:
-    """Return what a provider's cache keeps of the last version, tools included."""
-    return f"{kept.cached:,} cached" if kept.tools else "0 cached: the tools changed"
+def cached(count: int, plan: CachePlan, different: Sequence[str]) -> str:
+    """Return what a provider's cache keeps of the last version, or why that is nothing.
+
+    Args:
+        count: The tokens that it keeps.
+        plan: The plan of the last version.
+        different: What else than the text has changed.
+    """
+    if count:
+        return f"{count:,} tokens reusable from cache"
+    if not plan.cached:
+        return too_short(plan.tokens, plan.rules.minimum_tokens)
+    what = " and ".join(different) or "what the prompt begins with"
+    return f"Nothing cached: {what} changed"
 
 
 def approximation(counter: TokenCounter, *, certain: bool) -> str:

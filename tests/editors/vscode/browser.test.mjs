@@ -48,14 +48,14 @@ test('sections open and close, and what that costs is shown', async () => {
   });
   assert.match(await page.locator('.fidelity').innerText(), /executed/);
   const docs = page.locator('[data-id="reference-docs"]');
-  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\+\d+ if opened$/);
+  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*[+−]\d+ if opened/);
   const before = await total(page);
   await screenshot(page, 'folded');
   await page.getByRole('button', { name: 'Open 2 Reference Documentation' }).click();
   await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).waitFor();
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
-  assert.ok((await total(page)) > before);
-  assert.match(await page.locator('.words').innerText(), /\d cached/);
+  assert.notEqual(await total(page), before);
+  assert.match(await page.locator('.words').innerText(), /cache/i);
   assert.equal(await page.locator('.piece').count(), 10);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -75,7 +75,7 @@ test('parts show their roles, and the plan what a cache can keep', async () => {
   await page.getByRole('tab', { name: 'Costs' }).click();
   const plan = await page.locator('.stages').innerText();
   assert.match(plan, /per request: turns/);
-  assert.match(plan, /no breakpoint: [\d,]+ tokens are too short to be cached/);
+  assert.match(plan, /Too short to cache \([\d,]+ of at least 1,024 tokens\)/);
   await screenshot(page, 'plan');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: 480, height: 700 });

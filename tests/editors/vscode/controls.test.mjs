@@ -219,7 +219,7 @@ test('values that were made up are marked', async () => {
 test('what hides sections says what they cost, in a narrow panel, too', async () => {
   await openPreview('handbook.py');
   await button('Fold All').click();
-  await preview.getByText(/over budget/).waitFor();
+  await preview.getByText(/ over\)/).waitFor();
   assert.match(await preview.locator('.cost:visible').first().innerText(), /^\d{3,} in all$/);
   await page.screenshot({ path: join(FOLDER, 'controls-handbook.png') });
 });

@@ -134,40 +134,58 @@ test('a button that was pressed waits for its answer', async () => {
   assert.equal(await open.isDisabled(), false);
 });
 
+const ALL = { tools: 0, output: 0, encoding: 'o200k', exact: true, words: ['some tokens'] };
+
 test('each section says what it costs, and the strip what of it a cache keeps', async () => {
   const blocks = [
     block('a', { tokens: { self: 1, subtree: 31, if_opened: null } }),
     block('a/b', {
       depth: 1,
       visibility: 'SUMMARY',
-      tokens: { self: 30, subtree: 30, if_opened: 1200 },
+      tokens: {
+        ...{ self: 30, subtree: 30 },
+        if_opened: { text: 14, tools: -98, total: -84, breakpoint: 0 },
+      },
+    }),
+    block('c', {
+      visibility: 'SUMMARY',
+      tokens: {
+        ...{ self: 30, subtree: 30 },
+        if_opened: { text: 1_170, tools: 0, total: 1_170, breakpoint: null },
+      },
     }),
   ];
-  const tokens = { text: 31, tools: 20, output: 0, total: 51, encoding: 'o200k', exact: false };
+  const tokens = {
+    ...{ text: 61, tools: 20, output: 0, total: 81, encoding: 'o200k', exact: false },
+    words: ['~81 tokens', 'Text: ~61 tokens', 'Tools: ~20 tokens'],
+  };
+  const mark = { part: 'user', offset: 1, tokens: 1_100, kept: true };
+  const plan = { sentence: '', stages: [], cached: 2_124, breakpoints: [mark] };
   await show(blocks, {
     tokens,
-    kept: { characters: blocks[0].text.length, tokens: 1, tools: true, cached: 21 },
+    kept: { characters: blocks[0].text.length, tools: true, cached: 21, words: '21 reusable' },
+    cache: plan,
   });
   const costs = await page
     .locator('.costs')
     .evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
   assert.deepEqual(costs, [
     ['1 token', '31 in all'],
-    ['30 tokens', '+1,170 if opened'],
+    ['30 tokens', '−84 if opened (+14 text, −98 tools), 1,024 cached tokens read again'],
+    ['30 tokens', '+1,170 if opened, 2,124 cached tokens read again'],
   ]);
   assert.equal(
     await page.locator('.words').innerText(),
-    '31 tokens\n20 tools\n21 cached\nestimated',
+    '~81 tokens\nText: ~61 tokens\nTools: ~20 tokens\n21 reusable',
   );
+  assert.match(await page.locator('.words b').getAttribute('title'), /Estimated/);
   assert.deepEqual(
     await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
-    ['piece full', 'piece folded fresh'],
+    ['piece full breakpoint', 'piece folded fresh', 'piece folded fresh'],
   );
-  await update(['a', 'a/b'], [], {
-    tokens,
-    kept: { characters: 0, tokens: 0, tools: false, cached: 0 },
-  });
-  assert.match(await page.locator('.words').innerText(), /0 cached: the tools changed/);
+  // Without a plan nothing is known of caches.
+  await update(['a', 'a/b', 'c'], [], { tokens, cache: null });
+  assert.equal(await page.locator('[data-id="c"] .if-opened').innerText(), '+1,170 if opened');
   await show(blocks);
   assert.equal(await page.locator('.total').isVisible(), false);
 });
@@ -177,10 +195,11 @@ test('the strip has a mark where a provider can be asked to keep what is in fron
   const offset = blocks[0].text.length + blocks[1].text.length;
   const mark = { part: 'user', offset, tokens: 1_300, kept: true };
   await show(blocks, {
-    tokens: { text: 51, tools: 0, output: 0, total: 51, encoding: 'o200k', exact: false },
+    tokens: { ...ALL, text: 51, total: 51 },
     cache: {
       stages: [],
-      sentence: 'cacheable: 1,300 tokens in every request',
+      sentence: 'Can be cached: 1,300 tokens in every request',
+      cached: 1_300,
       breakpoints: [mark, { ...mark, offset: 1, kept: false }],
     },
   });
@@ -195,18 +214,18 @@ test('the strip has a mark where a provider can be asked to keep what is in fron
 });
 
 test('the plan is a list of what changes, how often, and what that costs', async () => {
-  const tokens = { text: 1400, tools: 0, output: 0, total: 1400, encoding: 'o200k', exact: false };
+  const tokens = { ...ALL, text: 1_400, total: 1_400 };
   const stages = [
     {
       ...{ first: 'tools', last: 'b', tokens: 1_300, why: 'stable: a (name)', change: 1_400 },
-      breakpoint: 'breakpoint after 1,300 tokens, the same in every request of a deployment',
+      breakpoint: 'Cache breakpoint here: stays the same in every request',
     },
     {
       ...{ first: 'c', last: 'c', tokens: 100, why: 'per request: c (time)', change: 100 },
       breakpoint: null,
     },
   ];
-  const cache = { sentence: 'cacheable: 1,300 tokens', breakpoints: [], stages };
+  const cache = { sentence: 'Can be cached', cached: 1_300, breakpoints: [], stages };
   await show([block('a'), block('b'), block('c')], { tokens, cache });
   const list = page.locator('.stages');
   assert.equal(await list.count(), 0);
@@ -216,9 +235,9 @@ test('the plan is a list of what changes, how often, and what that costs', async
       .locator('tr')
       .evaluateAll((made) => made.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.deepEqual(await rows(), [
-    ['sections', 'tokens', 'changes', 'not cached if it changes'],
+    ['sections', 'tokens', 'changes', 're-read if changed'],
     ['tools … b', '1,300', 'stable: a (name)', '1,400'],
-    ['breakpoint after 1,300 tokens, the same in every request of a deployment'],
+    ['Cache breakpoint here: stays the same in every request'],
     ['c', '100', 'per request: c (time)', '100'],
   ]);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: stages.slice(1) } });
@@ -262,7 +281,7 @@ test('a section that could not be rendered says why, and the others are there', 
 });
 
 test('the bar says what the module does beside its prompts', async () => {
-  const tokens = { text: 4, tools: 0, output: 0, total: 4, encoding: 'o200k', exact: true };
+  const tokens = { ...ALL, text: 4, total: 4 };
   const effects = [
     { line: 5, message: 'opened a connection' },
     { line: 7, message: 'forked' },
@@ -532,8 +551,9 @@ test('the page tells which section the pointer or the focus is on', async () => 
 
 test('where the budget ends has a mark on the strip, once the text goes beyond it', async () => {
   const blocks = [block('a', { tokens: { self: 100, subtree: 100, if_opened: null } })];
-  const tokens = { text: 100, tools: 0, output: 0, total: 100, encoding: 'o200k', exact: true };
-  const budget = { limit: 40, unit: 'tokens', used: 100, over: 60 };
+  const tokens = { ...ALL, text: 100, total: 100 };
+  const words = '100 of 40 tokens (60 over)';
+  const budget = { limit: 40, unit: 'tokens', used: 100, over: 60, words };
   await show(blocks, { tokens, budget });
   const [mark, strip] = await Promise.all([
     page.locator('.limit').boundingBox(),
@@ -541,6 +561,7 @@ test('where the budget ends has a mark on the strip, once the text goes beyond i
   ]);
   assert.ok(Math.abs((mark.x + 1 - strip.x) / strip.width - 0.4) < 0.01);
   assert.match(await page.locator('.limit').getAttribute('title'), /ends here: 40 tokens/);
+  assert.equal(await page.locator('.words .over').innerText(), words);
   await show(blocks, { tokens, budget: { ...budget, limit: 200, over: 0 } });
   assert.equal(await page.locator('.limit').count(), 0);
 });

@@ -113,7 +113,7 @@ test('the view of prompts shows tokens, the budget and what is summarized', asyn
   assert.doesNotMatch(await row('farewell').innerText(), /over budget/);
   await triage.locator('.monaco-tl-twistie').click();
   await row('2 Rules').waitFor();
-  assert.match(await row('2 Rules').innerText(), /\d+ · summarized · \+\d+ if opened/);
+  assert.match(await row('2 Rules').innerText(), /\d+ · summarized · ~?[+−]\d+ if opened/);
   await screenshot(page, 'prompts');
   await row('2 Rules').click();
   await page.locator('.tab.active', { hasText: 'triage.py' }).waitFor();

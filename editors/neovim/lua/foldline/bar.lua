@@ -137,10 +137,8 @@ function facts(preview)
   say('%d of %d summarized', counts.summarized, counts.sections)
   say(preview.fidelity)
   say(preview.parameter_set and 'set %s' or nil, preview.parameter_set)
-  local tokens = preview.tokens or {}
-  say((tokens.tools or 0) > 0 and '+%s tools' or nil, costs.amount(tokens.tools or 0))
-  say((tokens.output or 0) > 0 and '+%s output schema' or nil, costs.amount(tokens.output or 0))
-  say(costs.cached(preview))
+  vim.list_extend(parts, preview.tokens and preview.tokens.words or {}, 2)
+  say(preview.kept and '%s' or nil, preview.kept and preview.kept.words)
   for _, effect in ipairs(preview.effects or {}) do
     say('line %d %s', effect.line, effect.message)
   end

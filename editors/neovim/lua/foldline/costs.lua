@@ -1,5 +1,7 @@
---- What a preview costs, in tokens: of the text alone, with tools and the output's schema apart.
+--- What a preview costs, in tokens: its text, its tools and the output's schema.
 local M = {}
+
+local about, signed
 
 ---@class foldline.Counts
 ---@field inside table<string, integer> by block: how many sections are below it, shown or not
@@ -36,21 +38,31 @@ function M.is_summarized(block)
   return block.enabled and block.visibility == 'SUMMARY'
 end
 
---- What opening a summarized section adds, such as "+269 if opened".
+--- What opening a summarized section costs: "+269 if opened". Where that changes the tools, or what
+--- a provider's cache keeps, it says so.
+---@param preview foldline.Preview
 ---@param block foldline.Block
 ---@return string?
-function M.if_opened(block)
-  local tokens = block.tokens
-  if not tokens or not tokens.if_opened or not M.is_summarized(block) then
+function M.if_opened(preview, block)
+  local cost = block.tokens and block.tokens.if_opened
+  if not cost then
     return nil
   end
-  return M.gain(tokens.if_opened - tokens.subtree)
+  local parts = M.gain(cost.total, preview)
+  if cost.tools ~= 0 then
+    parts = ('%s (%s text, %s tools)'):format(parts, signed(cost.text), signed(cost.tools))
+  end
+  local plan = preview.cache
+  local mark = plan and cost.breakpoint and plan.breakpoints[cost.breakpoint + 1]
+  local again = (plan and plan.cached or 0) - (mark and mark.tokens or 0)
+  return again > 0 and ('%s, %s cached tokens read again'):format(parts, M.amount(again)) or parts
 end
 
 ---@param more integer
+---@param preview { tokens: { exact: boolean }? }?
 ---@return string "+269 if opened"
-function M.gain(more)
-  return ('%s%s if opened'):format(more < 0 and '−' or '+', M.amount(math.abs(more)))
+function M.gain(more, preview)
+  return ('%s%s if opened'):format(about(preview), signed(more))
 end
 
 --- The cost of one section: "94 tokens", "52 tokens, 97 in all", "59 tokens, +269 if opened".
@@ -69,7 +81,7 @@ function M.label(preview, block)
   if tokens.subtree ~= tokens.self then
     table.insert(parts, M.amount(tokens.subtree) .. ' in all')
   end
-  table.insert(parts, M.if_opened(block))
+  table.insert(parts, M.if_opened(preview, block))
   return table.concat(parts, ', ')
 end
 
@@ -82,39 +94,30 @@ function M.hidden(preview, block)
   return inside > 0 and ('+%d section%s'):format(inside, inside == 1 and '' or 's') or nil
 end
 
---- How much of the prompt a provider's cache keeps of the last version, tools included: they are
---- sent first.
----@param preview foldline.Preview
----@return string?
-function M.cached(preview)
-  local kept = preview.kept
-  if not kept then
-    return nil
-  end
-  return kept.tools and M.amount(kept.cached) .. ' cached' or '0 cached: the tools changed'
-end
-
---- The whole text, against the budget where there is one: "1,657 of 1,500 tokens".
+--- All of it, against the budget where there is one: "1,657 of 1,500 tokens (157 over)".
 ---@param preview foldline.Preview
 ---@return string?
 function M.total(preview)
-  local budget = preview.budget
-  if budget and budget.unit == 'bytes' then
-    return ('%s of %s bytes'):format(M.amount(budget.used), M.amount(budget.limit))
-  end
-  local text = preview.tokens and preview.tokens.text
-  if text and budget then
-    return ('%s of %s'):format(M.amount(text), M.tokens(budget.limit, preview))
-  end
-  return text and M.tokens(text, preview)
+  return preview.budget and preview.budget.words or preview.tokens and preview.tokens.words[1]
+end
+
+---@param preview { tokens: { exact: boolean }? }?
+---@return string "~" for a number that is an estimate
+function about(preview)
+  return preview and preview.tokens and preview.tokens.exact == false and '~' or ''
+end
+
+---@param count integer
+---@return string "+269"
+function signed(count)
+  return (count < 0 and '−' or '+') .. M.amount(math.abs(count))
 end
 
 ---@param count integer
 ---@param preview { tokens: { exact: boolean }? }?
 ---@return string
 function M.tokens(count, preview)
-  local estimated = preview and preview.tokens and preview.tokens.exact == false and '~' or ''
-  return ('%s%s token%s'):format(estimated, M.amount(count), count == 1 and '' or 's')
+  return ('%s%s token%s'):format(about(preview), M.amount(count), count == 1 and '' or 's')
 end
 
 ---@param count integer

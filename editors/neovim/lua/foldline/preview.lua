@@ -16,18 +16,26 @@ local M = {}
 ---@field error { message: string, file: string?, line: integer? }? why it is not rendered
 ---@field role string? the role of its message, where that isn't the user's
 ---@field segments { text: string, field: string? }[]?
----@field tokens { self: integer, subtree: integer, if_opened: integer? }?
+---@field tokens { self: integer, subtree: integer, if_opened: foldline.IfOpened? }?
+
+---@class foldline.IfOpened
+---@field text integer
+---@field tools integer
+---@field total integer
+---@field breakpoint integer? 0-based, of the cache plan
 
 ---@class foldline.CacheStage
 ---@field first string the key of the section that it begins in, or 'tools'
 ---@field last string
 ---@field tokens integer
 ---@field why string how often it changes, and because of what
----@field change integer the tokens that are new when it changes
+---@field change integer the tokens that are read again if it changes
 ---@field breakpoint string?
 
 ---@class foldline.CachePlan
 ---@field sentence string
+---@field cached integer the tokens of the longest prefix that is kept
+---@field breakpoints { tokens: integer }[]
 ---@field stages foldline.CacheStage[]
 
 ---@class foldline.Stale
@@ -43,6 +51,7 @@ local M = {}
 ---@field total integer
 ---@field encoding string
 ---@field exact boolean
+---@field words string[] the total and its parts
 
 ---@class foldline.Field
 ---@field name string
@@ -83,7 +92,7 @@ local M = {}
 ---@field order string[] ids of all blocks
 ---@field tools { name: string, description: string, tokens: integer? }[]?
 ---@field tokens foldline.Tokens?
----@field kept { cached: integer, tools: boolean }? what a cache keeps of the version before
+---@field kept { cached: integer, tools: boolean, words: string }? what a cache keeps
 ---@field cache foldline.CachePlan? what a cache can keep between requests
 ---@field effects { line: integer, message: string }[]?
 ---@field params table<string, table<string, any>>? the values that were typed
@@ -92,7 +101,7 @@ local M = {}
 ---@field parameter_sets foldline.ParameterSet[]?
 ---@field chapters foldline.Chapter[]?
 ---@field chapters_shown string? which of them are open, in words
----@field budget { limit: integer, unit: string, used: integer, over: integer }?
+---@field budget { limit: integer, unit: string, used: integer, over: integer, words: string }?
 ---@field generated string[]? the fields whose values were made up
 ---@field interpreter { path: string, reason: string, python: string?, mismatch: string? }?
 ---@field stale foldline.Stale?
@@ -591,7 +600,7 @@ function peek(preview)
   end
   local argument = { section_key = block.key, sessionId = preview.session_id }
   M.execute(preview, 'prompt.readSection', argument, function(section)
-    local more = costs.if_opened(block)
+    local more = costs.if_opened(preview, block)
     local title = ('%s%s'):format(block.key, more and ', ' .. more or '')
     require('foldline.scratch').float(title, vim.split(section.text, '\n'), 'markdown')
   end)

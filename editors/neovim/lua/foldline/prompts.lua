@@ -177,7 +177,7 @@ function add_prompt(page, prompt, cost)
         depth,
         section.range,
         number .. section.title,
-        shown .. (gain and ', ' .. costs.gain(gain) or '')
+        shown .. (gain and ', ' .. costs.gain(gain.total, about) or '')
       )
       add_sections(section.children, depth + 1)
     end

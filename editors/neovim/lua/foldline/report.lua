@@ -16,9 +16,8 @@ function M.show(preview, mods)
   add('%s: %s', preview.name, costs.total(preview) or 'not counted')
   local counts = preview.counts
   add('%d of %d sections summarized, %s', counts.summarized, counts.sections, preview.fidelity)
-  local cached = costs.cached(preview)
-  if cached then
-    add('%s of the last version', cached)
+  if preview.kept then
+    add('After the last change: %s', preview.kept.words)
   end
   add_sections(preview, add, function()
     return #lines
@@ -53,7 +52,7 @@ function add_sections(preview, add, last, sources)
     local block = preview.blocks[id]
     local own = block.tokens and block.tokens.self
     local subtree = block.tokens and block.tokens.subtree
-    local more = costs.if_opened(block)
+    local more = costs.if_opened(preview, block)
     local what = ('%s%s'):format(('  '):rep(block.depth), title(block))
     local note = block.error and ' (not rendered)'
       or not block.enabled and ' (disabled)'

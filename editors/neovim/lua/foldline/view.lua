@@ -321,7 +321,7 @@ function plan_lines(plan)
   for _, stage in ipairs(plan.stages) do
     local name = stage.first == stage.last and stage.first
       or ('%s … %s'):format(stage.first, stage.last)
-    local cost = ("%d tokens, %s; if it changes, %d aren't cached"):format(
+    local cost = ('%d tokens, %s; re-read if changed: %d'):format(
       stage.tokens,
       stage.why,
       stage.change

@@ -17,17 +17,25 @@ export async function showTokenReport(server: Server, previews: Previews): Promi
 }
 
 export function tokenReport(costs: PromptTokens): string {
-  const about = costs.exact ? '' : '~';
+  const about = costs.exact && costs.certain ? '' : '~';
   const rows = costs.sections.map(({ path, number, title, tokens, subtree, if_opened }) => [
     `${'  '.repeat(path.length - 1)}${number} ${title}`.trimEnd(),
     String(tokens),
     String(subtree),
-    if_opened === null ? '' : signed(if_opened),
+    if_opened === null ? '' : signed(if_opened.total),
   ]);
   const head = ['section', 'own', 'with below', 'if opened'];
   const share = costs.budget === null ? '' : ` of ${costs.budget}`;
+  const parts = Object.entries({
+    Text: costs.text,
+    Tools: costs.tools,
+    'Output schema': costs.output,
+  });
   return [
     `${costs.name}: ${about}${costs.tokens}${share} tokens (${costs.encoding}), counted from the source`,
+    ...parts
+      .filter(([, tokens]) => tokens > 0)
+      .map(([name, tokens]) => `${name}: ${about}${tokens}`),
     '',
     ...table([head, ...rows]),
     '',

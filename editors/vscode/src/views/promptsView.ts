@@ -161,7 +161,7 @@ function promptItem({ prompt, costs }: PromptNode): vscode.TreeItem {
 }
 
 function tokensOf(costs: PromptTokens): string {
-  const about = costs.exact ? '' : '~';
+  const about = costs.exact && costs.certain ? '' : '~';
   const of = costs.budget === null ? '' : ` of ${costs.budget.toLocaleString()}`;
   return `${about}${costs.tokens.toLocaleString()}${of} tokens`;
 }
@@ -182,7 +182,7 @@ function sectionItem({ prompt, section, costs, about }: SectionNode): vscode.Tre
     ...(summarized ? ['summarized'] : []),
     ...(cost === undefined || cost.if_opened === null
       ? []
-      : [`${signed(cost.if_opened)} if opened`]),
+      : [`${about}${signed(cost.if_opened.total)} if opened`]),
   ].join(' · ');
   item.iconPath = new vscode.ThemeIcon(summarized ? 'fold' : 'symbol-text');
   item.tooltip = key;

@@ -1,8 +1,8 @@
 // One section on the page: a head that folds it, and its text as Markdown or as it is sent.
 
-import type { Block } from '../wire';
+import type { Block, CachePlan } from '../wire';
 import { button, element } from './dom';
-import { amount, change as difference, counted } from './numbers';
+import { amount, counted, ifOpened } from './numbers';
 import { elementsOf, type Token } from './tokens';
 import { reasonOf } from './reasons';
 
@@ -109,7 +109,7 @@ export class BlockView {
   }
 
   /** Shows the block; touches the page only where something differs. True when the text differs. */
-  update(block: Block, mode: Mode, reveals: boolean): boolean {
+  update(block: Block, mode: Mode, reveals: boolean, plan: CachePlan | null): boolean {
     this.block = block;
     const label = [block.number, block.title].filter(Boolean).join(' ') || block.key;
     this.heading.setAttribute('aria-level', String(Math.min(block.depth + 2, 6)));
@@ -126,7 +126,7 @@ export class BlockView {
     const state = badgeOf(block);
     this.badge.textContent = state;
     this.badge.hidden = state === '';
-    this.costs.replaceChildren(...costsOf(block));
+    this.costs.replaceChildren(...costsOf(block, plan));
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? 'Close' : 'Open';
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
@@ -257,8 +257,8 @@ export function textOf(block: Block, part: Part): string {
   return own.map((segment) => segment.text).join('');
 }
 
-/** What the block costs: itself, with what is shown below it, and what opening it adds. */
-function costsOf({ tokens, enabled, error }: Block): Node[] {
+/** What the block costs: itself, with what is shown below it, and what opening it costs. */
+function costsOf({ tokens, enabled, error }: Block, plan: CachePlan | null): Node[] {
   if (tokens === undefined || !enabled || error) {
     return [];
   }
@@ -271,11 +271,14 @@ function costsOf({ tokens, enabled, error }: Block): Node[] {
     costs.push(cost('subtree', `${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    const added = `${difference(tokens.if_opened - tokens.subtree)} if opened`;
-    costs.push(cost('if-opened', added, 'What opening it adds'));
+    costs.push(cost('if-opened', ifOpened(tokens.if_opened, plan), OPENING));
   }
   return costs;
 }
+
+const OPENING =
+  'What the next request costs more or less once this section is open: its text and its tools in, ' +
+  'its summary and tools that nothing needs any more out.';
 
 function cost(kind: string, words: string, title: string): HTMLElement {
   return element('span', { class: `cost ${kind}`, title }, words);

@@ -27,15 +27,16 @@ export class Costs {
     if (!tokens) {
       return;
     }
+    const title = tokens.exact ? `Counted with ${tokens.encoding}` : ESTIMATED;
+    const over = (budget?.over ?? 0) > 0;
+    const [whole, ...parts] = tokens.words;
     const numbers = [
-      element('b', {}, counted(tokens.text, 'token')),
-      ...numbersOf(tokens, kept ?? null).map((text) => element('span', {}, text)),
-      budget && budgetOf(budget),
-      element('span.quiet', { title: COUNTED }, tokens.exact ? tokens.encoding : 'estimated'),
+      element(over ? 'b.over' : 'b', { title }, budget?.words ?? whole ?? ''),
+      ...[...parts, ...(kept ? [kept.words] : [])].map((text) => element('span', {}, text)),
     ];
     const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(' · ');
     this.words.replaceChildren(
-      ...numbers.filter((number) => number instanceof Node),
+      ...numbers,
       ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
     this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
@@ -86,26 +87,5 @@ export class Costs {
   }
 }
 
-/** The numbers besides that of the text, which every client shows alike. */
-export function numbersOf(tokens: Tokens, kept: Kept | null): string[] {
-  const cached =
-    kept && (kept.tools ? `${amount(kept.cached)} cached` : '0 cached: the tools changed');
-  return [
-    tokens.tools > 0 && `${amount(tokens.tools)} tools`,
-    tokens.output > 0 && `${amount(tokens.output)} output schema`,
-    cached,
-  ].filter((said) => typeof said === 'string');
-}
-
-function budgetOf({ used, limit, unit, over }: Budget): HTMLElement {
-  const of = unit === 'tokens' ? '' : ` ${unit}`;
-  const words = `${amount(used)} of ${amount(limit)}${of}`;
-  return element(
-    `span.${over > 0 ? 'over' : 'budget'}`,
-    { title: 'The budget for the text' },
-    over > 0 ? `${words}: ${amount(over)} over budget` : `${words} budget`,
-  );
-}
-
-const COUNTED = 'How the tokens are counted';
+const ESTIMATED = 'Estimated: install foldline[tokens] for exact counts.';
 const EFFECTS = 'Side effects of importing the module.';

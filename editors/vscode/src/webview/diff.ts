@@ -2,14 +2,13 @@
 
 import type { Comparison } from '../wire';
 import { element } from './dom';
-import { amount, change } from './numbers';
+import { change } from './numbers';
 
 export function diffOf(found: Comparison): HTMLElement {
   const { tokens, changes } = found;
   if (changes.length === 0 && found.unified === '') {
     return element('p.doc', {}, `No change since ${found.before}.`);
   }
-  const words = `${amount(tokens.before)} tokens in ${found.before}, ${amount(tokens.after)} in ${found.after} (${change(tokens.delta)})`;
   const sections = changes.map((item) =>
     element('li', {}, `${item.title || item.key}: ${item.change}, ${change(item.tokens)} tokens`),
   );
@@ -18,7 +17,7 @@ export function diffOf(found: Comparison): HTMLElement {
   return element(
     'div.diff',
     {},
-    element('p.doc', {}, words),
+    element('p.doc', {}, tokens.words),
     element('ul', {}, ...sections),
     element('pre', { tabindex: '0', 'aria-label': 'Differences' }, ...lines.map(lineOf)),
   );

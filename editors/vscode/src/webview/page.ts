@@ -235,7 +235,7 @@ export class Page {
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? '' : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.view?.reveals ?? true);
+      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {

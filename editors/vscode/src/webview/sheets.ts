@@ -2,7 +2,6 @@
 
 import type { View } from '../preview/messages';
 import type { Block, CacheStage, Output, Tool } from '../wire';
-import { numbersOf } from './costs';
 import { element } from './dom';
 import { amount, counted, share } from './numbers';
 
@@ -75,8 +74,7 @@ export function costsSheet(blocks: readonly Block[], view: View): Node[] {
   if (!tokens) {
     return [];
   }
-  const whole = `${amount(tokens.total)} tokens in all: ${amount(tokens.text)} text`;
-  const parts = [whole, ...numbersOf(tokens, view.kept ?? null)].join(' · ');
+  const parts = [...tokens.words, ...(view.kept ? [view.kept.words] : [])].join(' · ');
   const dear = blocks
     .filter((block) => (block.tokens?.self ?? 0) > 0)
     .sort((one, other) => (other.tokens?.self ?? 0) - (one.tokens?.self ?? 0));
@@ -132,7 +130,7 @@ function planOf(stages: readonly CacheStage[]): HTMLElement {
       ? []
       : [element('tr.mark', {}, element('td', { colspan: '4' }, breakpoint))]),
   ]);
-  return table('stages', ['sections', 'tokens', 'changes', 'not cached if it changes'], rows);
+  return table('stages', ['sections', 'tokens', 'changes', 're-read if changed'], rows);
 }
 
 function table(kind: string, names: string[], rows: HTMLElement[]): HTMLElement {

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.cache.cache_plan import TOOLS, CacheRules
+from foldline.prompts.cache.cache_plan import NOT_TEXT, TOOLS, CacheRules
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Cuts:
         kept = [mark for mark in plan.breakpoints if mark.kept]
         self.after_tools = any(mark.part == TOOLS for mark in kept)
         """True if there is a breakpoint behind the tools."""
-        offsets = [mark.offset for mark in kept if mark.part != TOOLS]
+        offsets = [mark.offset for mark in kept if mark.part not in NOT_TEXT]
         self._pieces = {
             text: [text[start:end] for start, end in pairwise((0, *places, len(text)))]
             for text, places in ((one.text, _within(one, offsets)) for one in rendered.messages)

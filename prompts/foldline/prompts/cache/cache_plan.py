@@ -1,8 +1,8 @@
 """Prompt-cache plans: the cacheable prefix of a rendered prompt, and its breakpoints.
 
-Providers keep prefixes of requests: tools first, then the text. So a value that changes with each
-request makes everything behind it new. The plan says how often each span changes, in the order
-of the wire, and after which of them a breakpoint pays.
+Providers keep prefixes of requests: the output's schema and the tools first, then the text. So a
+value that changes with each request makes everything behind it new. The plan says how often each
+span changes, in the order of the wire, and after which of them a breakpoint pays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ __all__ = [
     "MisplacedValue",
 ]
 
-TOOLS = "tools"
+OUTPUT, TOOLS = "output schema", "tools"
+NOT_TEXT = (OUTPUT, TOOLS)
+"""The parts that aren't text: breakpoints in a message can't be set there."""
 
 _FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
 _COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
@@ -71,10 +73,10 @@ class CacheSpan(NamedTuple):
     """A span of the request that changes as a whole.
 
     Args:
-        part: `tools`, or the role of the message.
-        path: The section; None for tools.
+        part: `output schema`, `tools`, or the role of the message.
+        path: The section; None for the schema and the tools.
         fields: The fields whose values are in it.
-        start: Where it begins in `RenderedPrompt.text`; 0 for tools.
+        start: Where it begins in `RenderedPrompt.text`; 0 for the schema and the tools.
         end: Where it ends.
         tokens: How many tokens it has.
         stability: How often it changes by itself.
@@ -102,8 +104,8 @@ class Breakpoint:
 
     Args:
         after: The index of the last span in front of it.
-        part: Where it is: `tools`, or the role of the message.
-        offset: The offset in `RenderedPrompt.text`; 0 for tools.
+        part: Where it is: `output schema`, `tools`, or the role of the message.
+        offset: The offset in `RenderedPrompt.text`; 0 for the schema and the tools.
         tokens: The tokens in front of it.
         stability: How often the prefix changes.
         kept: False if the prefix is too short to be kept, so that no breakpoint is set.
@@ -115,6 +117,11 @@ class Breakpoint:
     tokens: int
     stability: Stability
     kept: bool
+
+    def ends_before(self, span: UncountedSpan) -> bool:
+        """Return True if there is a breakpoint where this span follows on the same prefix."""
+        level = max(self.stability, Stability.DEPLOYMENT)
+        return level < span.stability and level <= Stability.SESSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,7 @@ class CacheStage:
         tokens: How many tokens it has.
         stability: How often it changes together with what is in front of it.
         cause: The section and the fields that change so often; None if nothing of it changes.
+        fields: These fields.
         change: The tokens that are new when it changes: its own and all behind it.
         breakpoint: What the plan says of a breakpoint behind it; None if none belongs there.
     """
@@ -146,6 +154,7 @@ class CacheStage:
     tokens: int
     stability: Stability
     cause: str | None
+    fields: tuple[str, ...]
     change: int
     breakpoint: str | None
 
@@ -153,6 +162,8 @@ class CacheStage:
     def why(self) -> str:
         """The frequency of its changes, and their cause."""
         words = _WORDS[self.stability]
+        if self.stability is Stability.UNKNOWN:
+            return _undeclared(self.fields or (self.first,))
         return words if self.cause is None else f"{words}: {self.cause}"
 
 
@@ -174,10 +185,10 @@ class CachePlan:
         """The plan in a few words; empty where nothing could be kept."""
         minimum = self.rules.minimum_tokens
         longest = max((mark.tokens for mark in self.breakpoints), default=0)
-        said = f"too short to be cached: {longest:,} tokens of at least {minimum:,}; "
+        said = f"{too_short(longest, minimum)}; "
         if kept := [mark for mark in self.breakpoints if mark.kept]:
             parts = (f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept)
-            said = f"cacheable: {', '.join(parts)}; "
+            said = f"Can be cached: {', '.join(parts)}; "
         unknown = (n for n, span in enumerate(self.spans) if span.stability is Stability.UNKNOWN)
         first = next(unknown, len(self.spans))
         behind = sum(span.tokens for span in self.spans[first + 1 :])
@@ -186,6 +197,30 @@ class CachePlan:
         name = _name(self.spans[first : first + 1])
         hint = f"{behind:,} tokens behind {name}, which doesn't declare how often it changes"
         return said + hint if longest else hint
+
+    @property
+    def cached(self) -> int:
+        """The tokens of the longest prefix that a provider keeps; 0 if none is long enough."""
+        return max((mark.tokens for mark in self.breakpoints if mark.kept), default=0)
+
+    def kept_before(self, same: int, following: UncountedSpan | None) -> int | None:
+        """Return the longest prefix that another request reads from the cache after this one.
+
+        It's the index of the breakpoint at its end; None if it reads nothing.
+
+        Args:
+            same: How many spans both requests begin with.
+            following: The span behind those in the other one; None at its end.
+        """
+        found = (
+            index
+            for index, mark in enumerate(self.breakpoints)
+            if mark.kept
+            and mark.part not in NOT_TEXT
+            and mark.after < same
+            and (mark.after < same - 1 or following is None or mark.ends_before(following))
+        )
+        return max(found, key=lambda index: self.breakpoints[index].tokens, default=None)
 
     def misplaced(self) -> Iterator[MisplacedValue]:
         """Yield the first declared value of each kind in front of what changes less often.
@@ -224,7 +259,7 @@ class CachePlan:
             stability = max(span.stability for _, span in row)
             lines.append(
                 f"{name:{width}}  {tokens:>7,} tokens  {_WORDS[stability]}"
-                f"; if it changes, {behind:,} aren't cached"
+                f"; re-read if changed: {behind:,}"
             )
             behind -= tokens
             if mark := marks.get(row[-1][0]):
@@ -233,12 +268,8 @@ class CachePlan:
 
     def _said(self, mark: Breakpoint) -> str:
         if mark.kept:
-            prefix = _PREFIXES[mark.stability]
-            return f"breakpoint after {mark.tokens:,} tokens, the same {prefix}"
-        return (
-            f"no breakpoint: {mark.tokens:,} tokens are too short to be cached "
-            f"(at least {self.rules.minimum_tokens:,})"
-        )
+            return f"Cache breakpoint here: stays the same {_PREFIXES[mark.stability]}"
+        return too_short(mark.tokens, self.rules.minimum_tokens)
 
     def stages(self) -> Iterator[CacheStage]:
         """Yield the request in at most five spans, each of which changes more often."""
@@ -250,8 +281,9 @@ class CachePlan:
             mark = marks.get(indices[-1])
             said = None if mark is None else self._said(mark)
             cause = _name(spans[:1]) if prefix is not Stability.CONSTANT else None
+            first, last = spans[0], spans[-1].dotted_key
             yield CacheStage(
-                spans[0].dotted_key, spans[-1].dotted_key, tokens, prefix, cause, behind, said
+                first.dotted_key, last, tokens, prefix, cause, first.fields, behind, said
             )
             behind -= tokens
 
@@ -260,7 +292,8 @@ class CachePlan:
         return {
             "sentence": self.sentence,
             "minimumTokens": self.rules.minimum_tokens,
-            "stages": [_json(stage) for stage in self.stages()],
+            "cached": self.cached,
+            "stages": [_json(stage, without="fields") for stage in self.stages()],
             "breakpoints": [_json(mark, without="after") for mark in self.breakpoints],
             "misplaced": [
                 {
@@ -295,9 +328,19 @@ _PREFIXES = {
     Stability.CONSTANT: "in every request",
     Stability.DEPLOYMENT: "in every request of a deployment",
     Stability.SESSION: "in every request of a session",
-    Stability.UNKNOWN: "while this conversation goes on",
-    Stability.REQUEST: "while this conversation goes on",
+    Stability.UNKNOWN: "for the whole conversation",
+    Stability.REQUEST: "for the whole conversation",
 }
+
+
+def too_short(tokens: int, minimum: int) -> str:
+    """Return why a prefix of so many tokens isn't kept."""
+    return f"Too short to cache ({tokens:,} of at least {minimum:,} tokens)"
+
+
+def _undeclared(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"How often {listed} change{'' if len(names) > 1 else 's'} isn't declared"
 
 
 def planned(
@@ -310,10 +353,50 @@ def planned(
     """Return the plan of a request's spans, in the order of the wire."""
     prefixes = accumulate((span.stability for span in uncounted), max)
     spans = tuple(
-        CacheSpan(*span[:5], count_tokens(span.text), span.stability, prefix)
-        for span, prefix in zip(uncounted, prefixes, strict=True)
+        CacheSpan(*span[:5], tokens, span.stability, prefix)
+        for span, tokens, prefix in zip(
+            uncounted, _counted(uncounted, count_tokens), prefixes, strict=True
+        )
     )
     return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=goes_on)), rules)
+
+
+def _counted(spans: Sequence[UncountedSpan], count: Callable[[str], int]) -> Iterator[int]:
+    """Yield the tokens of each span; those of a section are together what its whole text has.
+
+    A tokenizer reads across their borders.
+    """
+    for _, group in groupby(enumerate(spans), lambda item: item[1].path or item[0]):
+        *ends, whole = accumulate(span.text for _, span in group)
+        total, before = count(whole), 0
+        for end in (*map(count, ends), total):
+            reached = min(max(before, end), total)
+            yield reached - before
+            before = reached
+
+
+def common_beginning(
+    sent: Sequence[UncountedSpan], other: Iterable[UncountedSpan], start: int = 0
+) -> tuple[int, UncountedSpan | None]:
+    """Return how many spans two requests begin with, and the one that follows in the other.
+
+    Args:
+        sent: The spans of the one.
+        other: Those of the other, from `start` on.
+        start: How many are known to be the same.
+    """
+    for span in other:
+        if start == len(sent) or not _alike(sent[start], span):
+            return start, span
+        start += 1
+    return start, None
+
+
+def _alike(one: UncountedSpan, other: UncountedSpan) -> bool:
+    """Return True if providers are sent the same for both, and it changes equally often."""
+    return one is other or (
+        (one.part, one.text, one.stability) == (other.part, other.text, other.stability)
+    )
 
 
 def _breakpoints(
@@ -349,6 +432,8 @@ def spans_to_send(
     `sections` has the prompt's sections; nothing is known of others.
     """
     found = [(block, block_stability(block, sections.get(block.path))) for block in rendered.blocks]
+    if (output := rendered.structured_output) is not None:
+        yield span_of_schema(output.schema)
     if tools:
         text = json.dumps(list(tools), ensure_ascii=False)
         presence = stability_of_all(
@@ -359,6 +444,11 @@ def spans_to_send(
         yield UncountedSpan(TOOLS, None, (), 0, 0, text, presence)
     for block, own in found:
         yield from spans_of(block.role.value, block.path, block.span.start, block.segments, own)
+
+
+def span_of_schema(schema: Mapping[str, object]) -> UncountedSpan:
+    """Return the span of the output's schema, which is sent first."""
+    return UncountedSpan(OUTPUT, None, (), 0, 0, json.dumps(schema), Stability.CONSTANT)
 
 
 class BlockStability(NamedTuple):

@@ -31,7 +31,7 @@ class RenderPass:
     The result keeps it, to show a section later as it would be if opened.
     """
 
-    __slots__ = ("_built", "_session_overrides", "bindings", "overrides", "plan", "session")
+    __slots__ = ("_built", "bindings", "overrides", "plan", "session", "session_overrides")
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class RenderPass:
         self.bindings = bindings
         self.overrides = overrides
         self.session = session
-        self._session_overrides = session_overrides
+        self.session_overrides = session_overrides
         self._built: dict[type, object] = {}
 
     def pieces(
@@ -152,7 +152,7 @@ class RenderPass:
         """Return the overridden visibility, if any."""
         return (
             (self.overrides and self.overrides.get(node.path))
-            or (self._session_overrides and self._session_overrides.get(node.path))
+            or (self.session_overrides and self.session_overrides.get(node.path))
             or node.declared
         )
 

@@ -179,8 +179,7 @@ class PreviewApp(App[None]):
 
     async def _show(self, state: PreviewState) -> None:
         before, self._state = self._state, state
-        counter = self._workspace.folder(self._view.file).counter
-        self.query_one("#status", Static).update(views.status(state, counter, self._view.file.name))
+        self.query_one("#status", Static).update(views.status(state, self._view.file.name))
         self._show_tree(state, before)
         await self._show_texts(state, before)
         for tab in (views.tools, views.output, views.messages, views.cache):

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from foldline.agent.preview_lines import section_line
 from foldline.backends.formatting.visible import for_terminal, visible
-from foldline.ide import cost_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,7 +50,7 @@ def label(block: Block, counter: TokenCounter, *, opened: bool) -> Text:
     return text.append("  opened", "green") if opened else text
 
 
-def status(state: PreviewState, counter: TokenCounter, file: str) -> Text:
+def status(state: PreviewState, file: str) -> Text:
     """Return the first lines: the prompt, what its values are, and what it costs."""
     name = f"{state.descriptor.ns}/{state.descriptor.key}" if state.descriptor else state.name or ""
     text = Text.assemble((visible(name), "bold"), (f"  {visible(file)}", "dim"))
@@ -61,19 +60,20 @@ def status(state: PreviewState, counter: TokenCounter, file: str) -> Text:
     if state.generated:
         text.append(f"  made up: {visible(', '.join(state.generated))}", "yellow")
     text.append("\n")
-    text.append_text(_meter(state, counter))
+    text.append_text(_meter(state))
     if state.stale is not None:
         place = f" (line {state.stale.line})" if state.stale.line else ""
         text.append(f"\nlast good text{place}: {visible(state.stale.message)}", "red")
     return text
 
 
-def _meter(state: PreviewState, counter: TokenCounter) -> Text:
+def _meter(state: PreviewState) -> Text:
     """Return the tokens, and how much of the budget they are."""
-    costs = Text(cost_texts.totals(state.tokens, counter) if state.tokens else "", "bold")
-    if state.kept is not None:
-        costs.append(f" · {cost_texts.cached(state.kept)}", "not bold")
+    whole, *parts = state.tokens.words if state.tokens else ("",)
     budget = state.budget
+    costs = Text(whole if budget is None else budget.words, "bold")
+    for said in (*parts, state.kept.words if state.kept else ""):
+        costs.append(f" · {said}" if said else "", "not bold")
     if budget is None:
         return costs.append("  no budget", "dim")
     share = budget.used / budget.limit
@@ -81,7 +81,7 @@ def _meter(state: PreviewState, counter: TokenCounter) -> Text:
     style = "red" if budget.over else "yellow" if share > 0.8 else "green"
     costs.append("  ")
     costs.append("█" * filled + "░" * (METER_WIDTH - filled), style)
-    return costs.append(f" {share:.0%} of {budget.limit:,} {budget.unit}", style)
+    return costs.append(f" {share:.0%}", style)
 
 
 def section_text(block: Block, query: str = "") -> Text:
@@ -140,7 +140,7 @@ def cache(state: PreviewState) -> Text:
         return Text("Nothing is known of caches.", "dim")
     text = Text(f"{plain(str(plan['sentence']))}\n", "bold")
     if state.kept is not None:
-        text.append(f"After the last change: {cost_texts.cached(state.kept)}\n")
+        text.append(f"After the last change: {state.kept.words}\n")
     text.append("\n")
     for mark in plan.get("breakpoints", ()):
         text.append(f"  {mark.get('part')}: {mark.get('stability')}", "cyan")

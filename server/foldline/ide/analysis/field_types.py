@@ -77,6 +77,13 @@ def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> Fi
     return FieldType(own, known, shows)
 
 
+def hint_of(evaluator: Evaluator, annotation: Expression, scope: Scope) -> tuple[object, bool]:
+    """Return the type that an annotation means, and True if all of it is known."""
+    hints = _Hints(evaluator, annotation, scope)
+    hint = hints.of(evaluator.value(annotation, scope))
+    return hint, hints.known and not hints.names
+
+
 def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> FormValue:
     """Return the form that a call such as `joined(", ")` makes."""
     make = getattr(forms, name)

@@ -118,7 +118,8 @@ def _library_instance(
         made = evaluator.value(argument, scope) if argument is not None else UNKNOWN
         return PromptValue(made, node) if isinstance(made, TemplateValue) else UNKNOWN
     if name == "Tool":
-        return ToolValue(node, evaluator.keywords(node, scope)[0])
+        params = types.arguments[0] if types is not None and types.arguments else None
+        return ToolValue(node, evaluator.keywords(node, scope)[0], params)
     if name == "Task":
         return _instance(evaluator, node, scope, params_types.TASK)
     if name == "Example":

@@ -7,7 +7,6 @@ FULL, and the render isn't `certain` then.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.values import Item
-    from foldline.ide.token_counter import TokenCounter
     from foldline.prompts import Block, HeadingFormatter
     from foldline.prompts.layout.layout import Piece
 
@@ -113,14 +111,6 @@ class SummarizedBlock:
         """True if opening the section certainly shows this very text."""
         return all(inner.exact for inner in self.opened)
 
-    def gain(self, counter: TokenCounter) -> int | None:
-        """Return the tokens that opening the section adds to a render; None if not known."""
-        if not self.is_known:
-            return None
-        # A summarized section hides those below it.
-        opened = sum(counter.count(inner.text) for inner in self.opened)
-        return opened - counter.count(self.block.text)
-
 
 @dataclass(frozen=True, slots=True)
 class StaticRender:
@@ -147,19 +137,6 @@ class StaticRender:
 
     def block(self, path: tuple[str, ...]) -> StaticBlock | None:
         return next((block for block in self.blocks if block.path == path), None)
-
-    def tokens(self, counter: TokenCounter) -> int:
-        """Token count of the whole text, counted block by block."""
-        return sum(counter.count(block.text) for block in self.blocks)
-
-    def subtrees(self, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
-        """Token counts of all sections with what is shown below them, by path."""
-        found: Counter[tuple[str, ...]] = Counter()
-        for block in self.blocks:
-            tokens = counter.count(block.text)
-            for end in range(1, len(block.path) + 1):
-                found[block.path[:end]] += tokens
-        return found
 
 
 def render(

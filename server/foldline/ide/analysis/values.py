@@ -433,6 +433,7 @@ class PromptValue:
 class ToolValue:
     node: Call
     arguments: Mapping[str, Argument]
+    params: Value | None = None
 
     @property
     def name(self) -> str | None:

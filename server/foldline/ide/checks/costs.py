@@ -42,13 +42,19 @@ def _check_budget(
 ) -> Iterator[LazyDiagnostic]:
     if budget is None:
         return
+    from foldline.ide.render.static_request import costed
+
     for prompt in analysis.prompts:
-        tokens = prompt.render.tokens(counter)
-        if tokens > budget:
+        found = costed(prompt, counter)
+        tokens = found.render.tokens
+        if tokens is not None and tokens.total > budget:
+            total = counter.format(tokens.total, certain=found.exact)
+            over = counter.format(tokens.total - budget, certain=found.exact)
+            with_tools = " with tools and output schema" if tokens.total > tokens.text else ""
             yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,
-                f"`{prompt.name.id}` renders to {counter.format(tokens)} tokens, "
-                f"{counter.format(tokens - budget)} more than its budget of {budget:,}.",
+                f"`{prompt.name.id}` costs {total} tokens{with_tools}, {over} more than its budget "
+                f"of {budget:,}.",
                 at_node(prompt.name),
             )
 

@@ -12,11 +12,12 @@ from foldline.ide.analysis.static_render import summarized_sections
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.completion import description_of
 from foldline.ide.features.keys import field_at, key_at, placeholder_at, sections_at
+from foldline.ide.render.static_request import costed
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_render import SummarizedBlock
+    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.analysis.values import Field, SectionValue
     from foldline.ide.features.keys import PlaceholderAt
     from foldline.ide.token_counter import TokenCounter
@@ -142,16 +143,18 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
 def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> str:
     block = prompt.render.block(path)
     assert block is not None
-    certain, gain, opened_by = block.exact, None, ""
-    if block.visibility is Visibility.SUMMARY:
-        behind = prompt.summarized[path]
-        certain, gain = certain and behind.exact, behind.gain(counter)
-        opened_by = f" by `{block.opened_by}`" if gain is not None else ""
+    request = costed(prompt, counter)
+    certain = block.exact and request.openings.get(path, True)
+    tokens = request.block(path).tokens
+    assert tokens is not None
+    gain = tokens.if_opened
+    opened_by = "" if gain is None else f" by `{block.opened_by}`"
     cost = cost_texts.section_cost(
-        counter.count(block.text),
+        tokens.own,
         counter,
-        below=prompt.render.subtrees(counter)[path],
+        below=tokens.subtree,
         gain=gain,
+        plan=request.render.cache,
         certain=certain,
     )
     about = cost_texts.approximation(counter, certain=certain)
@@ -213,20 +216,28 @@ def title(
     prompt = analysis.prompt(name)
     if section_key is not None:
         found = prompt.summarized_section(section_key) if prompt is not None else None
-        return _opening_title(found, counter) if found else LensTitle("Open")
+        return (
+            _opening_title(prompt, found.block, counter) if prompt and found else LensTitle("Open")
+        )
     if prompt is None or not prompt.render.blocks:
         return LensTitle("Preview")
-    render = prompt.render
-    parts = ["Preview", cost_texts.tokens(render.tokens(counter), counter, certain=render.exact)]
-    if summarized := sum(block.visibility is Visibility.SUMMARY for block in render.blocks):
+    request = costed(prompt, counter)
+    total = request.render.tokens.total if request.render.tokens else 0
+    parts = ["Preview", cost_texts.tokens(total, counter, certain=request.exact)]
+    if summarized := sum(block.is_summarized for block in request.render.blocks):
         parts.append(f"{summarized} {cost_texts.SUMMARIZED}")
-    return LensTitle(" · ".join(parts), cost_texts.approximation(counter, certain=render.exact))
+    return LensTitle(" · ".join(parts), cost_texts.approximation(counter, certain=request.exact))
 
 
-def _opening_title(found: SummarizedBlock, counter: TokenCounter) -> LensTitle:
-    certain = found.block.exact and found.exact
-    own = counter.count(found.block.text)
-    cost = cost_texts.section_cost(own, counter, gain=found.gain(counter), certain=certain)
+def _opening_title(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> LensTitle:
+    request = costed(prompt, counter)
+    certain = block.exact and request.openings.get(block.path, True)
+    tokens = request.block(block.path).tokens
+    assert tokens is not None
+    plan = request.render.cache
+    cost = cost_texts.section_cost(
+        tokens.own, counter, gain=tokens.if_opened, plan=plan, certain=certain
+    )
     return LensTitle(f"Open · {cost}", cost_texts.approximation(counter, certain=certain))
 
 
@@ -235,8 +246,8 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
     found: dict[int, Inlay] = {}
     for prompt in analysis.prompts:
         numbers = {section.path: section.number for section in prompt.described.walk()}
-        subtrees = prompt.render.subtrees(counter)
-        for block in prompt.render.blocks:
+        request = costed(prompt, counter)
+        for block, counted in zip(prompt.render.blocks, request.render.blocks, strict=True):
             section = block.section
             argument = section.arguments.get("title") or section.arguments.get("key")
             if argument is None or argument.name is None:
@@ -244,9 +255,10 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            own = counter.count(block.text)
-            below = subtrees[block.path]
-            cost = cost_texts.section_cost(own, counter, below=below, certain=block.exact)
+            below = counted.tokens.subtree if counted.tokens else None
+            cost = cost_texts.section_cost(
+                counted.own_tokens, counter, below=below, certain=block.exact
+            )
             number = numbers.get(block.path)
             summarized = block.visibility is Visibility.SUMMARY
             about = cost_texts.approximation(counter, certain=block.exact)

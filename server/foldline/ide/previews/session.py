@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from foldline.ide import cost_texts
 from foldline.ide.errors import NoPreview
 from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
@@ -134,9 +135,9 @@ class Preview:
         """
         known = {block.id: block for block in self.render.blocks}
         blocks = tuple(self._shown(block, known.get(block.id)) for block in render.blocks)
+        last, self.render = self.render, replace(render, blocks=blocks, text="")
         if known:
-            self.kept = costs.kept(self.render.blocks, blocks, self.render.tools, render.tools)
-        self.render = replace(render, blocks=blocks, text="")
+            self.kept = costs.kept(last, self.render)
         self.name = render.name
         self.document_version = render.version
         self.is_executed = render.fidelity == EXECUTED
@@ -156,7 +157,7 @@ class Preview:
         self.shown = ticket.number
         self.stale = stale
         self.version += 1
-        self.history.add(self.version, Side.of(f"version {self.version}", self.render))
+        self.history.add(self.version, Side(f"version {self.version}", self.render))
 
     def version_side(self, number: int) -> Side:
         """An earlier version, to compare.
@@ -218,16 +219,22 @@ class Preview:
         )
 
     def budget(self) -> Budget | None:
-        """The limit and the cost of the text; None without a limit."""
+        """The limit and what a request costs; None without a limit."""
         unit, limit = self.options.budget_unit, self.options.budget
         if limit is None:
             limit, unit = self.render.token_budget, TOKENS
         if not limit:
             return None
-        spent = [Spent(block.key, costs.spent(block, unit)) for block in self.render.blocks]
+        spent = [
+            *(Spent(block.key, costs.spent(block, unit)) for block in self.render.blocks),
+            *(Spent(name, used) for name, used in costs.besides_text(self.render, unit)),
+        ]
         used = sum(one.used for one in spent)
         largest = sorted(spent, key=lambda one: -one.used)[:MOST]
-        return Budget(limit, unit, used, max(0, used - limit), tuple(largest))
+        over = max(0, used - limit)
+        exact = unit != TOKENS or self.render.tokens is None or self.render.tokens.exact
+        words = cost_texts.of_budget(used, limit, unit, exact=exact)
+        return Budget(limit, unit, used, over, words, tuple(largest))
 
     def notify(self, state: PreviewState | None) -> None:
         """Call the watchers with what the client is sent."""

@@ -52,7 +52,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A section's part of a budget."""
+    """A section's part of a budget, or that of the tools or the output's schema."""
 
     key: str
     used: int
@@ -60,12 +60,17 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A limit and the cost of the text, in `tokens` or `bytes`, with the dearest sections."""
+    """A limit and the cost of a request, in `tokens` or `bytes`, with the dearest sections.
+
+    Attributes:
+        words: `4,255 of 3,000 tokens (1,255 over)`.
+    """
 
     limit: int
     unit: str
     used: int
     over: int
+    words: str
     largest: tuple[Spent, ...]
 
 
@@ -77,7 +82,7 @@ class PreviewState:
         order: The ids of all blocks.
         chapters_shown: Which chapters are open, in words.
         blocks: Those that the client hasn't seen as they are now.
-        kept: The common prefix of this version and the one before.
+        kept: What a provider's cache keeps of the version before.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
         steps: How many steps there are, the first of which can't be undone.
         milliseconds: How long the last execution took; None before there was one.

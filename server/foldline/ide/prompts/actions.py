@@ -17,7 +17,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import NoPreview, ToolRefused, Untrusted
 from foldline.ide.operations.operation import Doc, Role
 from foldline.ide.previews.state import PreviewState, Steps
-from foldline.ide.prompts.request import View
+from foldline.ide.prompts.request import IN_EDITOR, View
 from foldline.ide.render.render import (
     OpenedSections,
     Render,
@@ -46,7 +46,6 @@ RENDERED = ("uri", "name", "params", "overrides", "chapters", "sessionId")
 """What a command takes to say which prompt or preview is meant, and how it's rendered."""
 
 MAX_STEPS = 1000
-IN_EDITOR = "Opened in the editor"
 NOT_SHOWN = Render(name="", text="")
 """What a prompt without a preview shows."""
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKENS, BYTES = "tokens", "bytes"
+IN_EDITOR = "Opened in the editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class View:
         for_model: The answer goes to a model: the values that the project declares for previews
             aren't used, and an empty list of keys is the model's mistake.
         fallback: Where nothing may be executed, the answer is from the source alone.
+        opening_reason: The reason for opening a section, which the prompt's tasks are told, in what
+            opening costs.
         costs: Renders have tokens, a document and the locations of their sections.
         texts: Texts by path, in place of files and of open documents.
         params_file: One more file of values.
@@ -53,6 +56,7 @@ class View:
     tolerant: bool = False
     for_model: bool = False
     fallback: bool = False
+    opening_reason: str = IN_EDITOR
     costs: bool = True
     texts: Mapping[str, str] = field(default_factory=dict)
     params_file: Path | None = None
@@ -87,6 +91,7 @@ class View:
             "parameter_set": self.parameter_set,
             "chapters": None if self.chapters is None else sorted(self.chapters),
             "instructions": self.instructions,
+            "opening_reason": self.opening_reason,
             "tolerant": self.tolerant,
         }
 

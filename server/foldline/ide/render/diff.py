@@ -6,14 +6,19 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.ide import cost_texts
+from foldline.ide.render.render import Render
 from foldline.ide.render.token_costs import Kept, kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from foldline.ide.render.render import Block, Render, RenderedTool, Tokens
+    from foldline.ide.render.render import Block, RenderedTool
 
 CONTEXT_LINES = 3
+
+
+NOTHING = Render(name="", text="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +26,15 @@ class Side:
     """One of the versions; `label` is what people call it."""
 
     label: str
-    blocks: Sequence[Block] = ()
-    tools: Sequence[RenderedTool] = ()
-    tokens: Tokens | None = None
+    render: Render = NOTHING
 
-    @classmethod
-    def of(cls, label: str, render: Render) -> Side:
-        return cls(label, render.blocks, render.tools, render.tokens)
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return self.render.blocks
+
+    @property
+    def tools(self) -> Sequence[RenderedTool]:
+        return self.render.tools
 
     @property
     def text(self) -> str:
@@ -35,7 +42,7 @@ class Side:
 
     @property
     def total(self) -> int:
-        return 0 if self.tokens is None else self.tokens.total
+        return 0 if self.render.tokens is None else self.render.tokens.total
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,12 @@ class ToolChange:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The tokens of both sides, tools included."""
+    """The tokens of both sides, tools and the output's schema included; `words` for people."""
 
     before: int
     after: int
     delta: int
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +105,15 @@ class Comparison:
 
 def compare(before: Side, after: Side) -> Comparison:
     """Compare two versions."""
+    totals = before.total, after.total
+    delta, words = totals[1] - totals[0], cost_texts.changed(*totals)
     return Comparison(
         before.label,
         after.label,
         tuple(_sections(before, after)),
         tuple(_tools(before, after)),
-        Totals(before.total, after.total, after.total - before.total),
-        kept(before.blocks, after.blocks, before.tools, after.tools),
+        Totals(*totals, delta, words),
+        kept(before.render, after.render),
         _unified(before.text, after.text, before.label, after.label),
     )
 

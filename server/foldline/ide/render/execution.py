@@ -74,7 +74,7 @@ async def render(
     workspace.require_trust()
     if keys := view.pending:
         first = replace(view, opened=tuple(key for key in view.opened if key not in keys))
-        reason = view.reason or "Opened in the editor"
+        reason = view.reason or view.opening_reason
         return (await open_sections(workspace, target, first, keys, reason)).render
     if not view.costs:
         return await execute(workspace, target, view, Render, {"action": "render"})

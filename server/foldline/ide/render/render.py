@@ -72,18 +72,90 @@ class BlockError:
 
 
 @dataclass(frozen=True, slots=True)
+class IfOpened:
+    """What a request costs more once a section is open.
+
+    Attributes:
+        text: Tokens of the text; less than none if opening saves some.
+        tools: Tokens of the tools.
+        total: All of them.
+        breakpoint: Where the prefix ends that is still read from the cache, in the cache plan's
+            breakpoints; None if nothing is.
+    """
+
+    text: int
+    tools: int
+    total: int
+    breakpoint: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class BlockTokens:
     """The tokens of a block.
 
     Attributes:
         own: Of its own text.
         subtree: With the blocks below it.
-        if_opened: For a summary, those that it has with the blocks below it once it's opened.
+        if_opened: What opening it costs; None if it isn't summarized, or can't be shown open.
     """
 
     own: int = dataclasses.field(metadata=renamed("self"))
     subtree: int
-    if_opened: int | None
+    if_opened: IfOpened | None
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTool:
+    """A tool that a model is offered with the prompt.
+
+    Attributes:
+        schema: The JSON schema of its parameters.
+        parameters: The descriptions of its parameters.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    tokens: int | None = dataclasses.field(default=None, metadata=OMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBlock:
+    """A block that a prompt shows once a section is open; see `Block`."""
+
+    path: tuple[str, ...]
+    role: str
+    segments: tuple[Segment, ...]
+    stability: str
+
+    @property
+    def text(self) -> str:
+        return "".join([segment.text for segment in self.segments])
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The blocks in place of the one of this id, and of those below it."""
+
+    id: str
+    blocks: tuple[OpenedBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What opening a section changes of a request.
+
+    Attributes:
+        tools: The names of all tools after it.
+        added: Those that weren't there before.
+        stability: How often the list of tools changes then.
+    """
+
+    parts: tuple[Replaced, ...]
+    tools: tuple[str, ...] = ()
+    added: tuple[RenderedTool, ...] = ()
+    stability: str = "constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +166,7 @@ class Block:
         id: Its path with slashes; no key holds one.
         span: The offsets of its text in the prompt's, where `Render.with_spans` has set them: every
             block below an edit would be a changed one.
-        opened_text: The text of a summary once it's opened; left out once its tokens are counted.
+        opening: What opening it changes; left out once that is counted.
         location: Where the source declares the section.
         role: The role of the message that shows it.
         opened: True if the user of a preview opened it.
@@ -114,7 +186,7 @@ class Block:
     error: BlockError | None = None
     location: Location | None = None
     span: tuple[int, int] | None = dataclasses.field(default=None, metadata=OMITTED)
-    opened_text: str | None = dataclasses.field(default=None, metadata=OMITTED)
+    opening: Opening | None = dataclasses.field(default=None, metadata=OMITTED)
     tokens: BlockTokens | None = dataclasses.field(default=None, metadata=OMITTED)
     role: str = dataclasses.field(default="user", metadata=OMITTED)
     opened: bool | None = dataclasses.field(default=None, metadata=OMITTED)
@@ -154,22 +226,6 @@ _answered = attrgetter(
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedTool:
-    """A tool that a model is offered with the prompt.
-
-    Attributes:
-        parameters: The descriptions of its parameters.
-        schema: The JSON schema of its parameters.
-    """
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    schema: Mapping[str, Any]
-    tokens: int | None = dataclasses.field(default=None, metadata=OMITTED)
-
-
-@dataclass(frozen=True, slots=True)
 class Output:
     """The structured output that a model is asked for."""
 
@@ -190,7 +246,11 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a whole prompt: sums of its blocks and tools."""
+    """The tokens of a request: those of its blocks, its tools and the output's schema.
+
+    Attributes:
+        words: The total and its parts, for people.
+    """
 
     text: int
     tools: int
@@ -198,6 +258,7 @@ class Tokens:
     total: int
     encoding: str
     exact: bool
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,13 +405,15 @@ class Render(Answer):
         certain: In a static render, whether running the code can only fill values in.
         uri: The document.
         version: The editor's version of its text; None where it isn't open.
-        token_budget: The most that the project lets a prompt cost.
+        token_budget: The most that the project lets a request of a prompt cost.
+        tools_stability: How often the list of tools changes.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
     """
 
     text: str
     blocks: tuple[Block, ...] = ()
     tools: tuple[RenderedTool, ...] = ()
+    tools_stability: str = dataclasses.field(default="constant", metadata=OMITTED)
     output: Output | None = None
     descriptor: Descriptor | None = None
     fidelity: str = EXECUTED

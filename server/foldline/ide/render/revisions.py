@@ -56,7 +56,7 @@ async def revision_side(
     if revision is not None:
         texts = await in_thread(partial(texts_at, target.document.path, revision))
     render = await execution.render(workspace, target, replace(view, texts=texts))
-    return Side.of(revision or "as it is now", render)
+    return Side(revision or "as it is now", render)
 
 
 def texts_at(file: Path, revision: str) -> dict[str, str]:

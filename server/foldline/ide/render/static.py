@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
+from foldline.ide import cost_texts
 from foldline.ide.errors import NoPrompt, PromptRefused
-from foldline.ide.render.render import STATIC, Block, Render, Segment
-from foldline.ide.render.token_costs import opened_costs, subtrees, with_costs
+from foldline.ide.render.render import STATIC, Block, IfOpened, Render
+from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.prompts.request import View
-    from foldline.ide.render.render import Location
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
-    from foldline.ide.token_counter import TokenCounter
     from foldline.ide.workspace import Result, Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class SectionTokens:
-    """The tokens of a section; `if_opened` is what opening it adds, if summarized and known."""
+    """The tokens of a section; `if_opened` is what opening it costs, if summarized and known."""
 
     key: str
     path: tuple[str, ...]
@@ -36,14 +33,15 @@ class SectionTokens:
     visibility: str
     tokens: int
     subtree: int
-    if_opened: int | None
+    if_opened: IfOpened | None
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """The tokens of a prompt; `certain` if running it gives the text that was counted.
+    """The tokens of a request; `certain` if running the prompt gives what was counted.
 
-    `budget` is what the project lets it cost. They are a `lower_bound` if running it gives more.
+    `tokens` are all of them: those of the text, the tools and the output's schema. `budget` is what
+    the project lets it cost. They are a `lower_bound` if running it gives more.
     """
 
     name: str
@@ -53,6 +51,9 @@ class PromptTokens:
     encoding: str
     exact: bool
     tokens: int
+    text: int
+    tools: int
+    output: int
     budget: int | None
     lower_bound: bool
     sections: tuple[SectionTokens, ...]
@@ -68,36 +69,23 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
     """
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
-        from foldline.ide.analysis.model import Visibility
-        from foldline.ide.analysis.static_render import (
-            SummarizedBlock,
-            render,
-            render_opened,
-            text_of,
-        )
         from foldline.ide.analysis.values import with_chapters
+        from foldline.ide.render.static_request import request_of
 
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
-        shown = render(value, wanted)
-        folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
-        behind = map(SummarizedBlock, folded, render_opened(value, folded, wanted))
-        opened = {one.block.path: text_of(one.opened) for one in behind if one.is_known}
-        blocks = _with_own_ids(
-            _block(block, opened.get(block.path), workspace.locate(snapshot, block.source))
-            for block in shown.blocks
-        )
-        found = Render(
+        found = replace(
+            request_of(value, snapshot.analysis.evaluator, wanted).render,
             name=prompt.name.id,
-            text=shown.text,
-            blocks=blocks,
-            fidelity=STATIC,
-            certain=shown.certain,
             uri=snapshot.uri,
             version=target.document.version,
             token_budget=snapshot.options.token_budget,
         )
-        return with_costs(found, snapshot.counter)
+        located = {
+            section.path: workspace.locate(snapshot, section.source)
+            for section in prompt.described.walk()
+        }
+        return with_costs(found, snapshot.counter, located)
 
     return await query_prompt(workspace, target, query)
 
@@ -110,43 +98,45 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
     """
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> PromptTokens:
-        counter = snapshot.counter
+        from foldline.ide.render.static_request import costed
+
+        found = costed(prompt, snapshot.counter)
+        tokens = found.render.tokens
+        assert tokens is not None
         return PromptTokens(
             prompt.name.id,
             snapshot.uri,
             STATIC,
-            prompt.render.exact,
-            counter.encoding,
-            counter.exact,
-            prompt.render.tokens(counter),
+            found.exact,
+            tokens.encoding,
+            tokens.exact,
+            tokens.total,
+            tokens.text,
+            tokens.tools,
+            tokens.output,
             snapshot.options.token_budget,
-            prompt.render.is_partial,
-            section_tokens(prompt.render.blocks, counter, opened_costs(prompt, counter)),
+            found.is_partial,
+            section_tokens(found.render.blocks),
         )
 
     return await query_prompt(workspace, target, query)
 
 
-def section_tokens(
-    blocks: Sequence[StaticBlock | Block],
-    counter: TokenCounter,
-    gains: Mapping[tuple[str, ...], int | None],
-) -> tuple[SectionTokens, ...]:
-    """The tokens of sections, and what opening each of them adds."""
-    tokens = [counter.count(block.text) for block in blocks]
-    found = zip(blocks, tokens, subtrees([block.path for block in blocks], tokens), strict=True)
+def section_tokens(blocks: Sequence[Block]) -> tuple[SectionTokens, ...]:
+    """The tokens of sections, and what opening each of them costs."""
     return tuple(
         SectionTokens(
-            ".".join(one.path),
-            one.path,
-            one.number,
-            one.title,
-            one.visibility,
-            own,
-            subtree,
-            gains.get(one.path),
+            block.key,
+            block.path,
+            block.number,
+            block.title,
+            block.visibility,
+            block.own_tokens,
+            block.tokens.subtree if block.tokens else 0,
+            cost_texts.gain_of(block),
         )
-        for one, own, subtree in found
+        for block in blocks
+        if block.enabled
     )
 
 
@@ -192,39 +182,3 @@ def _overrides(
             raise PromptRefused(f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
         found[paths[key]] = Visibility(visibility)
     return found
-
-
-def _with_own_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Return the blocks with an id each: while typing, two sections may have the same key."""
-    seen: Counter[str] = Counter()
-    made = []
-    for block in blocks:
-        seen[block.id] += 1
-        times = seen[block.id]
-        made.append(block if times == 1 else replace(block, id=f"{block.id}~{times}"))
-    return tuple(made)
-
-
-def _block(block: StaticBlock, opened_text: str | None, location: Location | None) -> Block:
-    from foldline.ide.analysis.stability import block_stability
-
-    stability = block_stability(block)
-    return Block(
-        id="/".join(block.path),
-        path=block.path,
-        key=".".join(block.path),
-        number=block.number,
-        title=block.title,
-        depth=block.depth,
-        visibility=block.visibility,
-        enabled=True,
-        text=block.text,
-        segments=tuple(
-            Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
-            for segment, own in zip(block.segments, stability.segments, strict=True)
-        ),
-        role=block.role.value,
-        stability=stability.presence.name.lower(),
-        opened_text=opened_text,
-        location=location,
-    )

@@ -1,37 +1,68 @@
-"""The tokens of a rendered prompt, and the part of it that a provider's cache keeps."""
+"""What a request with a prompt costs, in tokens: the one place that counts it.
+
+A request costs its text, its tools and the output's schema. Each is counted as it's sent, apart
+from what a provider puts around it, and a section that couldn't be rendered costs nothing: no model
+gets its error. The sums are of blocks: a tokenizer may save a few where it reads across borders.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from foldline.ide.render.render import BlockTokens, Tokens
+from foldline.ide import cost_texts
+from foldline.ide.render.render import BlockTokens, IfOpened, Tokens
+from foldline.ide.token_counter import token_counter
+from foldline.prompts import Stability
+from foldline.prompts.cache.cache_plan import (
+    OUTPUT,
+    TOOLS,
+    BlockStability,
+    CacheRules,
+    UncountedSpan,
+    common_beginning,
+    planned,
+    span_of_schema,
+    spans_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.render.render import Block, Location, Render, RenderedTool
+    from foldline.ide.render.render import (
+        Block,
+        Location,
+        OpenedBlock,
+        Opening,
+        Output,
+        Render,
+        RenderedTool,
+    )
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan
+
+_STABILITIES = {stability.name.lower(): stability for stability in Stability}
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The common prefix of two versions of a prompt, as a provider's cache compares them.
+    """What a provider's cache keeps of the last version of a prompt.
 
     Attributes:
-        characters: Of the text.
-        tokens: Of the blocks that are alike as a whole.
-        tools: True if the tools are alike: providers read them before the text.
-        cached: The tokens that a cache keeps: tools and blocks; none if the tools differ.
+        characters: Of the text that both begin with.
+        tools: True if the tools and the output's schema are alike: providers read them before the
+            text.
+        cached: The tokens of this version that are read from the cache.
+        words: That, or why there are none, for people.
     """
 
     characters: int
-    tokens: int
     tools: bool
     cached: int
+    words: str
 
 
 def with_costs(
@@ -43,36 +74,47 @@ def with_costs(
     """The render with the tokens of each block, each tool, and the whole.
 
     With `locations`, each block has its place in the source, too. A block that is as one of those
-    `known` is that object. The sums are of blocks: a tokenizer may save a few where it reads across
-    their borders. A section that couldn't be rendered costs nothing: no model gets its error.
+    `known` is that object.
     """
     # Not by path: in a prompt that isn't finished, two sections may have the same.
     own = [0 if block.error is not None else counter.count(block.text) for block in render.blocks]
     below = subtrees([block.path for block in render.blocks], own)
+    tools = tuple([replace(tool, tokens=counter.count(sent(tool))) for tool in render.tools])
+    render = replace(render, tools=tools)
+    request = _Request(render, counter)
     before = {block.path: block for block in known}
     blocks = []
     for block, count, subtree in zip(render.blocks, own, below, strict=True):
-        opened = block.opened_text
-        if_opened = None if opened is None else counter.count(opened)
+        opening = block.opening
+        if_opened = None if opening is None else request.if_opened(opening, own)
         tokens = BlockTokens(count, subtree, if_opened)
         location = block.location if locations is None else locations.get(block.path)
         last = before.get(block.path)
         if last is None or not last.is_of(block, tokens, location):
-            last = replace(block, opened_text=None, tokens=tokens, location=location)
+            last = replace(block, opening=None, tokens=tokens, location=location)
         blocks.append(last)
-    tools = tuple([replace(tool, tokens=counter.count(_sent(tool))) for tool in render.tools])
-    of_tools = sum(tool.tokens or 0 for tool in tools)
-    output = render.output
-    text = sum(own)
-    of_output = 0 if output is None else counter.count(json.dumps(output.schema))
-    total = text + of_tools + of_output
     return replace(
         render,
         blocks=tuple(blocks),
-        tools=tools,
-        cache=_cache_plan(render, counter).to_json(),
-        tokens=Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact),
+        cache=request.plan.to_json(),
+        tokens=of_request(sum(own), tools, render.output, counter),
     )
+
+
+def of_request(
+    text: int,
+    tools: Sequence[RenderedTool],
+    output: Output | None,
+    counter: TokenCounter,
+    *,
+    certain: bool = True,
+) -> Tokens:
+    """Return the tokens of a request; `text` are those of its text."""
+    of_tools = sum(counter.count(sent(tool)) for tool in tools)
+    of_output = 0 if output is None else counter.count(json.dumps(output.schema))
+    total = text + of_tools + of_output
+    words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain)
+    return Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact, words)
 
 
 def subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
@@ -92,75 +134,127 @@ def spent(block: Block, unit: str) -> int:
     """The cost of a block without those below it, in `tokens` or UTF-8 `bytes`."""
     if block.error is not None:
         return 0
-    if unit == "bytes":
-        return len(block.text.encode("utf-8", "replace"))
-    return block.own_tokens
+    return bytes_of(block.text) if unit == "bytes" else block.own_tokens
 
 
-def kept(
-    before: Sequence[Block],
-    after: Sequence[Block],
-    tools_before: Sequence[RenderedTool],
-    tools_after: Sequence[RenderedTool],
-) -> Kept:
-    """The common prefix of two versions of a prompt."""
+def besides_text(render: Render, unit: str) -> Iterator[tuple[str, int]]:
+    """Yield what the tools and the output's schema cost, in `tokens` or UTF-8 `bytes`."""
+    count = bytes_of if unit == "bytes" else counter_of(render).count
+    yield TOOLS, sum(count(sent(tool)) for tool in render.tools)
+    if render.output is not None:
+        yield OUTPUT, count(json.dumps(render.output.schema))
+
+
+def bytes_of(text: str) -> int:
+    """The size of a text in UTF-8 bytes."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def kept(before: Render, after: Render) -> Kept:
+    """What a provider's cache keeps of one version of a prompt for another one."""
     from foldline.ide.analysis.top_level import common_length
 
-    old, new = "".join(b.text for b in before), "".join(b.text for b in after)
+    counter = counter_of(before)
+
+    old, new = ("".join([block.text for block in render.blocks]) for render in (before, after))
     characters = common_length(
         min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]
     )
-    end = tokens = 0
-    for block in after:
-        end += len(block.text)
-        if end > characters:
-            break
-        tokens += block.own_tokens
-    tools = tuple(tools_before) == tuple(tools_after)
-    cached = tokens + sum(tool.tokens or 0 for tool in tools_after) if tools else 0
-    return Kept(characters, tokens, tools, cached)
-
-
-def opened_costs(
-    prompt: PromptFacts, counter: TokenCounter
-) -> Mapping[tuple[str, ...], int | None]:
-    """Return the tokens that opening each summarized section adds, by path; None if unknown."""
-    return {path: found.gain(counter) for path, found in prompt.summarized.items()}
-
-
-def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
-    """The part of the render that providers can keep between requests."""
-    from foldline.prompts import Stability
-    from foldline.prompts.cache.cache_plan import (
-        TOOLS,
-        BlockStability,
-        CacheRules,
-        UncountedSpan,
-        planned,
-        spans_of,
-    )
-
-    spans = [
-        UncountedSpan(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT)
-        for tool in render.tools
-    ]
-    named = {stability.name.lower(): stability for stability in Stability}
-    start = 0
-    for block in render.blocks:
-        found = BlockStability(
-            named[block.stability], tuple([named[segment.stability] for segment in block.segments])
+    request, now = _Request(before, counter), _Request(after, counter)
+    place = request.plan.kept_before(*common_beginning(request.spans, now.spans))
+    cached = 0 if place is None else request.plan.breakpoints[place].tokens
+    changed = [
+        name
+        for name, one, other in (
+            ("the output schema", before.output, after.output),
+            ("the tool list", before.tools, after.tools),
         )
-        spans += spans_of(block.role, block.path, start, block.segments, found)
-        start += len(block.text)
-    return planned(
-        spans,
-        rules=CacheRules(),
-        count_tokens=counter.count,
-        goes_on=bool(render.tools),
+        if one != other
+    ]
+    words = cost_texts.cached(cached, request.plan, changed)
+    return Kept(characters, not changed, cached, words)
+
+
+def counter_of(render: Render) -> TokenCounter:
+    """The counter that counted a render."""
+    counted = render.tokens
+    return token_counter(counted.encoding, exact=counted.exact) if counted else token_counter()
+
+
+class _Request:
+    """A request in the order of the wire, with its cache plan."""
+
+    def __init__(self, render: Render, counter: TokenCounter) -> None:
+        self._render, self._counter = render, counter
+        self._tools = {tool.name: tool for tool in render.tools}
+        self._places = {block.id: place for place, block in enumerate(render.blocks)}
+        self.spans = [] if render.output is None else [span_of_schema(render.output.schema)]
+        stability = _STABILITIES[render.tools_stability]
+        self.spans += [
+            UncountedSpan(TOOLS, None, (), 0, 0, sent(tool), stability) for tool in render.tools
+        ]
+        # Where the spans and the text of each block begin.
+        self._first, self._starts = [len(self.spans)], [0]
+        for block in render.blocks:
+            self.spans += _spans(block, self._starts[-1])
+            self._first.append(len(self.spans))
+            self._starts.append(self._starts[-1] + len(block.text))
+
+    @cached_property
+    def plan(self) -> CachePlan:
+        return planned(
+            self.spans,
+            rules=CacheRules(),
+            count_tokens=self._counter.count,
+            goes_on=bool(self._render.tools),
+        )
+
+    def if_opened(self, opening: Opening, own: Sequence[int]) -> IfOpened:
+        """Return what the request costs more once a section is open; `own` is by block."""
+        count, text = self._counter.count, 0
+        for part in opening.parts:
+            start, end = self._replaced(part.id)
+            text += sum(count(block.text) for block in part.blocks) - sum(own[start:end])
+        costs = {tool.name: tool.tokens or 0 for tool in self._render.tools}
+        added = {tool.name: count(sent(tool)) for tool in opening.added}
+        tools = sum(added.get(name, 0) or costs[name] for name in opening.tools)
+        tools -= sum(costs.values())
+        return IfOpened(text, tools, text + tools, self._kept(opening))
+
+    def _kept(self, opening: Opening) -> int | None:
+        """Return the breakpoint up to which the request is read from the cache after opening."""
+        alike = [*opening.tools] == [tool.name for tool in self._render.tools]
+        if not alike or opening.stability != self._render.tools_stability or not self.plan.cached:
+            return None
+        if not opening.parts:
+            return self.plan.kept_before(len(self.spans), None)
+        part = opening.parts[0]
+        start, end = self._replaced(part.id)
+        offset, new = self._starts[start], list[UncountedSpan]()
+        for block in part.blocks:
+            new += _spans(block, offset)
+            offset += len(block.text)
+        first, behind = self._first[start], islice(self.spans, self._first[end], None)
+        return self.plan.kept_before(*common_beginning(self.spans, chain(new, behind), first))
+
+    def _replaced(self, id_: str) -> tuple[int, int]:
+        """Return where the block of this id, and those below it, begin and end."""
+        start = self._places[id_]
+        end, blocks = start + 1, self._render.blocks
+        while end < len(blocks) and blocks[end].id.startswith(f"{id_}/"):
+            end += 1
+        return start, end
+
+
+def _spans(block: Block | OpenedBlock, start: int) -> Iterator[UncountedSpan]:
+    found = BlockStability(
+        _STABILITIES[block.stability],
+        tuple([_STABILITIES[segment.stability] for segment in block.segments]),
     )
+    return spans_of(block.role, block.path, start, block.segments, found)
 
 
-def _sent(tool: RenderedTool) -> str:
+def sent(tool: RenderedTool) -> str:
     """A tool as providers are sent it, apart from what each puts around it."""
     sent = {"name": tool.name, "description": tool.description, "schema": tool.schema}
     return json.dumps(sent, ensure_ascii=False)

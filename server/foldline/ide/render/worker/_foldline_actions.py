@@ -1,6 +1,5 @@
 """The actions on a prompt, carried out with the user's own foldline."""
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -9,6 +8,7 @@ from typing import Any
 
 import _foldline_chapters
 import _foldline_job
+import _foldline_openings
 import _foldline_parameters
 import _foldline_values
 from _foldline_failures import RequestError, describe
@@ -33,7 +33,6 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
-from foldline.prompts.tool_calls import described, parameters_schema
 
 Path = tuple[str, ...]
 Overrides = dict[Path, SectionVisibility]
@@ -67,6 +66,7 @@ class _Session:
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
         self.errors: dict[Path, dict[str, object]] = {}
+        self.reason = request["opening_reason"]
         self._request = request
 
     def metadata(self) -> dict[str, object]:
@@ -284,29 +284,33 @@ def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[t
 
 def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str, object]:
     output, descriptor = rendered.structured_output, rendered.descriptor
-    params = rendered.tool_param_descriptions
+    openings = _foldline_openings.Openings(
+        rendered,
+        session.reason,
+        session.errors,
+        lambda block: _block(block, rendered.stability_of(block)),
+    )
     return {
         "text": rendered.text,
         "blocks": [
             {
                 **_block(block, rendered.stability_of(block)),
-                "opened_text": _opened_text(rendered, block),
+                "opening": openings.of(place),
                 "error": session.errors.get(block.path),
             }
-            for block in rendered.blocks
+            for place, block in enumerate(rendered.blocks)
         ],
         "tools": [
             {
-                "name": tool.name,
-                "description": described(tool, rendered.wording),
+                **_foldline_openings.tool_json(tool, rendered),
                 "parameters": {
                     field.name: field.metadata.get("description") or ""
                     for field in (declared_fields(tool.params_type) if tool.params_type else ())
                 },
-                "schema": parameters_schema(tool, params.get(tool.name)),
             }
             for tool in rendered.tools
         ],
+        "tools_stability": openings.stability(),
         "output": output
         and {
             "type": output.output_type.__name__,
@@ -321,15 +325,6 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
             "content_hash": descriptor.content_hash,
         },
     }
-
-
-def _opened_text(rendered: RenderedPrompt[Any], block: Block) -> str | None:
-    """Return the text of a summarized block once opened; None for others, or if it fails."""
-    if _is_summarized(block):
-        # A section that can't be shown open can still be shown folded.
-        with contextlib.suppress(PromptError):
-            return rendered.if_opened(block.path)
-    return None
 
 
 def _block(block: Block, stability: BlockStability) -> dict[str, object]:

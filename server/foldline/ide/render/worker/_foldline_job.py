@@ -49,6 +49,7 @@ class Request(TypedDict):
         params: Values of fields, by dataclass name or section key.
         overrides: Visibilities, by section key.
         network: `deny` if the module must not reach the network.
+        opening_reason: Why a section is opened, in what opening costs.
         tolerant: True if failed sections are reported beside the rendered ones.
         values: Sources of further values.
         parameter_set: The set of values to use.
@@ -78,6 +79,7 @@ class Request(TypedDict):
     input: dict[str, object] | None
     network: str
     version: str
+    opening_reason: str
     tolerant: bool
     values: ValueSources | None
     parameter_set: str | None

@@ -109,6 +109,13 @@ function counted(count, word) {
 function change(count) {
   return `${count < 0 ? "" : "+"}${amount(count)}`;
 }
+function ifOpened(cost2, plan, about = "") {
+  const parts = cost2.tools === 0 ? "" : ` (${change(cost2.text)} text, ${change(cost2.tools)} tools)`;
+  const read = cost2.breakpoint === null ? 0 : plan?.breakpoints[cost2.breakpoint]?.tokens ?? 0;
+  const again = (plan?.cached ?? 0) - read;
+  const lost = again > 0 ? `, ${amount(again)} cached tokens read again` : "";
+  return `${about}${change(cost2.total)} if opened${parts}${lost}`;
+}
 function share(part, whole) {
   return whole === 0 ? "0%" : `${Math.round(100 * part / whole)}%`;
 }
@@ -276,7 +283,7 @@ var BlockView = class {
     this.role.textContent = role === null ? "" : `${role} message`;
   }
   /** Shows the block; touches the page only where something differs. True when the text differs. */
-  update(block, mode, reveals) {
+  update(block, mode, reveals, plan) {
     this.block = block;
     const label = [block.number, block.title].filter(Boolean).join(" ") || block.key;
     this.heading.setAttribute("aria-level", String(Math.min(block.depth + 2, 6)));
@@ -293,7 +300,7 @@ var BlockView = class {
     const state = badgeOf(block);
     this.badge.textContent = state;
     this.badge.hidden = state === "";
-    this.costs.replaceChildren(...costsOf(block));
+    this.costs.replaceChildren(...costsOf(block, plan));
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? "Close" : "Open";
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
@@ -403,7 +410,7 @@ function badgeOf(block) {
   }
   return block.visibility === "SUMMARY" ? "summarized" : block.opened ? "opened" : "";
 }
-function costsOf({ tokens, enabled, error }) {
+function costsOf({ tokens, enabled, error }, plan) {
   if (tokens === void 0 || !enabled || error) {
     return [];
   }
@@ -416,11 +423,11 @@ function costsOf({ tokens, enabled, error }) {
     costs.push(cost("subtree", `${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    const added = `${change(tokens.if_opened - tokens.subtree)} if opened`;
-    costs.push(cost("if-opened", added, "What opening it adds"));
+    costs.push(cost("if-opened", ifOpened(tokens.if_opened, plan), OPENING));
   }
   return costs;
 }
+var OPENING = "What the next request costs more or less once this section is open: its text and its tools in, its summary and tools that nothing needs any more out.";
 function cost(kind, words, title) {
   return element("span", { class: `cost ${kind}`, title }, words);
 }
@@ -503,7 +510,6 @@ function diffOf(found) {
   if (changes.length === 0 && found.unified === "") {
     return element("p.doc", {}, `No change since ${found.before}.`);
   }
-  const words = `${amount(tokens.before)} tokens in ${found.before}, ${amount(tokens.after)} in ${found.after} (${change(tokens.delta)})`;
   const sections = changes.map(
     (item) => element("li", {}, `${item.title || item.key}: ${item.change}, ${change(item.tokens)} tokens`)
   );
@@ -511,7 +517,7 @@ function diffOf(found) {
   return element(
     "div.diff",
     {},
-    element("p.doc", {}, words),
+    element("p.doc", {}, tokens.words),
     element("ul", {}, ...sections),
     element("pre", { tabindex: "0", "aria-label": "Differences" }, ...lines.map(lineOf))
   );
@@ -1231,15 +1237,16 @@ var Costs = class {
     if (!tokens) {
       return;
     }
+    const title = tokens.exact ? `Counted with ${tokens.encoding}` : ESTIMATED;
+    const over = (budget?.over ?? 0) > 0;
+    const [whole, ...parts] = tokens.words;
     const numbers = [
-      element("b", {}, counted(tokens.text, "token")),
-      ...numbersOf(tokens, kept ?? null).map((text) => element("span", {}, text)),
-      budget && budgetOf(budget),
-      element("span.quiet", { title: COUNTED }, tokens.exact ? tokens.encoding : "estimated")
+      element(over ? "b.over" : "b", { title }, budget?.words ?? whole ?? ""),
+      ...[...parts, ...kept ? [kept.words] : []].map((text) => element("span", {}, text))
     ];
     const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(" · ");
     this.words.replaceChildren(
-      ...numbers.filter((number) => number instanceof Node),
+      ...numbers,
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
     this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
@@ -1282,24 +1289,7 @@ var Costs = class {
     }
   }
 };
-function numbersOf(tokens, kept) {
-  const cached = kept && (kept.tools ? `${amount(kept.cached)} cached` : "0 cached: the tools changed");
-  return [
-    tokens.tools > 0 && `${amount(tokens.tools)} tools`,
-    tokens.output > 0 && `${amount(tokens.output)} output schema`,
-    cached
-  ].filter((said2) => typeof said2 === "string");
-}
-function budgetOf({ used, limit, unit, over }) {
-  const of = unit === "tokens" ? "" : ` ${unit}`;
-  const words = `${amount(used)} of ${amount(limit)}${of}`;
-  return element(
-    `span.${over > 0 ? "over" : "budget"}`,
-    { title: "The budget for the text" },
-    over > 0 ? `${words}: ${amount(over)} over budget` : `${words} budget`
-  );
-}
-var COUNTED = "How the tokens are counted";
+var ESTIMATED = "Estimated: install foldline[tokens] for exact counts.";
 var EFFECTS = "Side effects of importing the module.";
 
 // src/webview/sheets.ts
@@ -1359,8 +1349,7 @@ function costsSheet(blocks, view) {
   if (!tokens) {
     return [];
   }
-  const whole = `${amount(tokens.total)} tokens in all: ${amount(tokens.text)} text`;
-  const parts = [whole, ...numbersOf(tokens, view.kept ?? null)].join(" · ");
+  const parts = [...tokens.words, ...view.kept ? [view.kept.words] : []].join(" · ");
   const dear = blocks.filter((block) => (block.tokens?.self ?? 0) > 0).sort((one, other) => (other.tokens?.self ?? 0) - (one.tokens?.self ?? 0));
   return [
     element("h2", {}, "Sections"),
@@ -1403,7 +1392,7 @@ function planOf(stages) {
     ),
     ...breakpoint === null ? [] : [element("tr.mark", {}, element("td", { colspan: "4" }, breakpoint))]
   ]);
-  return table("stages", ["sections", "tokens", "changes", "not cached if it changes"], rows);
+  return table("stages", ["sections", "tokens", "changes", "re-read if changed"], rows);
 }
 function table(kind, names, rows) {
   const head = names.map((name) => name === "" ? element("td") : element("th", {}, name));
@@ -1735,7 +1724,7 @@ var Page = class {
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? "" : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.view?.reveals ?? true);
+      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {
