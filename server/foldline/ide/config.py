@@ -38,7 +38,8 @@ class PromptOptions:
     Attributes:
         tokens: The encoding in which tokens are counted.
         exact_tokens: Use a tokenizer if one is installed.
-        token_budget: The most tokens that a prompt may render to; prompts over it are reported.
+        token_budget: The most tokens that a request with a prompt may cost, tools and output schema
+            included; prompts over it are reported.
         code_lens: Show code lenses on prompts and sections.
         inlay_hints: Show the numbers and token counts of sections.
         severity: Severities by diagnostic code that differ from the defaults.
