@@ -254,7 +254,7 @@ def test_the_outline_of_a_class_has_what_it_inherits(case: str, opened: Open) ->
     files, name, place = INHERITED[case]
     access = opened(files)
     owner, word = re.split(r"[.#]|::", name)[-2:]
-    path, _, rest = place.partition(":")
+    path, _, _ = place.partition(":")
     found = [one for one in access.definitions_of(owner).found if one.is_type]
     outline = access.get_outline(found[0].path, query=owner)
     assert any(
@@ -268,8 +268,7 @@ def test_what_is_inherited_is_told_by_base_and_public_names_first(opened: Open) 
         {
             "a.py": "class Base:\n    def _own(self): ...\n    def run(self): ...\n"
             "    def stop(self): ...\n",
-            "b.py": "from a import Base\nclass Child(Base, Far):\n"
-            "    def stop(self): ...\n",
+            "b.py": "from a import Base\nclass Child(Base, Far):\n    def stop(self): ...\n",
         }
     )
     lines = format_outline(access.get_outline("b.py", query="Child")).splitlines()

@@ -84,7 +84,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         certain=request.exact,
                         sections=section_tokens(request.render.blocks),
                         lower_bound=request.is_partial,
-                        undecided=request.render.undecided,
+                        undecided=prompt.render.undecided,
                     ),
                 )
             )
