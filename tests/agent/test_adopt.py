@@ -64,7 +64,9 @@ def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> 
         done = foldline(tmp_path, "adopt", target)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"wrote {module}: the prompt `")
-        assert "same text with 24 sets of sample values, byte for byte" in done.stdout
+        assert (
+            "same text with 24 sets of sample values, but for line breaks and blanks" in done.stdout
+        )
         # The next steps are commands that work.
         assert f"  foldline preview {module}\n  foldline check {module}\n" in done.stdout
         preview = foldline(tmp_path, "preview", module)
@@ -89,7 +91,7 @@ def test_a_module_that_exists_is_left_alone(
 @pytest.mark.parametrize("words", ["adopt long.txt --output out.py", "new out.py"])
 def test_a_full_disk_leaves_no_half_module(tmp_path: Path, words: str) -> None:
     """A file of more than 900 bytes can't be written, as on a disk that is full."""
-    (tmp_path / "long.txt").write_text("\n".join(f"# h{n}\ntext {{x}}" for n in range(40)))
+    (tmp_path / "long.txt").write_text("\n".join(f"# h{n}\ntext" for n in range(90)))
     limited = (
         "import resource, sys\n"
         "from foldline.agent.cli import main\n"
@@ -153,3 +155,67 @@ def test_a_jinja_template_names_the_extra_that_is_missing(
     source.write_text("Hello {{ name }}.")
     assert main(["adopt", str(source)]) == 2
     assert "install foldline[adopt]" in capsys.readouterr().err
+
+
+def test_calls_in_other_modules_say_what_is_filled_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'app'\nversion = '1'\n")
+    (tmp_path / "prompts.py").write_text(
+        'SYSTEM = "You help {who}. Answer as JSON: {{\\"a\\": 1}}"\n'
+        'OTHER = "You help {who}, and nobody fills this in."\n'
+        'class Coder:\n    main = "Use {fence[0]} around code, and then {reminder}"\n'
+    )
+    (tmp_path / "use.py").write_text(
+        "from prompts import SYSTEM as S\n"
+        "def go(user: str, coder):\n"
+        "    coder.main.format(fence=coder.fence, reminder='x')\n"
+        "    return S.format(who=user)\n"
+    )
+    target = str(tmp_path / "prompts.py")
+    assert main(["adopt", f"{target}:SYSTEM"]) == 0
+    shown = capsys.readouterr().out
+    assert "same text with 24 sets of sample values, byte for byte" in shown
+    assert "  use.py:4: system.render(SystemParams(who=user)).text\n" in shown
+    assert '{"a": 1}' in (tmp_path / "system_prompt.py").read_text()
+    assert main(["adopt", f"{target}:Coder.main", "--dry-run"]) == 0
+    assert "Use ${fence_0} around code, and then ${reminder}" in capsys.readouterr().out
+    # Nothing says whether these braces are fields.
+    assert main(["adopt", f"{target}:OTHER", "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["styles"] == ["format", "replace", "text"]
+    assert "{who} looks like a placeholder" in error["message"]
+    assert main(["adopt", f"{target}:OTHER", "--style", "text", "--dry-run"]) == 0
+    assert "You help {who}" in capsys.readouterr().out
+
+
+def test_the_prompts_of_a_folder_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "app.py").write_text(
+        "def ask(client, q):\n"
+        "    return client.chat(messages=[{'role': 'system', 'content': 'You are terse.'},\n"
+        "                                 {'role': 'user', 'content': f'Question: {q}'}])\n"
+    )
+    (tmp_path / "prompts/a.prompty").write_text(
+        "---\nname: x\n---\nsystem:\nYou help {{ name }}.\n\nuser:\n{{ question }}\n"
+    )
+    (tmp_path / "prompts/b.yaml").write_text(
+        "tools:\n  use: You can call {{ tool }} when unsure.\n"
+    )
+    (tmp_path / "prompts/c.prompt").write_text("{{#if x}}You are a bot{{/if}} of {{name}}.")
+    (tmp_path / "package.json").write_text('{"prompt": "You are not a prompt of this list."}')
+    assert main(["adopt", str(tmp_path), "--json"]) == 0
+    found = {
+        one["target"][len(str(tmp_path)) + 1 :]: one for one in json.loads(capsys.readouterr().out)
+    }
+    assert {name: one["fields"] for name, one in found.items()} == {
+        "app.py:ask.messages": 1,
+        "prompts/a.prompty": 2,
+        "prompts/b.yaml:tools.use": 1,
+        "prompts/c.prompt": None,
+    }
+    assert "`{{#if x}}` is of Handlebars" in found["prompts/c.prompt"]["reason"]
+    assert main(["adopt", str(tmp_path)]) == 0
+    assert "4 prompts, 1 that can't be adopted as they are\n" in capsys.readouterr().out

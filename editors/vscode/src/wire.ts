@@ -70,6 +70,7 @@ export interface Failure {
   interpreter?: string | null;
   /** Names that may have been meant. */
   near?: string[];
+  styles?: string[];
   file?: string | null;
   line?: number | null;
 }

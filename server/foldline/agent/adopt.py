@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Turns a prompt into a prompt module: its headings into sections, its placeholders into a dataclass,
 conditions into `enabled`, loops into lists. FILE is a Python module with strings, f-strings,
-templates or chat messages, or a text or Jinja file; nothing of it is executed. The new module is
-run and compared with the source for sample values: the exit status is 1 if the texts differ. What
-no section can show is kept as a remainder: a field, with the source in a comment."""
-STYLES = ("text", "f-string", "format", "template", "jinja", "messages")
+templates or chat messages, a text, Jinja or `.prompty` file, or YAML, TOML or JSON with prompts as
+values; nothing of it is executed. The calls that fill in a text are looked up in the workspace.
+With DIR, its prompts are listed. The new module is run and compared with the source for sample
+values: the exit status is 1 if the texts differ. What no section can show is kept as a remainder: a
+field, with the source in a comment."""
+STYLES = ("text", "f-string", "format", "percent", "replace", "template", "jinja", "messages")
+_STYLES = {
+    "text": "the model is to see it as it is",
+    "f-string": "the rest of it is text",
+    "format": "`.format(…)` fills it in: {name}, and {{ for a brace",
+    "percent": "`%` fills it in",
+    "replace": "`.replace(…)` fills it in: {name}, and all other braces are text",
+    "template": "`string.Template` fills it in",
+    "jinja": "Jinja fills it in",
+}
+"""What the styles mean, for a text that could have several."""
 
 
 def register(verbs: Verbs) -> None:
@@ -33,8 +46,9 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "target",
-        metavar="FILE[:NAME]",
-        help="a file, and the variable or function in it that has the prompt",
+        metavar="FILE[:NAME]|DIR",
+        help="a file, and the variable, function or key in it that has the prompt; or a folder, to "
+        "list its prompts",
     )
     parser.add_argument(
         "--output",
@@ -59,17 +73,30 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     import asyncio
 
+    from foldline.agent.scan import root_of
     from foldline.agent.targets import file_and_name, path_from_here, write_new
-    from foldline.ide.adopt.adoption import adopt, as_data, compare, output_path, read_file, report
+    from foldline.backends.files.local import LocalFileBackend
+    from foldline.ide.adopt.adoption import (
+        adopt,
+        as_data,
+        call_sites,
+        compare,
+        output_path,
+        read_file,
+        report,
+    )
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
 
     jinja = None
     if options.trim_blocks or options.lstrip_blocks:
         jinja = JinjaOptions(options.trim_blocks, options.lstrip_blocks)
     style = None if options.style is None else Style(options.style)
+    if Path(options.target).is_dir():
+        return _list(Path(options.target).resolve(), options)
     try:
         file, name = file_and_name(options.target)
-        original = read_file(file, name=name, style=style, options=jinja)
+        files = LocalFileBackend(root_of(file))
+        original = read_file(file, name=name, style=style, options=jinja, files=files)
         adoption = asyncio.run(compare(adopt(original)))
     except AdoptError as error:
         raise _refused(options.target, error) from error
@@ -98,16 +125,48 @@ def run(options: Namespace) -> int:
             f"next\n  foldline preview {visible(written)}\n  foldline check {visible(written)}\n"
             f"  then send `{plan.variable}.render(…).text` in place of `{visible(original.name)}`"
         )
+        for use, new in call_sites(adoption):
+            where = f"{visible(use.file or path_from_here(file))}:{use.line}"
+            show(f"  {where}: {visible(new)}")
     return FOUND if adoption.proof.is_same else NOTHING
+
+
+def _list(folder: Path, options: Namespace) -> int:
+    """Show the prompts of a folder, and why some can't be adopted."""
+    from foldline.agent.scan import root_of
+    from foldline.agent.targets import path_from_here
+    from foldline.backends.files.local import LocalFileBackend
+    from foldline.ide.adopt.adoption import count
+    from foldline.ide.adopt.listing import prompts_of
+
+    root = root_of(folder)
+    found = list(prompts_of(LocalFileBackend(root), folder.relative_to(root).as_posix()))
+    shown = [replace(one, target=path_from_here(root / one.target)) for one in found]
+    if options.json:
+        show(json_text([asdict(one) for one in shown]))
+        return FOUND if found else NOTHING
+    for one in shown:
+        fields = "" if one.fields is None else f", {count(one.fields, 'field')}"
+        show(f"{visible(one.target)}  {one.style}, {one.size:,} characters{fields}")
+        if one.reason:
+            show(f"    {visible(one.reason)}")
+    refused = sum(one.fields is None for one in found)
+    rest = f", {refused} that can't be adopted as they are" if refused else ""
+    show(f"{count(len(found), 'prompt')}{rest}" if found else "no prompts")
+    return FOUND if found else NOTHING
 
 
 def _refused(target: str, error: AdoptError) -> Refused:
     """The error, and below it how to name each prompt that could be meant."""
     file = target.partition(":")[0] if error.candidates else target
     lines = [f"{visible(target)}: {visible(str(error))}"]
+    lines += [f"  --style {style:9} {_STYLES[style]}" for style in error.styles]
     lines += [
         f"  foldline adopt {visible(file)}:{visible(candidate.name)}"
         f"  ({candidate.style.label}, line {candidate.line})"
         for candidate in error.candidates
     ]
-    return Refused("\n".join(lines), data={"near": [one.name for one in error.candidates]})
+    data: dict[str, object] = {"near": [one.name for one in error.candidates]}
+    if error.styles:
+        data["styles"] = list(error.styles)
+    return Refused("\n".join(lines), data=data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,13 @@ from hypothesis import strategies as st
 
 from foldline.ide.adopt import proof, sandbox
 from foldline.ide.adopt.adoption import adopt, read
-from foldline.ide.adopt.model import JinjaOptions, Style
+from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
 from foldline.ide.adopt.proof import matches
 
 from .here import blocks_here, prove_here
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pytest
 
@@ -174,20 +173,90 @@ JINJA = st.lists(jinja_lines(2), min_size=1, max_size=7).map(
 )
 
 
-def rendered_here(
-    sources: Sequence[str], contexts: Sequence[Mapping[str, Any]], options: JinjaOptions
-) -> list[list[str]]:
-    """`proof.render_templates` without a process."""
-    return sandbox.render({"sources": sources, "contexts": contexts, "options": asdict(options)})
-
-
 @SLOW
 @given(JINJA, st.booleans(), st.booleans())
 def test_jinja_templates(
     monkeypatch: pytest.MonkeyPatch, source: str, trim_blocks: bool, lstrip_blocks: bool
 ) -> None:
-    monkeypatch.setattr(proof, "render_templates", rendered_here)
+    monkeypatch.setattr(proof, "render_templates", sandbox.render)
     options = JinjaOptions(trim_blocks, lstrip_blocks)
     adoption = adopt(read(Path("p.j2"), source, options=options))
     proven = prove_here(adoption.plan, adoption.text)
     assert proven.is_same, (proven, adoption.text)
+
+
+def escaped(words: str, *marks: str) -> str:
+    for mark in marks:
+        words = words.replace(mark, mark * 2)
+    return words
+
+
+def f_string(lines: list[tuple[str, str]]) -> str:
+    parts = [escaped(words, "{", "}") + (f"{{{name}}}" if name else "") for words, name in lines]
+    return "f" + repr("\n".join(parts))
+
+
+def text_of_lines(lines: list[tuple[str, str]], before: str, after: str, *marks: str) -> str:
+    return "\n".join(
+        escaped(words, *marks) + (f"{before}{name}{after}" if name else "") for words, name in lines
+    )
+
+
+FILLED = "name=name, city=city, tone=tone"
+HEAD = "def build(name: str, city: str, tone: str) -> str:\n"
+MAKERS: dict[str, Callable[[list[tuple[str, str]]], str]] = {
+    "PROMPT format": lambda lines: (
+        f"PROMPT = {text_of_lines(lines, '{', '}', '{', '}')!r}\n"
+        f"{HEAD}    return PROMPT.format({FILLED})\n"
+    ),
+    "PROMPT percent": lambda lines: (
+        f"PROMPT = {text_of_lines(lines, '%(', ')s', '%')!r}\n"
+        f"{HEAD}    return PROMPT % {{'name': name, 'city': city, 'tone': tone}}\n"
+    ),
+    "PROMPT replace": lambda lines: (
+        f"PROMPT = {text_of_lines(lines, '<<', '>>')!r}\n{HEAD}    return PROMPT"
+        ".replace('<<name>>', name).replace('<<city>>', city).replace('<<tone>>', tone)\n"
+    ),
+    "build format": lambda lines: (
+        f"{HEAD}    return {text_of_lines(lines, '{', '}', '{', '}')!r}.format({FILLED})\n"
+    ),
+    "build f-string": lambda lines: f"{HEAD}    return {f_string(lines)}\n",
+    "build stripped": lambda lines: f"{HEAD}    return ({f_string(lines)}).strip()\n",
+    "build added": lambda lines: (
+        f"{HEAD}    text = {f_string(lines[:1])}\n"
+        + "".join(f"    text += '\\n'\n    text += {f_string([line])}\n" for line in lines[1:])
+        + "    return text\n"
+    ),
+    "build joined": lambda lines: (
+        f"{HEAD}    return '\\n'.join([{', '.join(f_string([line]) for line in lines)}])\n"
+    ),
+}
+
+
+@SLOW
+@given(
+    st.sampled_from(sorted(MAKERS)),
+    LINES,
+    st.fixed_dictionaries(dict.fromkeys(NAMES, st.sampled_from(["Ada", "", "{x}", "a b", "$5"]))),
+)
+def test_modules_of_many_shapes(
+    maker: str, lines: list[tuple[str, str]], values: dict[str, str]
+) -> None:
+    lines = [("Begin.", ""), *lines]
+    module = MAKERS[maker](lines)
+    scope: dict[str, Any] = {}
+    exec(compile(module, "shape.py", "exec", dont_inherit=True), scope)
+    made = scope["build"](**values)
+    name = "build.text" if "text +=" in module else maker.split(maxsplit=1)[0]
+    try:
+        adoption = adopt(read(Path("shape.py"), module, name=name))
+    except AdoptError as error:
+        # Nothing is adopted silently: braces that nothing fills in are asked about.
+        if not error.styles:
+            raise
+        return
+    proven = prove_here(adoption.plan, adoption.text)
+    assert proven.is_same, proven
+    if is_flat(adoption) and not adoption.plan.original.notes:
+        given_values = {field.source: values.get(field.name, "") for field in adoption.plan.fields}
+        assert matches(made, shown(adoption, given_values)), (made, adoption.text)

@@ -15,6 +15,7 @@ _EXTRAS = {
     "starlette": "web",
     "textual": "tui",
     "uvicorn": "web",
+    "yaml": "adopt",
 }
 # Other projects bring some of them, which are then not enough.
 _CODE = ("cattrs", "pathspec", "platformdirs", "regex", "tree_sitter")

@@ -61,22 +61,32 @@ end
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 ---@param name string?
-function M.adopt(client, bufnr, name)
+---@param style string?
+function M.adopt(client, bufnr, name, style)
   local foldline = require('foldline')
-  local argument = { uri = vim.uri_from_bufnr(bufnr), name = name, apply = true }
+  local uri = vim.uri_from_bufnr(bufnr)
+  local argument = { uri = uri, name = name, style = style, apply = true }
   foldline.execute(client, 'prompt.adopt', argument, function(adopted)
     vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)))
   end, function(err)
     local data = foldline.some(err.data)
     local names = type(data) == 'table' and foldline.some(data.near)
-    if not names or name then
-      return foldline.report(err)
+    local styles = type(data) == 'table' and foldline.some(data.styles)
+    if names and not name then
+      vim.ui.select(names, { prompt = 'Adopt which text as a prompt?' }, function(chosen)
+        if chosen then
+          M.adopt(client, bufnr, chosen)
+        end
+      end)
+    elseif styles and not style then
+      vim.ui.select(styles, { prompt = err.message }, function(chosen)
+        if chosen then
+          M.adopt(client, bufnr, name, chosen)
+        end
+      end)
+    else
+      foldline.report(err)
     end
-    vim.ui.select(names, { prompt = 'Adopt which text as a prompt?' }, function(chosen)
-      if chosen then
-        M.adopt(client, bufnr, chosen)
-      end
-    end)
   end)
 end
 

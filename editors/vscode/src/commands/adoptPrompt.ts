@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-import { failureOf } from '../failure';
+import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
 
 /** *Adopt as Prompt*: a prompt module from a string, template or messages of the active editor. */
@@ -10,27 +10,40 @@ export async function adoptPrompt(server: Server): Promise<void> {
     throw new Error('Open the Python file whose text is to become a prompt.');
   }
   const uri = editor.document.uri.toString();
-  const adopt = (name?: string) =>
-    server.execute<{ uri: string }>('prompt.adopt', {
-      uri,
-      apply: true,
-      ...(name === undefined ? {} : { name }),
-    });
-  let adopted: { uri: string };
-  try {
-    adopted = await adopt();
-  } catch (error) {
-    const names = failureOf(error)?.near ?? [];
-    if (names.length === 0) {
-      throw error;
+  const chosen: { name?: string; style?: string } = {};
+  let adopted: { uri: string } | undefined;
+  while (adopted === undefined) {
+    try {
+      adopted = await server.execute<{ uri: string }>('prompt.adopt', {
+        uri,
+        apply: true,
+        ...chosen,
+      });
+    } catch (error) {
+      if (!(await choose(editor, error, chosen))) {
+        return;
+      }
     }
-    const name = nameAt(editor, names) ?? (await pick(names));
-    if (name === undefined) {
-      return;
-    }
-    adopted = await adopt(name);
   }
   await vscode.window.showTextDocument(vscode.Uri.parse(adopted.uri));
+}
+
+/** Lets the user say what the server can't know; false if the user doesn't. */
+async function choose(
+  editor: vscode.TextEditor,
+  error: unknown,
+  chosen: { name?: string; style?: string },
+): Promise<boolean> {
+  const { near: names = [], styles = [] } = failureOf(error) ?? {};
+  if (names.length > 0 && chosen.name === undefined) {
+    chosen.name = nameAt(editor, names) ?? (await pick(names, 'Which text becomes a prompt?'));
+    return chosen.name !== undefined;
+  }
+  if (styles.length > 0 && chosen.style === undefined) {
+    chosen.style = await pick(styles, messageOf(error));
+    return chosen.style !== undefined;
+  }
+  throw error;
 }
 
 /** The one of these names on the line of the cursor, such as `LETTER` in `LETTER = "…"`. */
@@ -42,6 +55,6 @@ function nameAt(
   return names.find((name) => words.includes(name));
 }
 
-function pick(names: readonly string[]): Thenable<string | undefined> {
-  return vscode.window.showQuickPick([...names], { placeHolder: 'Which text becomes a prompt?' });
+function pick(names: readonly string[], placeHolder: string): Thenable<string | undefined> {
+  return vscode.window.showQuickPick([...names], { placeHolder });
 }

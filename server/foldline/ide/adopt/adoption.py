@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.backends.formatting.visible import visible
-from foldline.ide.adopt import find
+from foldline.ide.adopt import data_files, find
+from foldline.ide.adopt.find import Candidate
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Kind, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import UNTRUSTED, prove
-from foldline.ide.adopt.read import read_candidate, read_template
+from foldline.ide.adopt.read import read_candidate, read_messages, read_template
 from foldline.ide.adopt.sections import NotRepresentableError
+from foldline.ide.adopt.uses import TEMPLATES, Calls, callee_of, in_workspace, parse
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.prompts import errors
@@ -22,12 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Original
+    from foldline.backends.files.base import FileBackend
+    from foldline.ide.adopt.model import Original, Use
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
+    from foldline.ide.adopt.uses import Module
 
-_JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
+LONG = 1_500
+"""A section of so many characters is offered to be summarized."""
+MOST_LONG = 5
+JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +58,21 @@ class Adoption:
 
 
 def read_file(
-    file: Path, *, name: str | None, style: Style | None, options: JinjaOptions | None
+    file: Path,
+    *,
+    name: str | None,
+    style: Style | None,
+    options: JinjaOptions | None,
+    files: FileBackend | None = None,
 ) -> Original:
     """Read a prompt of a file on the disk; see `read`.
 
     Raises:
-        AdoptError: The file has no such prompt, or several.
+        AdoptError: The file has no such prompt, or several, or its style has to be named.
         PathError: It can't be read.
     """
     text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
-    return read(file, text, name=name, style=style, options=options)
+    return read(file, text, name=name, style=style, options=options, files=files)
 
 
 def output_path(file: Path, adoption: Adoption) -> Path:
@@ -97,36 +111,154 @@ def read(
     name: str | None = None,
     style: Style | None = None,
     options: JinjaOptions | None = None,
+    files: FileBackend | None = None,
 ) -> Original:
     """Read a prompt of a file whose text is known.
 
     Args:
         file: The file, whose name is that of a prompt that is a whole file.
         text: Its text.
-        name: The variable or function of the prompt; None for the only one.
+        name: The variable, function or key of the prompt; None for the only one.
         style: The style of a text; None for the one that it seems to be in.
         options: Those of the Jinja environment, for a file that is a template.
+        files: The workspace, in which calls that fill in the text are looked for.
 
     Raises:
-        AdoptError: The file has no such prompt, or several.
+        AdoptError: The file has no such prompt, or several, or its style has to be named.
     """
     text = with_line_feeds(text)
-    if style is None and file.suffix in _JINJA_SUFFIXES:
-        style = Style.JINJA
-    if file.suffix not in (".py", ".pyi"):
+    jinja = options or JinjaOptions()
+    if file.suffix in (".py", ".pyi"):
+        module = parse(text)
+        if options is not None:
+            module.jinja = options
+        candidate = _chosen(find.candidates(module), name, module)
+        own = _relative(files, file) if files is not None else ""
+        calls = in_workspace(files, {candidate.name: own}) if files is not None else {}
+        return original_of(module, candidate, style, calls.get(candidate.name, Calls([], set())))
+    found = None if style is not None and name is None else data_files.candidates(file, text)
+    if found is None:
         if name is not None:
-            raise AdoptError("only a Python module has names: the file is one prompt")
-        chosen = style or find.style_of_text(text)
-        if chosen in (Style.FSTRING, Style.MESSAGES):
-            raise AdoptError(f"a file that is one text can't have the style {chosen}")
-        return read_template(text, file.name.partition(".")[0], chosen, options or JinjaOptions())
-    module = find.parse(text)
-    if options is not None:
-        module.jinja = options
-    return read_candidate(module, _chosen(find.candidates(module), name), style)
+            raise AdoptError("the file is one prompt: only modules and data files have names")
+        found = [whole(file, text)]
+    return original_of_texts(file, _chosen(found, name), style, jinja)
 
 
-def _chosen(found: list[Candidate], name: str | None) -> Candidate:
+def original_of_texts(
+    file: Path, candidate: Candidate, style: Style | None, options: JinjaOptions
+) -> Original:
+    """Read a prompt that isn't in Python.
+
+    Raises:
+        AdoptError: It can't be adopted, or its style has to be named.
+    """
+    whole = "\n".join(part for _, part in candidate.texts)
+    seems = candidate.style
+    if seems is Style.MESSAGES:
+        seems = find.style_of_text(whole)
+    confirmed = file.suffix in (*JINJA_SUFFIXES, ".prompty")
+    chosen = style or (seems if confirmed else _settled(whole, seems))
+    if chosen in (Style.FSTRING, Style.MESSAGES):
+        raise AdoptError(f"a text that isn't in a Python module can't have the style {chosen}")
+    if candidate.texts[0][0] is None:
+        original = read_template(whole, candidate.name, chosen, options)
+    else:
+        texts = [(role or "user", part) for role, part in candidate.texts]
+        original = read_messages(texts, candidate.name, chosen, options)
+    return replace(original, notes=candidate.notes + original.notes)
+
+
+def original_of(
+    module: Module, candidate: Candidate, style: Style | None, calls: Calls
+) -> Original:
+    """Read a prompt of a module.
+
+    Args:
+        module: The module.
+        candidate: The prompt.
+        style: Its style; None for the one that it seems to be in.
+        calls: The calls of other modules that fill it in.
+
+    Raises:
+        AdoptError: It can't be adopted, or its style has to be named.
+    """
+    if candidate.refusal:
+        raise AdoptError(
+            f"`{candidate.name}` is built step by step: {candidate.refusal}; make one text of it, "
+            "or adopt its parts"
+        )
+    chosen, uses = _style(module, candidate, style, calls)
+    return read_candidate(module, candidate, chosen, uses)
+
+
+def whole(file: Path, text: str) -> Candidate:
+    """Return a file that is one prompt."""
+    style = Style.JINJA if file.suffix in JINJA_SUFFIXES else find.style_of_text(text)
+    name = file.name.partition(".")[0]
+    return Candidate(name, 1, style, texts=((None, text),), name_is_key=False)
+
+
+def _style(
+    module: Module,
+    candidate: Candidate,
+    given: Style | None,
+    calls: Calls,
+) -> tuple[Style, list[Use]]:
+    """Return the style of a text of a module, and the calls that fill it in.
+
+    Raises:
+        AdoptError: It looks as if it had placeholders, and no call says so.
+    """
+    uses = find.uses_of(module, candidate)
+    last = candidate.name.rpartition(".")[2]
+    told = {module.styles.get(candidate.name), module.styles.get(last)} - {None}
+    node = candidate.node
+    if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
+        told = {candidate.style}
+    if candidate.use is not None:
+        told = {candidate.style}
+    if candidate.scope is None and candidate.style is not Style.MESSAGES:
+        uses += calls.uses
+        told |= calls.styles
+    if given is not None or candidate.style is Style.MESSAGES:
+        return given or candidate.style, uses
+    styles = [style for style in Style if style in told]
+    if len(styles) > 1:
+        shown = " and ".join(style.label for style in styles)
+        raise AdoptError(f"calls fill it in as {shown}: name one style", styles=tuple(styles))
+    if styles:
+        return styles[0], uses
+    pieces = [] if node is None else find.pieces_of(module, node) or []
+    text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
+    return _settled(text, candidate.style), uses
+
+
+def _relative(files: FileBackend, file: Path) -> str:
+    try:
+        return files.resolve(str(file))
+    except PathError:
+        return ""
+
+
+def _settled(text: str, seems: Style) -> Style:
+    """Return the style that a text seems to have.
+
+    Raises:
+        AdoptError: It could have another one, or has one that adopting doesn't know.
+    """
+    data_files.check_handlebars(text)
+    found = find.doubt(text, seems)
+    if found is None:
+        return seems
+    marks, styles = found
+    raise AdoptError(
+        f"{marks} looks like a placeholder, and no call was found that fills it in: say how the "
+        "text is read",
+        styles=styles,
+    )
+
+
+def _chosen(found: list[Candidate], name: str | None, module: Module | None = None) -> Candidate:
     likely = [candidate for candidate in found if candidate.is_likely]
     if name is None and not likely:
         raise AdoptError(
@@ -147,6 +279,8 @@ def _chosen(found: list[Candidate], name: str | None) -> Candidate:
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
     if len(tails) == 1:
         return tails[0]
+    if module is not None and (made := find.made_by(module, name)):
+        raise AdoptError(f"`{name}` has no text that adopting can read: it {made}", tuple(likely))
     near = errors.near_names(name, [candidate.name for candidate in found])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AdoptError(f"the module has no text {name!r}{meant}", tuple(likely))
@@ -157,10 +291,10 @@ def report(adoption: Adoption) -> Iterator[str]:
     plan = adoption.plan
     sections = list(plan.walk())
     fields = [field.name for field in plan.fields]
-    yield f"  {_count(len(sections), 'section')}, {_count(len(fields), 'field')}"
-    for section in sections:
-        if section.summary is not None:
-            yield f"  proposed  a summary of `{section.key}`: its first sentence"
+    yield f"  {count(len(sections), 'section')}, {count(len(fields), 'field')}"
+    for section in [section for section in sections if len(section.text) >= LONG][:MOST_LONG]:
+        size = f"`{section.key}`, {len(section.text):,} characters"
+        yield f"  long      {size}: with a summary of yours, the model can open it when it needs it"
     for field in plan.of_kind(Kind.COMPUTED):
         yield f"  compute   {field.name} = {_short(field.source)}"
     for field in plan.of_kind(Kind.REMAINDER):
@@ -171,6 +305,17 @@ def report(adoption: Adoption) -> Iterator[str]:
     for note in dict.fromkeys((*plan.original.notes, *plan.notes)):
         yield f"  changed   {visible(note)}"
     yield from verdict(adoption)
+
+
+def call_sites(adoption: Adoption) -> Iterator[tuple[Use, str]]:
+    """Yield the calls that fill in the source, and what to send in place of each."""
+    plan = adoption.plan
+    for use in plan.original.uses:
+        holes = {re.sub(r"\W+", " ", hole).strip().lower(): given for hole, given in use.holes}
+        known = {**{source: source for source in use.arguments}, **holes, **use.keywords}
+        given = [f"{field.name}={known.get(field.source, '…')}" for field in plan.fields]
+        params = f"{plan.class_name}({', '.join(given)})" if given else ""
+        yield use, f"{plan.variable}.render({params}).text"
 
 
 def as_data(adoption: Adoption) -> dict[str, object]:
@@ -191,11 +336,16 @@ def as_data(adoption: Adoption) -> dict[str, object]:
             }
             for field in plan.all_fields()
         ],
+        "calls": [
+            {"path": use.file, "line": use.line, "source": use.source, "replacement": new}
+            for use, new in call_sites(adoption)
+        ],
         "left_out": list(plan.original.lost),
         "notes": [*plan.original.notes, *plan.notes],
         "whole": adoption.is_whole,
         "same": proof.is_same,
-        "exact": proof.is_same and proof.is_exact,
+        "exact": proof.is_same and not proof.but,
+        "but": list(proof.but),
         "samples": proof.count,
         "difference": proof.difference,
         "failure": proof.failure,
@@ -212,13 +362,14 @@ def verdict(adoption: Adoption) -> Iterator[str]:
         yield from (f"  {visible(line)}" for line in proof.difference.split("\n"))
     else:
         values = f"with {proof.count} sets of sample values" if proof.count > 1 else "as it is"
-        but = "" if proof.is_exact else ", but for blank lines where sections meet"
-        yield f"same text {values}, byte for byte{but}"
-    if count := adoption.plan.remainders:
-        yield f"{_count(count, 'remainder')} marked: see the comments of the module"
+        but = f", but for {'; '.join(proof.but)}" if proof.but else ", byte for byte"
+        yield f"same text {values}{but}"
+    if remainders := adoption.plan.remainders:
+        yield f"{count(remainders, 'remainder')} marked: see the comments of the module"
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """Return a number of things: `1 field`, `2 fields`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

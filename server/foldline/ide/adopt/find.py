@@ -1,4 +1,4 @@
-"""Finds the prompts in a Python module that are strings, and what the module says of their values.
+"""Finds the prompts in a Python module, and what the module says of their values.
 
 The module is parsed, and never imported or executed.
 """
@@ -6,17 +6,33 @@ The module is parsed, and never imported or executed.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
-import sys
-from dataclasses import dataclass, field
+import textwrap
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from string import Formatter
+from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.adopt.model import AdoptError, Guess, JinjaOptions, Style
+from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use
+from foldline.ide.adopt.uses import (
+    FUNCTIONS,
+    TEMPLATES,
+    Module,
+    assigned,
+    callee_of,
+    dotted,
+    keyword_of,
+    parse,
+    scalar_of,
+    template_style,
+    text_argument,
+    use_of,
+)
 from foldline.ide.adopt.write import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 SHORTEST = 40
 """The shortest text without placeholders that looks like a prompt, in characters."""
@@ -25,100 +41,101 @@ SHORTEST_WITH_VALUES = 12
 
 _JINJA = re.compile(r"\{%-?\s*\w+[^{}]*-?%\}|\{\{-?\s*[A-Za-z_][^{}\n]*-?\}\}")
 _DOLLAR = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_FIELD = re.compile(
+    r"(?<![{$\\])\{([A-Za-z_]\w*)(?:(?:\.\w|\[\w)[^{}\n]*)?(?:![rsa])?(?::[^{}\s]*)?\}(?!\})"
+)
+_PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _SCALARS = ("str", "int", "float", "bool")
-_FILLING = {"format", "format_map", "substitute", "safe_substitute", "render", "render_async"}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
+"""The keyword arguments that are prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place in a module with a prompt that can be adopted."""
+    """A prompt that can be adopted."""
 
     name: str
     line: int
     style: Style
-    node: ast.expr
-    start: int
+    node: ast.expr | None = None
+    start: int = 0
     """The offset of the statement's line."""
-    end: int
+    end: int = 0
     scope: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     is_likely: bool = True
     """It looks like a prompt; other texts have to be named."""
+    use: Use | None = None
+    """The call that fills in the text where it stands."""
+    refusal: str = ""
+    """Why it can't be adopted."""
+    texts: tuple[tuple[str | None, str], ...] = ()
+    """The roles and texts, of a prompt that isn't in Python."""
+    notes: tuple[str, ...] = ()
+    name_is_key: bool = True
+    """The name is that of a part of its file."""
 
 
-@dataclass(slots=True)
-class Module:
-    """A parsed module."""
+class ChatMessage(NamedTuple):
+    """A message in a source: its role, empty if only the program knows it, and its content."""
 
-    text: str
-    tree: ast.Module
-    constants: dict[str, ast.expr] = field(default_factory=dict)
-    uses: dict[str, list[ast.Call]] = field(default_factory=dict)
-    """The calls that fill in a text, by the name of the variable that has it."""
-    styles: dict[str, Style] = field(default_factory=dict)
-    imports: dict[str, str] = field(default_factory=dict)
-    jinja: JinjaOptions = field(default_factory=JinjaOptions)
-    starts: list[int] = field(default_factory=list)
-    """The offset of each line."""
-
-
-def parse(text: str) -> Module:
-    """Parse a module.
-
-    Raises:
-        AdoptError: It isn't Python.
-    """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
-        fault = error.msg if isinstance(error, SyntaxError) else error
-        runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
-        newer = "if it is for a newer Python, install foldline with that"
-        raise AdoptError(f"{where}this isn't {runs}: {fault}; {newer}") from None
-    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    module = Module(text, tree, starts=starts)
-    for statement in tree.body:
-        if name := _assigned(statement):
-            module.constants[name[0]] = name[1]
-    for node in ast.walk(tree):
-        _note(module, node)
-    # A call of `template.render` says what the variables of the text are that `template` is from.
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and (pair := _assigned(node)):
-            inner = _named_text(pair[1])
-            if inner is not None:
-                module.uses.setdefault(inner, []).extend(module.uses.get(pair[0], ()))
-    return module
+    role: str
+    content: ast.expr
+    is_template: bool = True
 
 
 def candidates(module: Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
     found: dict[str, Candidate] = {}
-    for candidate in _candidates(module, module.tree.body, "", None):
+    for candidate in _Finder(module).all():
         known = found.get(candidate.name)
         if known is None or (candidate.is_likely and not known.is_likely):
             found[candidate.name] = candidate
     return sorted(found.values(), key=lambda candidate: candidate.start)
 
 
-def guesses(module: Module, candidate: Candidate) -> dict[str, Guess]:
+def made_by(module: Module, name: str) -> str:
+    """Return in words how a function or variable of that name gets a text that isn't known."""
+    last = name.rpartition(".")[2]
+    for node in ast.walk(module.tree):
+        value = None
+        if isinstance(node, FUNCTIONS) and node.name == last:
+            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value]
+            value, verb = (returns[-1].value, "returns") if returns else (None, "")
+        elif (pair := assigned(node)) and pair[0] == last:
+            value, verb = pair[1], "is"
+        if value is not None:
+            return f"{verb} `{ast.unparse(value)[:60]}` (line {value.lineno})"
+    return ""
+
+
+def uses_of(module: Module, candidate: Candidate) -> list[Use]:
+    """Return the calls of its module that fill in a text."""
+    if candidate.use is not None:
+        return [candidate.use]
+    names = {candidate.name, candidate.name.rpartition(".")[2]}
+    found = [use for name in names for use in module.uses.get(name, ())]
+    scope = candidate.scope
+    if scope is not None:
+        found = [use for use in found if scope.lineno <= use.line <= (scope.end_lineno or 0)]
+    return sorted(found, key=lambda use: use.line)
+
+
+def guesses(module: Module, candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
     for name, value in module.constants.items():
-        if isinstance(value, ast.Constant) and (kind := _scalar(value)):
+        if isinstance(value, ast.Constant) and (kind := scalar_of(value)):
             found[name] = Guess(kind, _written(value))
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
-    for call in module.uses.get(candidate.name, ()):
-        scope = _scope_of(module.tree, call)
+    for use in uses:
+        scope = None if use.file else _scope_of(module.tree, use.line)
         parameters = {} if scope is None else _of_function(scope)
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                continue
-            kind = _type_of(keyword.value, parameters)
+        for name, source in use.keywords.items():
+            known = parameters.get(source)
+            kind = use.types.get(name) or (None if known is None else known.type)
             if kind is not None:
-                found.setdefault(keyword.arg, Guess(kind))
+                found.setdefault(name, Guess(kind))
     return found
 
 
@@ -127,6 +144,37 @@ def style_of_text(text: str) -> Style:
     if _JINJA.search(text):
         return Style.JINJA
     return Style.TEMPLATE if _DOLLAR.search(text) else Style.TEXT
+
+
+def doubt(text: str, style: Style) -> tuple[str, tuple[Style, ...]] | None:
+    """Return what looks like a placeholder in a text of a style, and the styles it may have.
+
+    Args:
+        text: The text.
+        style: The one that it seems to have, and that nothing confirms.
+    """
+    fields = list(dict.fromkeys(match[0] for match in _FIELD.finditer(text)))
+    if fields:
+        own = style if style is Style.FSTRING else Style.TEXT
+        jinja = (Style.JINJA,) if style is Style.JINJA else ()
+        return _listed(fields), (*_formats(text), Style.REPLACE, *jinja, own)
+    marks = list(dict.fromkeys(match[0] for match in _PERCENT.finditer(text)))
+    if marks and style is Style.TEXT:
+        return _listed(marks), (Style.PERCENT, Style.TEXT)
+    return None
+
+
+def _formats(text: str) -> tuple[Style, ...]:
+    try:
+        list(Formatter().parse(text))
+    except ValueError:
+        return ()
+    return (Style.FORMAT,)
+
+
+def _listed(marks: Sequence[str]) -> str:
+    shown = ", ".join(marks[:3])
+    return f"{shown} …" if len(marks) > 3 else shown
 
 
 def text_of(module: Module, node: ast.expr | None, depth: int = 0) -> str | None:
@@ -152,7 +200,7 @@ def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.
         ]
     if isinstance(node, ast.Name) and node.id in module.constants and depth:
         inner = module.constants[node.id]
-        is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp)
+        is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
         return pieces_of(module, inner, depth + 1) if is_text else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left = pieces_of(module, node.left, depth + 1)
@@ -165,119 +213,256 @@ def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.
     return None
 
 
-def messages_in(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
-    """Return the roles and contents of a list of chat messages; None if it isn't one."""
-    if isinstance(node, ast.Call) and _callee(node) in ("from_messages", "ChatPromptTemplate"):
-        node = node.args[0] if node.args else node
+def calls_after(module: Module, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
+    """Return a text, and the calls that the source makes with it once it is filled in."""
+    found: list[str] = []
+    while isinstance(node, ast.Call) and text_of(module, node) is None:
+        callee = callee_of(node)
+        if callee in _DEDENTS and node.args:
+            node = node.args[0]
+        elif callee in _STRIPS and not node.args and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        else:
+            break
+        found.append(callee)
+    return node, tuple(reversed(found))
+
+
+def messages_in(node: ast.expr) -> list[ChatMessage] | None:
+    """Return the messages of a list of chat messages; None if it isn't one."""
+    is_template = isinstance(node, ast.Call)
+    if isinstance(node, ast.Call) and callee_of(node) in ("from_messages", "ChatPromptTemplate"):
+        node = (node.args[0] if node.args else keyword_of(node, "messages")) or node
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
-    found = []
-    for item in node.elts:
-        message = _message(item)
-        if message is None:
-            return None
-        found.append(message)
-    return found
-
-
-def _candidates(
-    module: Module,
-    body: Iterable[ast.stmt],
-    prefix: str,
-    scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
-) -> Iterator[Candidate]:
-    for statement in body:
-        if isinstance(statement, ast.ClassDef):
-            yield from _candidates(module, statement.body, f"{prefix}{statement.name}.", scope)
-        elif isinstance(statement, _FUNCTIONS):
-            yield from _candidates(module, statement.body, f"{prefix}{statement.name}.", statement)
-        elif pair := _assigned(statement):
-            yield from _candidate(module, f"{prefix}{pair[0]}", pair[1], statement, scope)
-        elif isinstance(statement, ast.Return) and statement.value is not None:
-            name = prefix.rstrip(".")
-            yield from _candidate(module, name, statement.value, statement, scope)
-        else:
-            for name in ("body", "orelse", "finalbody"):
-                yield from _candidates(module, getattr(statement, name, ()), prefix, scope)
-
-
-def _candidate(
-    module: Module,
-    name: str,
-    node: ast.expr,
-    statement: ast.stmt,
-    scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
-) -> Iterator[Candidate]:
-    style = _style(module, name, node)
-    if style is None:
-        return
-    starts = module.starts
-    last = statement.end_lineno or statement.lineno
-    yield Candidate(
-        name,
-        statement.lineno,
-        style,
-        node,
-        starts[statement.lineno - 1],
-        starts[min(last, len(starts) - 1)],
-        scope,
-        style is Style.MESSAGES or _is_likely(module, node, style),
-    )
-
-
-def _is_likely(module: Module, node: ast.expr, style: Style) -> bool:
-    pieces = pieces_of(module, node) or []
-    length = sum(len(piece.strip()) for piece in pieces if isinstance(piece, str))
-    if style is Style.FSTRING:
-        return length >= SHORTEST_WITH_VALUES
-    return length >= (SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES)
-
-
-def _style(module: Module, name: str, node: ast.expr) -> Style | None:
-    if messages_in(node):
-        return Style.MESSAGES
-    style = module.styles.get(name)
-    if isinstance(node, ast.Call):
-        callee = _callee(node)
-        if callee == "Template":
-            style = _template_style(module, node)
-        elif callee in ("format", "format_map"):
-            return None
-        style = _STYLES.get(callee, style)
-    pieces = pieces_of(module, node)
-    if pieces is None:
+    found = [_message(item) for item in node.elts]
+    if not any(found) or any(isinstance(item, ast.Constant) for item in node.elts):
         return None
-    text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
-    if any(not isinstance(piece, str) for piece in pieces):
-        return Style.FSTRING
-    if style is None:
-        style = style_of_text(text)
-        if style is Style.TEMPLATE:
-            # Without a `Template` around it, the text is sent as it is.
-            style = Style.TEXT
-    return style
+    # What else is in the list is known when the program runs: earlier messages, for example.
+    return [
+        ChatMessage("", item)
+        if known is None
+        else ChatMessage(known.role, known.content, is_template and known.is_template)
+        for known, item in zip(found, node.elts, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Walks a module's statements."""
+
+    module: Module
+
+    def all(self) -> Iterator[Candidate]:
+        """Yield the texts that are assigned and returned, and those that are given to a call."""
+        return self._body(self.module.tree.body, "", None)
+
+    def _body(
+        self,
+        body: Iterable[ast.stmt],
+        prefix: str,
+        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+    ) -> Iterator[Candidate]:
+        body = list(body)
+        for place, statement in enumerate(body):
+            if isinstance(statement, ast.ClassDef):
+                yield from self._body(statement.body, f"{prefix}{statement.name}.", scope)
+                continue
+            if isinstance(statement, FUNCTIONS):
+                yield from self._body(statement.body, f"{prefix}{statement.name}.", statement)
+                continue
+            covered: ast.expr | None = None
+            if pair := assigned(statement):
+                name, covered = pair
+                built, last, refusal = self._built(name, covered, body[place:])
+                yield from self._candidate(
+                    f"{prefix}{name}", built, statement, last, scope, refusal
+                )
+            elif isinstance(statement, ast.Return) and statement.value is not None:
+                covered = statement.value
+                name = prefix.rstrip(".")
+                yield from self._candidate(name, covered, statement, statement, scope)
+            yield from self._in_calls(statement, prefix, scope, covered)
+            for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+                for inner in _blocks(getattr(statement, part, ())):
+                    yield from self._body(inner, prefix, scope)
+
+    def _built(
+        self, name: str, node: ast.expr, rest: Sequence[ast.stmt]
+    ) -> tuple[ast.expr, ast.stmt, str]:
+        """Return a text with what `name += …` adds to it, and the last of these statements."""
+        last = rest[0]
+        for statement in rest[1:]:
+            if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
+                if not isinstance(statement.op, ast.Add):
+                    break
+                node, last = ast.BinOp(node, ast.Add(), statement.value), statement
+                ast.copy_location(node, rest[0])
+                continue
+            if any(
+                isinstance(inner, ast.AugAssign | ast.Assign) and _target(inner) == name
+                for inner in ast.walk(statement)
+            ):
+                line = statement.lineno
+                return node, last, f"`{name}` is changed again in line {line}, in a block"
+        return node, last, ""
+
+    def _candidate(  # noqa: PLR0917 - What a `Candidate` is made of.
+        self,
+        name: str,
+        node: ast.expr,
+        statement: ast.stmt,
+        last: ast.stmt,
+        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+        refusal: str = "",
+    ) -> Iterator[Candidate]:
+        use = None
+        if (filled := use_of(node)) and text_of(self.module, filled[0]) is not None:
+            node, use = filled
+        style = self._style(name, node) if use is None else use.style
+        if style is Style.TEMPLATE and use is not None:
+            owner = node if isinstance(node, ast.Call) else None
+            style = style if owner is None else template_style(self.module, owner)
+        if style is None:
+            return
+        starts = self.module.starts
+        end = last.end_lineno or last.lineno
+        yield Candidate(
+            name,
+            statement.lineno,
+            style,
+            node,
+            starts[statement.lineno - 1],
+            starts[min(end, len(starts) - 1)],
+            scope,
+            style is Style.MESSAGES or self._is_likely(node, style),
+            use,
+            refusal,
+        )
+
+    def _in_calls(
+        self,
+        statement: ast.stmt,
+        prefix: str,
+        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+        covered: ast.expr | None,
+    ) -> Iterator[Candidate]:
+        """Yield the messages and prompts among the arguments of calls in a statement."""
+        if covered is not None and (messages_in(covered) or use_of(covered)):
+            return
+        counts: dict[str, int] = {}
+        for call in _calls(statement):
+            if call is covered and callee_of(call) in TEMPLATES:
+                continue
+            given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+            for name, value in [*(("messages", one) for one in call.args), *given]:
+                if messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
+                    counts[name] = counts.get(name, 0) + 1
+                    number = f"_{counts[name]}" if counts[name] > 1 else ""
+                    owner = prefix or f"{_assigned_name(statement)}."
+                    full = f"{owner}{name}{number}".lstrip(".")
+                    yield from self._candidate(full, value, statement, statement, scope)
+
+    def _is_prompt(self, node: ast.expr) -> bool:
+        text = text_of(self.module, node)
+        return isinstance(node, ast.JoinedStr) or (text is not None and " " in text)
+
+    def _is_likely(self, node: ast.expr, style: Style) -> bool:
+        pieces = pieces_of(self.module, node) or []
+        length = sum(len(piece.strip()) for piece in pieces if isinstance(piece, str))
+        return length >= (SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES)
+
+    def _style(self, name: str, node: ast.expr) -> Style | None:
+        if messages_in(node):
+            return Style.MESSAGES
+        styles = self.module.styles
+        style = styles.get(name) or styles.get(name.rpartition(".")[2])
+        if isinstance(node, ast.Call):
+            if callee_of(node) in ("format", "format_map"):
+                return None
+            if callee_of(node) in TEMPLATES:
+                style = template_style(self.module, node)
+        pieces = pieces_of(self.module, node)
+        if pieces is None:
+            return None
+        text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
+        if any(not isinstance(piece, str) for piece in pieces):
+            return Style.FSTRING
+        if style is None:
+            style = style_of_text(text)
+            if style is Style.TEMPLATE:
+                # Without a `Template` around it, the text is sent as it is.
+                style = Style.TEXT
+        return style
+
+
+def _blocks(part: Iterable[ast.AST]) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of statements of a part of a statement."""
+    plain = [node for node in part if isinstance(node, ast.stmt)]
+    if plain:
+        yield plain
+    for node in part:
+        if isinstance(node, ast.ExceptHandler | ast.match_case):
+            yield node.body
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Yield the calls of a statement, those of the statements in it left out."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        pending += [
+            child
+            for child in ast.iter_child_nodes(node)
+            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+        ]
+
+
+def _target(statement: ast.AugAssign | ast.Assign) -> str | None:
+    if isinstance(statement, ast.AugAssign):
+        return dotted(statement.target)
+    pair = assigned(statement)
+    return None if pair is None else pair[0]
+
+
+def _assigned_name(statement: ast.stmt) -> str:
+    pair = assigned(statement)
+    return "" if pair is None else pair[0]
+
+
+_DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
+_STRIPS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
+AFTER = {**_DEDENTS, **_STRIPS}
+"""What a source may do with a text: the functions by name."""
 
 
 def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
-    callee = _callee(node)
+    callee = callee_of(node)
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-    plain = text_of(module, receiver, depth + 1)
-    if callee in ("strip", "lstrip", "rstrip") and plain is not None and not node.args:
-        return [getattr(plain, callee)()]
-    if callee == "join" and plain is not None and len(node.args) == 1:
-        return _joined(module, plain, node.args[0], depth)
-    argument = node.args[0] if node.args else _keyword(node, "template")
-    if callee in ("dedent", "cleandoc"):
-        import inspect
-        import textwrap
-
-        inner = text_of(module, argument, depth + 1)
-        if inner is not None:
-            return [textwrap.dedent(inner) if callee == "dedent" else inspect.cleandoc(inner)]
-        return None
-    if callee in ("Template", "from_string", "from_template", "PromptTemplate") and argument:
+    if callee == "join" and len(node.args) == 1:
+        plain = text_of(module, receiver, depth + 1)
+        return None if plain is None else _joined(module, plain, node.args[0], depth)
+    inner = None
+    if callee in _STRIPS and receiver is not None and not node.args:
+        inner = pieces_of(module, receiver, depth + 1)
+    elif callee in _DEDENTS and node.args:
+        inner = pieces_of(module, node.args[0], depth + 1)
+    elif callee in TEMPLATES and (argument := text_argument(node)) is not None:
         return pieces_of(module, argument, depth + 1)
-    return None
+    return None if inner is None else applied(callee, inner)
+
+
+def applied(callee: str, pieces: list[str | ast.expr]) -> list[str | ast.expr]:
+    """Return pieces of a text after `dedent` or `strip`, as if each value were one word."""
+    slots = iter([piece for piece in pieces if not isinstance(piece, str)])
+    text = "".join(piece if isinstance(piece, str) else MARK for piece in pieces)
+    found: list[str | ast.expr] = []
+    for place, literal in enumerate(AFTER[callee](text).split(MARK)):
+        found += [next(slots, "")] if place else []
+        found += [literal] if literal else []
+    return found
 
 
 def _joined(
@@ -294,7 +479,7 @@ def _joined(
     return found if any(isinstance(piece, str) and piece != separator for piece in found) else None
 
 
-def _message(node: ast.expr) -> tuple[str, ast.expr] | None:
+def _message(node: ast.expr) -> ChatMessage | None:
     if isinstance(node, ast.Dict):
         values = {
             key.value: value
@@ -303,21 +488,23 @@ def _message(node: ast.expr) -> tuple[str, ast.expr] | None:
         }
         role, content = values.get("role"), values.get("content")
         if isinstance(role, ast.Constant) and isinstance(role.value, str):
-            return role.value, content if content is not None else node
+            return ChatMessage(role.value, content if content is not None else node)
     if isinstance(node, ast.Tuple) and len(node.elts) == 2:
         role = node.elts[0]
-        if isinstance(role, ast.Constant) and role.value in _ROLES:
-            return _ROLES[role.value], node.elts[1]
+        if isinstance(role, ast.Constant) and role.value in ROLES:
+            return ChatMessage(ROLES[role.value], node.elts[1])
     if isinstance(node, ast.Call):
-        role_name = _MESSAGE_CLASSES.get(_callee(node))
-        content = _keyword(node, "content") or (node.args[0] if node.args else None)
-        if role_name is not None and content is not None:
-            return role_name, content
+        name = callee_of(node)
+        is_template = name == "from_template"
+        if is_template and isinstance(node.func, ast.Attribute):
+            name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
+        content = keyword_of(node, "content") or text_argument(node)
+        if (known := _MESSAGE_CLASSES.get(name)) is not None and content is not None:
+            return ChatMessage(known, content, is_template)
     return None
 
 
-_STYLES = {"from_string": Style.JINJA, "from_template": Style.FORMAT}
-_ROLES = {
+ROLES = {
     "system": "system",
     "developer": "developer",
     "user": "user",
@@ -332,89 +519,6 @@ _MESSAGE_CLASSES = {
     "AIMessage": "assistant",
     "AssistantMessage": "assistant",
 }
-
-
-def _note(module: Module, node: ast.AST) -> None:
-    """Record what an import or a call tells about the texts."""
-    if isinstance(node, ast.ImportFrom):
-        for alias in node.names:
-            module.imports[alias.asname or alias.name] = node.module or ""
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            module.imports[alias.asname or alias.name] = alias.name
-    elif isinstance(node, ast.Call):
-        callee = _callee(node)
-        if callee in _FILLING and isinstance(node.func, ast.Attribute):
-            _note_filling(module, node, node.func.value, callee)
-        elif callee in ("Environment", "Template", "SandboxedEnvironment"):
-            _note_options(module, node)
-        named = _named_text(node)
-        if named is not None:
-            module.styles[named] = _STYLES.get(callee) or _template_style(module, node)
-
-
-def _note_filling(module: Module, call: ast.Call, owner: ast.expr, callee: str) -> None:
-    name = _named_text(owner) if isinstance(owner, ast.Call) else _dotted(owner)
-    if name:
-        module.uses.setdefault(name, []).append(call)
-        if callee.startswith("format"):
-            module.styles.setdefault(name, Style.FORMAT)
-
-
-def _note_options(module: Module, call: ast.Call) -> None:
-    options = {
-        keyword.arg: bool(keyword.value.value)
-        for keyword in call.keywords
-        if keyword.arg in ("trim_blocks", "lstrip_blocks")
-        and isinstance(keyword.value, ast.Constant)
-    }
-    if options:
-        module.jinja = JinjaOptions(
-            options.get("trim_blocks", False), options.get("lstrip_blocks", False)
-        )
-
-
-def _template_style(module: Module, node: ast.Call) -> Style:
-    func = node.func
-    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-        origin = module.imports.get(func.value.id, func.value.id)
-    else:
-        origin = module.imports.get("Template", "string")
-    return Style.JINJA if origin.startswith("jinja") else Style.TEMPLATE
-
-
-def _named_text(node: ast.expr) -> str | None:
-    """Return the variable that holds a template's text: `NAME` in `Template(NAME)`."""
-    if isinstance(node, ast.Call) and _callee(node) in ("Template", "from_string", "from_template"):
-        return _dotted(node.args[0]) if node.args else None
-    return None
-
-
-def _dotted(node: ast.expr) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (owner := _dotted(node.value)):
-        return node.attr if owner in ("self", "cls") else f"{owner}.{node.attr}"
-    return None
-
-
-def _callee(node: ast.Call) -> str:
-    func = node.func
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-
-
-def _keyword(node: ast.Call, name: str) -> ast.expr | None:
-    return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
-
-
-def _assigned(statement: ast.AST) -> tuple[str, ast.expr] | None:
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target, value = statement.targets[0], statement.value
-    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        target, value = statement.target, statement.value
-    else:
-        return None
-    return (target.id, value) if isinstance(target, ast.Name) else None
 
 
 def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Guess]:
@@ -432,7 +536,7 @@ def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Gue
     for argument in [*positional, *arguments.kwonlyargs]:
         kind = "" if argument.annotation is None else ast.unparse(argument.annotation)
         value = defaults.get(argument.arg)
-        scalar = _scalar(value) if isinstance(value, ast.Constant) else None
+        scalar = scalar_of(value) if isinstance(value, ast.Constant) else None
         if not kind and scalar:
             kind = scalar
         if kind in _SCALARS:
@@ -446,33 +550,10 @@ def _written(node: ast.Constant) -> str:
     return one_line(node.value) if isinstance(node.value, str) else repr(node.value)
 
 
-def _scalar(node: ast.Constant) -> str | None:
-    kind = type(node.value).__name__
-    return kind if kind in _SCALARS else None
-
-
-def _type_of(node: ast.expr, parameters: dict[str, Guess]) -> str | None:
-    if isinstance(node, ast.Constant):
-        return _scalar(node)
-    if isinstance(node, ast.JoinedStr):
-        return "str"
-    if isinstance(node, ast.Compare) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    ):
-        return "bool"
-    if isinstance(node, ast.Call):
-        return {"len": "int", "str": "str", "join": "str", "int": "int", "bool": "bool"}.get(
-            _callee(node)
-        )
-    if isinstance(node, ast.Name) and node.id in parameters:
-        return parameters[node.id].type
-    return None
-
-
-def _scope_of(tree: ast.Module, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _scope_of(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     found = None
     for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS) and node.lineno <= call.lineno <= (node.end_lineno or 0):
+        if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):
             found = node
     return found
 

@@ -52,8 +52,8 @@ class _Reader:
     position: int = 0
     preamble: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    hidden: set[str] = field(default_factory=set)
-    """Variables that the template itself makes."""
+    made: dict[str, list[str]] = field(default_factory=dict)
+    """The variables and macros that the template itself makes, with the statements that do."""
 
 
 def environment(options: JinjaOptions) -> Environment:
@@ -167,7 +167,8 @@ def _statement(reader: _Reader, token: _Token, hidden: tuple[str, ...]) -> Itera
     elif token.name in ("macro", "import", "from") or (token.name == "set" and not hidden):
         _skip(reader, token)
         raw = _raw(reader, start)
-        reader.hidden |= _made_by(reader, raw)
+        for name in _made_by(reader, raw):
+            reader.made.setdefault(name, []).append(raw)
         reader.preamble.append(raw)
     else:
         _skip(reader, token)
@@ -254,7 +255,7 @@ def _for(reader: _Reader, token: _Token, start: int, hidden: tuple[str, ...]) ->
     # The `xs` of `x in xs`, a filter included.
     items = token.text.split(" in ", 1)[1].strip()
     is_plain = isinstance(loop.iter, nodes.Name) and loop.test is None
-    is_plain = is_plain and not _names(loop.iter) & {*hidden, *reader.hidden}
+    is_plain = is_plain and not _names(loop.iter) & {*hidden, *reader.made}
     return For(
         raw, f"for {token.text}", names, items, tuple(body), tuple(otherwise), is_plain=is_plain
     )
@@ -276,7 +277,9 @@ def _value(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Slot:
 
     node = _expression(reader, text)
     names = _names(node)
-    if names & {*hidden, *reader.hidden}:
+    if names & reader.made.keys():
+        return _defined(reader, names, f"{{{{ {text} }}}}", text)
+    if names & set(hidden):
         return Slot(text, Kind.COMPUTED)
     if isinstance(node, nodes.Name):
         return Slot(node.name)
@@ -300,6 +303,14 @@ def _value(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Slot:
     return Slot(text, Kind.COMPUTED)
 
 
+def _defined(reader: _Reader, names: set[str], shown: str, hint: str) -> Slot:
+    """Return a value that needs what the template defines, as a remainder with the definitions."""
+    needed = dict.fromkeys(raw for name in names for raw in reader.made.get(name, ()))
+    order = [raw for raw in reader.preamble if raw in needed]
+    reason = "it needs what the template defines"
+    return Slot("".join([*order, shown]), Kind.REMAINDER, reason, hint, is_whole=True)
+
+
 def _or_else(name: str, value: object, text: str) -> Slot:
     if isinstance(value, str) and value:
         return Slot(name, form=f"or_else({one_line(value)})")
@@ -310,7 +321,7 @@ def _test(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Test:
     fields: list[tuple[str, str]] = []
     whole = Test(text, "{0}", ((text, "bool"),))
     node = _expression(reader, text)
-    if _names(node) & {*hidden, *reader.hidden}:
+    if _names(node) & {*hidden, *reader.made}:
         return whole
     written = _condition(reader, node, fields, DEEPEST) if len(text) < 2_000 else None
     return whole if written is None else Test(text, written, tuple(fields))

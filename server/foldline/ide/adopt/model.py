@@ -22,6 +22,8 @@ class Style(StrEnum):
     TEXT = "text"
     FSTRING = "f-string"
     FORMAT = "format"
+    PERCENT = "percent"
+    REPLACE = "replace"
     TEMPLATE = "template"
     JINJA = "jinja"
     MESSAGES = "messages"
@@ -35,6 +37,8 @@ class Style(StrEnum):
 _LABELS = {
     Style.TEXT: "string",
     Style.FORMAT: "`str.format` text",
+    Style.PERCENT: "`%` text",
+    Style.REPLACE: "text with `.replace`",
     Style.TEMPLATE: "`string.Template`",
     Style.JINJA: "Jinja template",
     Style.MESSAGES: "chat messages",
@@ -128,10 +132,18 @@ Node: TypeAlias = Text | Slot | If | For
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, in the order of the source; the role is None for a prompt that is one text."""
+    """One message, in the order of the source; the role is None for a prompt that is one text.
+
+    Attributes:
+        nodes: The text as sections show it.
+        raw: The text as the source makes it, if Python makes it.
+        after: The calls that the source makes with the filled text: `dedent`, `strip` …
+    """
 
     role: str | None
     nodes: tuple[Node, ...]
+    raw: tuple[Text | Slot, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +152,30 @@ class Guess:
 
     type: str = "str"
     default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A call that fills in a text.
+
+    Attributes:
+        style: How the call reads the text.
+        source: The call as it is written.
+        arguments: Its positional arguments, as they are written.
+        keywords: Its keyword arguments.
+        types: What is known of the types of the keyword arguments.
+        holes: The texts that a `replace` replaces, and with what.
+        file: The file; empty for that of the text.
+    """
+
+    style: Style
+    source: str
+    line: int
+    arguments: tuple[str, ...] = ()
+    keywords: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    holes: tuple[tuple[str, str], ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +202,8 @@ class Original:
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     """Messages that can't be in a prompt, with the reason in the first line, and comments."""
+    uses: tuple[Use, ...] = ()
+    """The calls that fill in the text."""
 
 
 MARK = "\ue000"
@@ -188,11 +226,18 @@ class AdoptError(ValueError):
 
     Attributes:
         candidates: The prompts that could be meant.
+        styles: The styles that the text could have, where the user has to choose.
     """
 
-    def __init__(self, message: str, candidates: tuple[Candidate, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        candidates: tuple[Candidate, ...] = (),
+        styles: tuple[Style, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.candidates = candidates
+        self.styles = styles
 
 
 _SKIPPED = {"self", "if", "is", "the", "for", "in", "endif", "endfor", "else", "elif", "set"}

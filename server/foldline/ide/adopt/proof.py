@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import samples, sandbox
+from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Slot, Text
+from foldline.ide.adopt.read import SHARED
 from foldline.ide.adopt.sections import indented
 from foldline.ide.errors import RenderError
 from foldline.ide.prompts.request import View
@@ -33,9 +35,9 @@ from foldline.prompts import SegmentKind
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from foldline.ide.adopt.model import Field, JinjaOptions, Message
+    from foldline.ide.adopt.model import Field, Node
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.render.render import Block
 
@@ -54,19 +56,19 @@ class Proof:
 
     Attributes:
         count: The sets of values with which they were compared.
-        is_exact: The texts are the same byte for byte.
+        but: What differs in texts that are the same otherwise; empty if every byte is the same.
         difference: A diff of the first texts that differ; empty if none do.
         failure: Why they could not be compared; empty if they were.
     """
 
     count: int = 0
-    is_exact: bool = False
+    but: tuple[str, ...] = ()
     difference: str = ""
     failure: str = ""
 
     @property
     def is_same(self) -> bool:
-        """True if the texts are the same, but for blank lines where sections meet."""
+        """True if the texts are the same, but for what `but` names."""
         return not self.difference and not self.failure
 
 
@@ -77,10 +79,15 @@ UNTRUSTED = Proof(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Values of the fields, as JSON, and the texts of the source's messages with these values."""
+    """Values of the fields, as JSON, and the texts of the source's messages with these values.
+
+    `texts` are without the indentation that sections leave out; `exact` are as the source makes
+    them.
+    """
 
     values: Mapping[str, Any]
     texts: Sequence[str]
+    exact: Sequence[str]
 
 
 async def prove(plan: Plan, text: str) -> Proof:
@@ -139,13 +146,54 @@ async def render_module(
 
 def compare(plan: Plan, cases: Sequence[Case], renders: Sequence[Sequence[Block]]) -> Proof:
     """Compare the texts of each case with the blocks that the new prompt shows for it."""
-    exact = True
+    but = dict.fromkeys(_not_compared(plan))
+    if SHARED in plan.original.notes:
+        but["the indentation that all lines share"] = None
     for count, (case, blocks) in enumerate(zip(cases, renders, strict=True)):
-        difference, is_exact = _compared(plan, case.texts, blocks)
-        exact = exact and is_exact
+        difference, differs = _compared(plan, case, blocks)
+        but |= dict.fromkeys(differs)
         if difference:
             return Proof(count, difference=difference)
-    return Proof(len(cases), exact)
+    return Proof(len(cases), tuple(but))
+
+
+def _not_compared(plan: Plan) -> Iterator[str]:
+    """Yield what differs for values that the samples don't have."""
+    names = [f"`{name}`" for section in plan.walk() for name in indented(section)]
+    if names:
+        shown = ", ".join(dict.fromkeys(names))
+        yield f"the further lines of {shown}, which get the indentation of the first"
+    if any({"dedent", "cleandoc"} & set(message.after) for message in plan.original.messages):
+        yield "values of several lines, with which the source's `dedent` can leave its indentation"
+
+
+_NORMAL: dict[str, Callable[[str], str]] = {
+    "line breaks and blanks at its ends": str.strip,
+    "blanks at the ends of lines": lambda text: re.sub(r"[ \t]+$", "", text, flags=re.M),
+    "blank lines where sections meet": lambda text: re.sub(r"\n(?:[ \t]*\n)+", "\n", text),
+}
+
+
+def _differences(original: str, text: str) -> tuple[str, ...] | None:
+    """Return what differs in two texts, in words; None if it is more than white space."""
+    if original == text:
+        return ()
+
+    def same(names: Sequence[str]) -> bool:
+        one, other = original, text
+        for _ in range(2):  # What one leaves, another may remove.
+            for name in names:
+                one, other = _NORMAL[name](one), _NORMAL[name](other)
+        return one == other
+
+    names = list(_NORMAL)[::-1]
+    if not same(names):
+        return None
+    for name in list(names):
+        rest = [other for other in names if other != name]
+        if same(rest):
+            names = rest
+    return tuple(names[::-1])
 
 
 def matches(original: str, pieces: Sequence[str]) -> bool:
@@ -182,21 +230,25 @@ def _after_joint(text: str, position: int) -> int:
     return position if joint is None else joint.end()
 
 
-def _compared(plan: Plan, originals: Sequence[str], blocks: Sequence[Block]) -> tuple[str, bool]:
-    """Return a diff if the texts differ, and True if they are exactly the same."""
+def _compared(plan: Plan, case: Case, blocks: Sequence[Block]) -> tuple[str, Sequence[str]]:
+    """Return a diff if the texts differ, and in words what differs in white space."""
     shown: dict[str, list[Block]] = {}
     for block in blocks:
         if block.segments:
             shown.setdefault(block.role, []).append(block)
-    exact = True
-    for message, original in zip(plan.original.messages, originals, strict=True):
+    differs: list[str] = []
+    for message, original, exact in zip(
+        plan.original.messages, case.texts, case.exact, strict=True
+    ):
         own = shown.pop(message.role or "user", [])
         text = _text(own)
-        exact = exact and text == original
-        if not matches(original, [piece for block in own for piece in pieces_of(block)]):
-            return _diff(original, text), False
+        white = _differences(exact, text)
+        pieces = [piece for block in own for piece in pieces_of(block)]
+        if white is None or not matches(original, pieces):
+            return _diff(exact if white is None else original, text), ()
+        differs += white
     left = "\n".join(map(_text, shown.values()))
-    return (_diff("", left), False) if left else ("", exact)
+    return (_diff("", left), ()) if left else ("", differs)
 
 
 def _text(blocks: Sequence[Block]) -> str:
@@ -237,52 +289,79 @@ def make_cases(plan: Plan) -> list[Case]:
     """
     original = plan.original
     # A section indents further lines of a value on an indented line, as the notes say.
-    lines = not any(indented(section) for section in plan.walk())
+    lines = not any(_not_compared(plan))
     numbers = [number for number, source in enumerate(original.sources) if source]
-    contexts: list[dict[str, Any]] = [{}] * samples.COUNT
     rendered: list[list[str]] = []
     if numbers:
-        from foldline.ide.adopt.jinja import environment
-
-        known = environment(original.jinja)
         templates = [original.sources[number] for number in numbers]
-        contexts = samples.contexts(known, "".join(templates), original.guesses, lines=lines)
         values_of = [_field_template(original.preamble, field) for field in plan.fields]
-        rendered = render_templates([*templates, *values_of], contexts, original.jinja)
+        rendered = render_templates(_job(plan, templates, values_of, lines=lines))
     cases = []
-    for place, context in enumerate(contexts if plan.fields else contexts[:1]):
+    for place in range(samples.COUNT if plan.fields else 1):
         random = Random(place)
         column = iter([texts[place] for texts in rendered])
         by_number = {number: next(column) for number in numbers}
         values: dict[str, Any] = {}
         for field in plan.fields:
             if numbers:
-                values[field.name] = _value(field, context, next(column))
+                values[field.name] = _value(field, next(column))
             else:
                 values[field.name] = samples.text_value(place, field.type, random, lines=lines)
         shown = {field.source: str(values[field.name]) for field in plan.fields}
-        texts = [
-            by_number[number] if number in by_number else _formatted(message, shown)
-            for number, message in enumerate(original.messages)
-        ]
-        cases.append(Case(values, texts))
+        texts, exact = [], []
+        for number, message in enumerate(original.messages):
+            if number in by_number:
+                texts.append(by_number[number])
+                exact.append(by_number[number])
+                continue
+            texts.append(_formatted(message.nodes, shown))
+            # With the indentation left out, only a text that has none can be compared.
+            made = texts[-1] if SHARED in original.notes else _formatted(message.raw, shown)
+            for callee in message.after:
+                made = AFTER[callee](made)
+            exact.append(made)
+        cases.append(Case(values, texts, exact))
     return cases
 
 
-def _formatted(message: Message, shown: Mapping[str, str]) -> str:
+def _formatted(nodes: Iterable[Node], shown: Mapping[str, str]) -> str:
     return "".join(
         node.text if isinstance(node, Text) else shown[node.source]
-        for node in message.nodes
+        for node in nodes
         if isinstance(node, Text | Slot)
     )
 
 
+def _job(
+    plan: Plan, templates: Sequence[str], values_of: Sequence[str], *, lines: bool
+) -> dict[str, Any]:
+    """Return what `sandbox.py` renders, as JSON."""
+    from foldline.ide.adopt.jinja import environment
+
+    known = environment(plan.original.jinja)
+    return {
+        "sources": [*templates, *values_of],
+        "options": asdict(plan.original.jinja),
+        "count": samples.COUNT,
+        "texts": (*samples.TEXTS, *samples.LINES) if lines else samples.TEXTS,
+        "types": {one.source: one.type for one in plan.fields if one.type in ("int", "float")},
+        "constants": samples.constants_of(known, "".join(templates)),
+    }
+
+
 def _field_template(preamble: str, field: Field) -> str:
     """Return a template that shows the value of a field, or those of its items."""
+    if _is_list(field):
+        loop = f"{{% for item in {field.source} %}}{_ITEM}{_BEGIN}{{{{ item }}}}{{% endfor %}}"
+        return f"{preamble}{loop}"
     if field.items is None:
         return f"{preamble}{_BEGIN}{_shown(field)}"
     parts = "".join(f"{_BEGIN}{_shown(part)}" for part in field.items.fields.all)
     return f"{preamble}{{% {field.items.head} %}}{_ITEM}{parts}{{% endfor %}}"
+
+
+def _is_list(field: Field) -> bool:
+    return field.items is None and field.type.startswith("Annotated[tuple")
 
 
 def _shown(field: Field) -> str:
@@ -293,32 +372,26 @@ def _shown(field: Field) -> str:
     return f"{{{{ {field.source} }}}}"
 
 
-def _value(field: Field, context: Mapping[str, Any], text: str) -> Any:
+def _value(field: Field, text: str) -> Any:
     """Return the value that a field's template has shown."""
+    rows = [row.split(_BEGIN)[1:] for row in text.split(_ITEM)[1:]]
+    if _is_list(field):
+        return [row[0] for row in rows]
     if field.items is not None:
         names = [part.name for part in field.items.fields.all]
-        rows = [row.split(_BEGIN)[1:] for row in text.split(_ITEM)[1:]]
         return [dict(zip(names, row, strict=True)) for row in rows]
-    if field.type.startswith("Annotated["):
-        raw = context.get(field.source)
-        if raw is None or field.type.startswith("Annotated[str"):
-            return raw if raw is None else str(raw)
-        return list(map(str, raw))
     text = text.partition(_BEGIN)[2]
     if field.type == "bool":
         return text == "1"
     return {"int": int, "float": float}.get(field.type, str)(text)
 
 
-def render_templates(
-    sources: Sequence[str], contexts: Sequence[Mapping[str, Any]], options: JinjaOptions
-) -> list[list[str]]:
-    """Return the texts of each template with each context, rendered in a process with a deadline.
+def render_templates(job: Mapping[str, Any]) -> list[list[str]]:
+    """Return the texts of each template of a job, rendered in a process with a deadline.
 
     Raises:
         AdoptError: One can't be rendered, or took too long, or too much memory.
     """
-    job = {"sources": sources, "contexts": contexts, "options": asdict(options)}
     try:
         done = subprocess.run(
             [sys.executable, "-I", str(Path(sandbox.__file__))],

@@ -28,12 +28,15 @@ from foldline.ide.adopt.write import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LONG = 800
-"""A text of so many characters gets a proposal for its summary."""
-
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
+_TAG = re.compile(r"<(?P<title>[A-Za-z][\w-]*)>[ \t]*\Z")
+_MARKED = re.compile(
+    r"(?:\*\*(?P<bold>[^*\n]{2,60})\*\*:?|~~~(?P<tildes>[^~\n`]{2,60})~~~|"
+    r"={3,}[ ]*(?P<equals>[^=\n]{2,60}?)[ ]*={3,})[ \t]*\Z"
+)
+_BELOW_HEADINGS = 8
+"""The level of what isn't a Markdown heading: below all of those, beside its like."""
 _FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
-_SENTENCE = re.compile(r"\A(.{20,240}?[.!?:])(?=\s|\Z)", re.S)
 
 INLINE_IF = "the condition is within a line, and sections are whole lines"
 INLINE_FOR = "the loop is within a line, and sections are whole lines"
@@ -71,13 +74,12 @@ class Section:
 
     title: str
     heading: str | None = None
-    level: int = 7
+    level: int = 9
     text: str = ""
     fields: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     each: Each | None = None
     role: str | None = None
-    summary: str | None = None
     key: str = ""
     children: list[Section] = field(default_factory=list)
 
@@ -289,17 +291,19 @@ class Splitter:
             parts = [(None, list(_stripped(list(body))))]
             if not _is_representable(parts[0][1]):
                 return False
-        for heading, part in parts:
+        for place, (heading, part) in enumerate(parts):
             text, used = _template(part, _Names(self.fields))
             section = Section("", text=text, fields=tuple(used), conditions=conditions)
             if heading is not None:
-                match = _HEADING.match(heading)
-                assert match is not None
-                section.heading, section.level = heading, len(match["marks"])
-                section.title = match["title"].rstrip("#").strip() or match["title"]
+                tag = _TAG.match(heading)
+                named = (_BELOW_HEADINGS, _titled(tag["title"])) if tag else _heading_of(heading)
+                assert named is not None
+                section.heading = heading
+                section.level, section.title = named
             else:
                 section.title = _untitled(section, len(self.found))
-            section.summary = _proposed(text, used)
+                # Below a closed tag, it stands beside what the tag enclosed.
+                section.level = _BELOW_HEADINGS if place else section.level
             self.found.append(section)
         return True
 
@@ -494,38 +498,57 @@ def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
     heading: str | None = None
     lines: list[str] = []
     fence = ""
-    for line in joined(nodes).split("\n"):
+    closing = -1
+    every = joined(nodes).split("\n")
+    for place, line in enumerate(every):
         mark = _FENCE.match(line)
-        if mark is not None and (not fence or mark[1].startswith(fence)):
+        if mark is not None and (not fence or mark[1].startswith(fence)) and not _heading_of(line):
             fence = "" if fence else mark[1][:3]
-        if not fence and MARK not in line and _is_heading(line):
+        tag_end = -1 if fence or place < closing else _closing(every, place)
+        if tag_end > 0 or (not fence and place > closing and _heading_of(line)):
             if heading is not None or any(part.strip() for part in lines):
                 yield heading, nodes_of(lines)
-            heading, lines = line.rstrip(), []
-        else:
-            lines.append(line)
-    yield heading, nodes_of(lines)
+            heading, lines, closing = line.rstrip(), [], max(closing, tag_end)
+            continue
+        lines.append(line)
+        if place == closing:
+            yield heading, nodes_of(lines)
+            heading, lines = None, []
+    if heading is not None or any(part.strip() for part in lines) or not closing:
+        yield heading, nodes_of(lines)
 
 
-def _is_heading(line: str) -> bool:
-    match = _HEADING.match(line)
-    return match is not None and bool(match["title"].strip("# \t"))
+def _heading_of(line: str) -> tuple[int, str] | None:
+    """Return the level and the title of a line that is a heading; None for another line."""
+    if MARK in line:
+        return None
+    if (match := _HEADING.match(line)) is not None:
+        title = match["title"].rstrip("#").strip() or match["title"]
+        return (len(match["marks"]), title) if match["title"].strip("# \t") else None
+    if (match := _MARKED.match(line)) is not None:
+        title = next(filter(None, match.groups())).strip(": ")
+        return (_BELOW_HEADINGS, title) if title else None
+    return None
+
+
+def _closing(lines: list[str], place: int) -> int:
+    """Return the line that closes the tag of a line, if there are no headings between; or -1."""
+    tag = _TAG.match(lines[place])
+    if tag is None:
+        return -1
+    end = f"</{tag['title']}>"
+    for number, line in enumerate(lines[place + 1 :], place + 1):
+        if line.rstrip() == end:
+            return number if number > place + 1 else -1
+        if _HEADING.match(line):
+            return -1
+    return -1
 
 
 def indented(section: Section) -> list[str]:
     """Return the fields of a section whose values get the indentation of their line."""
     names = dict.fromkeys(section.fields)
     return [name for name in names if re.search(rf"^[ \t][^\n]*\$\{{{name}\}}", section.text, re.M)]
-
-
-def _proposed(text: str, used: Sequence[str]) -> str | None:
-    """Return the first sentence of a long text."""
-    if len(text) < LONG:
-        return None
-    prose = next((part for part in text.split("\n\n") if not part.startswith(("#", "```"))), "")
-    sentence = _SENTENCE.match(prose)
-    words = " ".join((sentence[1] if sentence else prose[:160].rsplit(" ", 1)[0] + " …").split())
-    return words if words.strip(" …") else None
 
 
 def _untitled(section: Section, place: int) -> str:

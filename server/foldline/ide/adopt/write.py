@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -150,19 +151,13 @@ def _section(plan: Plan, section: Section, indent: str) -> list[str]:
     if section.role is not None:
         lines.append(f'{inner}role="{section.role}",')
     if section.conditions:
-        lines += _enabled(section.conditions, inner)
+        lines += _enabled(plan, section.conditions, inner)
     if each is not None:
         lines.append(f'{inner}items="{each.items.name}",')
     lines.append(f"{inner}template={quoted(section.text, inner)},")
     if each is not None:
         lines.append(f"{inner}separator={one_line(each.separator)},")
         lines.append(f"{inner}empty={quoted(each.empty, inner)},")
-    if section.summary is not None:
-        lines.append(
-            f"{inner}# PROPOSED: the first sentence. Say what the section is for, and let the model"
-        )
-        lines.append(f"{inner}# open it: `visibility=SectionVisibility.SUMMARY`.")
-        lines.append(f"{inner}summary={one_line(section.summary)},")
     if section.children:
         lines.append(f"{inner}children=[")
         for child in section.children:
@@ -171,13 +166,21 @@ def _section(plan: Plan, section: Section, indent: str) -> list[str]:
     return [*lines, f"{indent}),"]
 
 
-def _enabled(conditions: Sequence[Condition], indent: str) -> list[str]:
+# A field in a condition, negated or compared.
+_PARAMETER = re.compile(r"(not )?params\.(\w+)( (?:[=!<>]=?|in|not in) )?")
+
+
+def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> list[str]:
     text = " and ".join(
         f"({condition.text})"
         if len(conditions) > 1 and " or " in condition.text
         else condition.text
         for condition in conditions
     )
+    types = {known.name: known.type for known in plan.fields}
+    uses = _PARAMETER.finditer(text)
+    if any(not use[1] and not use[3] and types[use[2]] != "bool" for use in uses):
+        text = f"bool({text})"
     source = " and ".join(
         f"({condition.source})" if len(conditions) > 1 else condition.source
         for condition in conditions

@@ -27,6 +27,7 @@ from foldline.ide.resolve import find_document
 from foldline.ide.uris import uri_of
 
 if TYPE_CHECKING:
+    from foldline.backends.files.base import FileBackend
     from foldline.ide.adopt.adoption import Adoption
     from foldline.ide.resolve import DocumentTarget
     from foldline.server.server import FoldlineServer
@@ -39,7 +40,8 @@ class Arguments:
     """`name` is the variable or function of the prompt.
 
     With `apply`, the client is asked to create the module, and told how it compares; otherwise the
-    `edit` that creates it is only answered.
+    `edit` that creates it is only answered. Where the style has to be named, the error has the
+    `styles` that it may be.
     """
 
     uri: str | None = None
@@ -50,7 +52,8 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     document = await find_document(ls.core, arguments.uri)
-    adoption, uri = await in_thread(partial(_adopt, document, arguments))
+    files = ls.core.folder(document.path).access.file_backend
+    adoption, uri = await in_thread(partial(_adopt, document, files, arguments))
     if ls.core.settings.trusted:
         from foldline.ide.adopt.adoption import compare
 
@@ -62,7 +65,9 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     return {**answer, "edit": await in_thread(partial(ls.protocol.plain, edit))}
 
 
-def _adopt(document: DocumentTarget, arguments: Arguments) -> tuple[Adoption, str]:
+def _adopt(
+    document: DocumentTarget, files: FileBackend, arguments: Arguments
+) -> tuple[Adoption, str]:
     from foldline.ide.adopt.adoption import adopt, output_path, read
     from foldline.ide.adopt.model import AdoptError, Style
 
@@ -74,12 +79,15 @@ def _adopt(document: DocumentTarget, arguments: Arguments) -> tuple[Adoption, st
     if document.text is None:
         raise IdeError(f"{document.path.name} isn't text")
     try:
-        original = read(document.path, document.text, name=arguments.name, style=style)
+        original = read(document.path, document.text, name=arguments.name, style=style, files=files)
         adoption = adopt(original)
     except AdoptError as error:
         near = [candidate.name for candidate in error.candidates]
-        names = f": {', '.join(near)}" if near else ""
-        raise IdeError(f"{document.path.name}: {error}{names}", near=near or None) from None
+        styles = list(error.styles)
+        choices = f": {', '.join(near or styles)}" if near or styles else ""
+        raise IdeError(
+            f"{document.path.name}: {error}{choices}", near=near or None, styles=styles or None
+        ) from None
     output = output_path(document.path, adoption)
     if output.exists():
         raise IdeError(f"{output.name} exists, and is left alone: move it away, or rename it")

@@ -1,0 +1,309 @@
+"""Finds the calls that fill in a text: in its module, and in the workspace.
+
+Modules are parsed, and never imported or executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.errors import PathError
+from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
+from foldline.ide.analysis.module_analysis import with_line_feeds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.backends.files.base import FileBackend
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SECONDS = 5.0
+"""The time limit of a search of the workspace."""
+
+_FORMATS = ("format", "format_map")
+_FILLING = {*_FORMATS, "substitute", "safe_substitute", "render", "render_async"}
+_SCALARS = ("str", "int", "float", "bool")
+TEMPLATES = {
+    "from_string": Style.JINJA,
+    "from_template": Style.FORMAT,
+    "PromptTemplate": Style.FORMAT,
+    "Template": Style.TEMPLATE,
+}
+"""The calls that make a template of a text, and the style of the text."""
+_HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
+_LANGCHAIN = {"f-string": Style.FORMAT, "jinja2": Style.JINJA, "mustache": Style.JINJA}
+
+
+class Calls(NamedTuple):
+    """The calls that fill in a text, and the styles in which they and templates read it."""
+
+    uses: list[Use]
+    styles: set[Style]
+
+
+@dataclass(slots=True)
+class Module:
+    """A parsed module."""
+
+    text: str
+    tree: ast.Module
+    constants: dict[str, ast.expr] = field(default_factory=dict)
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    """The calls that fill in a text, by the name of the variable that has it."""
+    styles: dict[str, Style] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    """The names of imported things here, by their own name."""
+    jinja: JinjaOptions = field(default_factory=JinjaOptions)
+    starts: list[int] = field(default_factory=list)
+    """The offset of each line."""
+
+
+def parse(text: str) -> Module:
+    """Parse a module.
+
+    Raises:
+        AdoptError: It isn't Python.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
+        fault = error.msg if isinstance(error, SyntaxError) else error
+        runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
+        newer = "if it is for a newer Python, install foldline with that"
+        raise AdoptError(f"{where}this isn't {runs}: {fault}; {newer}") from None
+    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    module = Module(text, tree, starts=starts)
+    for statement in tree.body:
+        if name := assigned(statement):
+            module.constants[name[0]] = name[1]
+    for node in ast.walk(tree):
+        _note(module, node)
+    # A call of `template.render` says what the variables of the text are that `template` is from;
+    # so does one of `text.format` after `text = NAME`.
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and (pair := assigned(node)):
+            inner = _named_text(pair[1]) or dotted(pair[1])
+            if inner is not None and inner != pair[0]:
+                module.uses.setdefault(inner, []).extend(module.uses.get(pair[0], ()))
+    return module
+
+
+def in_workspace(files: FileBackend, names: Mapping[str, str]) -> dict[str, Calls]:
+    """Return the calls in other modules that fill in texts, by the texts' names.
+
+    Args:
+        files: The files of the workspace.
+        names: The texts, constants or attributes as `Class.name`, with the file of each.
+    """
+    found = {name: Calls([], set()) for name in names}
+    lasts = {name.rpartition(".")[2] for name in names}
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(lasts)))})\b")
+    end = time.monotonic() + SECONDS
+    for stamp in files.walk_folder(".") if names else ():
+        if time.monotonic() > end:
+            break
+        if not stamp.path.endswith(".py"):
+            continue
+        with suppress(PathError, AdoptError):
+            text = files.read_source(stamp.path).text
+            if word.search(text):
+                _gather(found, parse(with_line_feeds(text)), stamp.path, names)
+    return found
+
+
+def _gather(found: dict[str, Calls], module: Module, path: str, names: Mapping[str, str]) -> None:
+    """Add the calls of a module to those of the texts that it doesn't have itself."""
+    for name, calls in found.items():
+        last = name.rpartition(".")[2]
+        if path == names[name] or last in module.constants:
+            continue
+        for known in {*module.uses, *module.styles}:
+            is_it = known == module.renamed.get(last) or known.endswith(f".{last}")
+            if is_it or (last != name and known == last):
+                calls.uses.extend(replace(use, file=path) for use in module.uses.get(known, ()))
+                if known in module.styles:
+                    calls.styles.add(module.styles[known])
+
+
+def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
+    """Return the text that an expression fills in, and how; None for another expression."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        given = node.right
+        if isinstance(given, ast.Dict):
+            keywords = {
+                key.value: ast.unparse(value)
+                for key, value in zip(given.keys, given.values, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+            return node.left, Use(Style.PERCENT, ast.unparse(node), node.lineno, keywords=keywords)
+        parts = given.elts if isinstance(given, ast.Tuple) else [given]
+        arguments = tuple(map(ast.unparse, parts))
+        return node.left, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    callee, owner = node.func.attr, node.func.value
+    if callee == "replace":
+        holes: list[tuple[str, str]] = []
+        call: ast.expr = node
+        while (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "replace"
+            and len(call.args) == 2
+            and isinstance(hole := call.args[0], ast.Constant)
+            and isinstance(hole.value, str)
+        ):
+            holes.append((hole.value, ast.unparse(call.args[1])))
+            call = call.func.value
+        use = Use(Style.REPLACE, ast.unparse(node), node.lineno, holes=tuple(reversed(holes)))
+        return (call, use) if holes else None
+    if callee not in _FILLING:
+        return None
+    keywords = {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg}
+    types = {word.arg: kind for word in node.keywords if word.arg and (kind := type_of(word.value))}
+    style = Style.FORMAT if callee in _FORMATS else Style.TEMPLATE
+    arguments = tuple(map(ast.unparse, node.args)) if callee == "format" else ()
+    return owner, Use(style, ast.unparse(node), node.lineno, arguments, keywords, types)
+
+
+def _note(module: Module, node: ast.AST) -> None:
+    """Record what an import or a call tells about the texts."""
+    if isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            module.imports[alias.asname or alias.name] = node.module or ""
+            module.renamed[alias.name] = alias.asname or alias.name
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            module.imports[alias.asname or alias.name] = alias.name
+    elif found := use_of(node):
+        owner, use = found
+        name = (_named_text(owner) if isinstance(owner, ast.Call) else None) or dotted(owner)
+        if name:
+            module.uses.setdefault(name, []).append(use)
+            if use.style is not Style.TEMPLATE and _is_certain(use):
+                module.styles.setdefault(name, use.style)
+    elif isinstance(node, ast.Call):
+        _note_template(module, node)
+
+
+def _note_template(module: Module, node: ast.Call) -> None:
+    """Record the options of a Jinja environment, and the texts of which templates are made."""
+    if callee_of(node) in ("Environment", "Template", "SandboxedEnvironment"):
+        _note_options(module, node)
+    named = _named_text(node)
+    if named is not None:
+        module.styles[named] = template_style(module, node)
+    if callee_of(node) in ("from_messages", "ChatPromptTemplate"):
+        pairs = [one.elts for one in ast.walk(node) if isinstance(one, ast.Tuple)]
+        for name in [dotted(pair[1]) for pair in pairs if len(pair) == 2]:
+            if name:
+                module.styles.setdefault(name, template_style(module, node))
+
+
+def _is_certain(use: Use) -> bool:
+    """Return False for what may be arithmetic, or the repair of some word of a text."""
+    return use.style is not Style.REPLACE or any(_HOLE.fullmatch(hole) for hole, _ in use.holes)
+
+
+def _note_options(module: Module, call: ast.Call) -> None:
+    options = {
+        keyword.arg: bool(keyword.value.value)
+        for keyword in call.keywords
+        if keyword.arg in ("trim_blocks", "lstrip_blocks")
+        and isinstance(keyword.value, ast.Constant)
+    }
+    if options:
+        module.jinja = JinjaOptions(
+            options.get("trim_blocks", False), options.get("lstrip_blocks", False)
+        )
+
+
+def template_style(module: Module, node: ast.Call) -> Style:
+    """Return the style in which a call of `TEMPLATES` or `from_messages` reads its text."""
+    form = keyword_of(node, "template_format")
+    if isinstance(form, ast.Constant):
+        return _LANGCHAIN.get(str(form.value), Style.FORMAT)
+    callee = callee_of(node)
+    if callee != "Template":
+        return TEMPLATES.get(callee, Style.FORMAT)
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        origin = module.imports.get(func.value.id, func.value.id)
+    else:
+        origin = module.imports.get("Template", "string")
+    return Style.JINJA if origin.startswith("jinja") else Style.TEMPLATE
+
+
+def text_argument(node: ast.Call) -> ast.expr | None:
+    """Return the text of which a call makes a template."""
+    return node.args[0] if node.args else keyword_of(node, "template")
+
+
+def _named_text(node: ast.expr) -> str | None:
+    """Return the variable that holds a template's text: `NAME` in `Template(NAME)`."""
+    if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
+        argument = text_argument(node)
+        return None if argument is None else dotted(argument)
+    return None
+
+
+def dotted(node: ast.expr) -> str | None:
+    """Return a name with its owners, `self` and `cls` left out."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (owner := dotted(node.value)):
+        return node.attr if owner in ("self", "cls") else f"{owner}.{node.attr}"
+    return None
+
+
+def callee_of(node: ast.Call) -> str:
+    """Return the last name of what is called."""
+    func = node.func
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def keyword_of(node: ast.Call, name: str) -> ast.expr | None:
+    """Return the value of a keyword argument."""
+    return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
+
+
+def assigned(statement: ast.AST) -> tuple[str, ast.expr] | None:
+    """Return the variable that a statement assigns, and the value."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, value = statement.targets[0], statement.value
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        target, value = statement.target, statement.value
+    else:
+        return None
+    return (target.id, value) if isinstance(target, ast.Name) else None
+
+
+def scalar_of(node: ast.Constant) -> str | None:
+    """Return the type of a constant that a field can have."""
+    kind = type(node.value).__name__
+    return kind if kind in _SCALARS else None
+
+
+def type_of(node: ast.expr) -> str | None:
+    """Return the type of an expression, or the name that it is; None if nothing tells."""
+    if isinstance(node, ast.Constant):
+        return scalar_of(node)
+    if isinstance(node, ast.JoinedStr):
+        return "str"
+    if isinstance(node, ast.Compare) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    ):
+        return "bool"
+    if isinstance(node, ast.Call):
+        return {"len": "int", "str": "str", "join": "str", "int": "int", "bool": "bool"}.get(
+            callee_of(node)
+        )
+    return None

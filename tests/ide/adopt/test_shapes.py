@@ -1,0 +1,200 @@
+"""The shapes that prompts have in code and files: adopted right, or refused with the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foldline.ide.adopt.adoption import adopt, read
+from foldline.ide.adopt.model import AdoptError
+
+from .here import blocks_here, prove_here
+
+# The file, the prompt, its source, and the texts of its messages where each field `x` is "<x>".
+SHAPES = [
+    ("percent.py", "P", "P = 'Ask %s, then %(b)s.'\n", None),
+    (
+        "percent.py",
+        "P",
+        "P = 'Ask %s for 5%%.'\ndef f(q):\n    return P % q\n",
+        ["Ask <q> for 5%."],
+    ),
+    (
+        "named.py",
+        "P",
+        "P = 'Ask %(a)s now.'\ndef f(q):\n    return P % {'a': q}\n",
+        ["Ask <a> now."],
+    ),
+    (
+        "replace.py",
+        "P",
+        "P = 'Answer <Q>: {x} stays.'\ndef f(q):\n    return P.replace('<Q>', q)\n",
+        ["Answer <q>: {x} stays."],
+    ),
+    (
+        "inline.py",
+        "f",
+        "def f(q):\n    return 'Answer {q}, and {{x}} stays.'.format(q=q)\n",
+        ["Answer <q>, and {x} stays."],
+    ),
+    (
+        "dedent.py",
+        "f",
+        "from textwrap import dedent\ndef f(q):\n    return dedent(f'''\n"
+        "        You are a bot.\n        Answer {q}\n        ''').strip()\n",
+        ["You are a bot.\nAnswer <q>"],
+    ),
+    (
+        "added.py",
+        "f",
+        "def f(q, c):\n    p = f'You are a bot. {q}'\n    p += '\\nAlways.'\n    p += f' {c}'\n"
+        "    return p\n",
+        ["You are a bot. <q>\nAlways. <c>"],
+    ),
+    (
+        "blocks.py",
+        "f",
+        "def f(q):\n    p = f'You are a bot. {q}'\n    if q:\n        p += 'x'\n    return p\n",
+        "built step by step: `p` is changed again in line 3",
+    ),
+    ("parts.py", "f", "def f(x):\n    return ' '.join(x)\n", "it returns `' '.join(x)` (line 2)"),
+    (
+        "call.py",
+        "ask.messages",
+        "def ask(client, q):\n    return client.chat(messages=[{'role': 'system', 'content': 'Be "
+        "brief.'}, {'role': 'user', 'content': f'Answer {q}'}])\n",
+        ["Be brief.", "Answer <q>"],
+    ),
+    (
+        "agent.py",
+        "agent.system_prompt",
+        "agent = Agent('openai:x', system_prompt='You are a careful agent.')\n",
+        ["You are a careful agent."],
+    ),
+    (
+        "chain.py",
+        "prompt",
+        "S = 'You are {role}: {{}}'\nprompt = ChatPromptTemplate.from_messages([('system', S), "
+        "('human', '{q}')])\n",
+        ["You are <role>: {}", "<q>"],
+    ),
+    (
+        "mixed.py",
+        "p",
+        "p = ChatPromptTemplate.from_messages([SystemMessage(content='{x} stays'), "
+        "('human', '{q}')])\n",
+        ["{x} stays", "<q>"],
+    ),
+    (
+        "local.py",
+        "f.p",
+        "def f(who):\n    p = 'You help {who} with all things.'\n    return p.format(who=who)\n",
+        ["You help <who> with all things."],
+    ),
+    (
+        "two.py",
+        "f.p",
+        "def f(a):\n    p = f'You help {a} with {{b}} today.'\n    return p.format(b=1)\n",
+        ["You help <a> with <b> today."],
+    ),
+    ("asked.py", "P", "P = 'You help {who} with all things.'\n", "{who} looks like a placeholder"),
+    ("asked.md", None, "You help {who} with {{ }}.\n", "{who} looks like a placeholder"),
+    ("a.md", None, "---\nmodel: x\n---\nYou help {{ who }}.\n", ["You help <who>."]),
+    (
+        "a.prompty",
+        None,
+        "---\nmodel: x\n---\nsystem:\nBe brief.\n\nuser:\n{{q}}\n",
+        ["Be brief.", "<q>"],
+    ),
+    ("a.prompt", None, '{{role "system"}}Be {{ how }}.{{role "user"}}{{q}}', ["Be <how>.", "<q>"]),
+    ("a.prompt", None, "{{#each docs}}x{{/each}}", "`{{#each docs}}` is of Handlebars"),
+    (
+        "a.toml",
+        "x.system",
+        '[x]\nsystem = "You review {{ diff }} now."\n',
+        ["You review <diff> now."],
+    ),
+    (
+        "a.yaml",
+        "x[0].y",
+        "x:\n- y: You are a bot that answers in verse, always.\n",
+        ["You are a bot that answers in verse, always."],
+    ),
+    (
+        "a.json",
+        "prompt",
+        '{"prompt": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": '
+        '"{{q}}"}]}',
+        ["Be brief.", "<q>"],
+    ),
+    ("a.json", None, '{"a": ', "this isn't JSON"),
+    ("a.yaml", None, "a: [", "this isn't YAML"),
+    ("a.toml", None, "a = 1\n", "no string of this TOML file looks like a prompt"),
+]
+
+
+@pytest.mark.parametrize(("file", "name", "source", "expected"), SHAPES)
+def test_a_shape_is_read_as_it_is_meant(
+    file: str, name: str | None, source: str, expected: list[str] | str | None
+) -> None:
+    if not isinstance(expected, list):
+        with pytest.raises(AdoptError) as refused:
+            adopt(read(Path(file), source, name=name))
+        assert (expected or "looks like a placeholder") in str(refused.value)
+        return
+    adoption = adopt(read(Path(file), source, name=name))
+    blocks = blocks_here(
+        adoption.plan,
+        adoption.text,
+        {field.name: f"<{field.name}>" for field in adoption.plan.fields},
+    )
+    shown: dict[str, str] = {}
+    for block in blocks:
+        shown[block.role] = shown.get(block.role, "") + block.text
+    assert [text.strip() for text in shown.values()] == expected
+    assert prove_here(adoption.plan, adoption.text).is_same
+
+
+def test_what_a_template_defines_stays_in_the_module() -> None:
+    source = (
+        "{% macro doc(d) %}<{{ d }}>{% endmacro %}{% set n = docs | length %}\n"
+        "There are {{ n }}.\n{% for d in docs %}\n{{ doc(d) }}\n{% endfor %}\n"
+    )
+    adoption = adopt(read(Path("p.j2"), source))
+    assert "#     {% set n = docs | length %}{{ n }}" in adoption.text
+    assert "#     {% macro doc(d) %}<{{ d }}>{% endmacro %}{{ doc(d) }}" in adoption.text
+    assert not adoption.is_whole
+    assert prove_here(adoption.plan, adoption.text).is_same
+
+
+@pytest.mark.parametrize(
+    ("text", "but"),
+    [
+        ("You are a bot that answers in verse, always.", set()),
+        ("You are a bot that answers in verse.\n", {"line breaks and blanks at its ends"}),
+        ("You are a bot. \n\n# A\n\nIn verse, always.", {"blanks at the ends of lines"}),
+        ("# A\nYou are a bot that answers in verse.", {"blank lines where sections meet"}),
+        (
+            "\n    You are a bot.\n    In verse, always.",
+            {"line breaks and blanks at its ends", "the indentation that all lines share"},
+        ),
+    ],
+)
+def test_what_differs_is_said_and_nothing_else(text: str, but: set[str]) -> None:
+    adoption = adopt(read(Path("p.py"), f"P = {text!r}", name="P"))
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.is_same
+    assert set(proof.but) == but
+
+
+def test_tags_bold_lines_and_rulers_are_headings() -> None:
+    text = (
+        "You are a clerk.\n\n<role>\nHelp.\n</role>\n\nThen this.\n\n**Output format:**\nBrief.\n\n"
+        "~~~NOTES~~~\nFine.\n<a>x</a>\n"
+    )
+    adoption = adopt(read(Path("p.txt"), text))
+    assert [section.title for section in adoption.plan.sections] == [
+        *("Task", "Role", "More", "Output format", "NOTES"),
+    ]
+    assert prove_here(adoption.plan, adoption.text).is_same
