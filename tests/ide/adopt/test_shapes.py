@@ -98,6 +98,25 @@ SHAPES = [
         "def f(a):\n    p = f'You help {a} with {{b}} today.'\n    return p.format(b=1)\n",
         ["You help <a> with <b> today."],
     ),
+    (
+        "constant.py",
+        "m",
+        "S = f'You help {x} now.'\nm = [{'role': 'system', 'content': S}]\n",
+        ["You help <x> now."],
+    ),
+    (
+        "twice.py",
+        "f.p",
+        "import jinja2\ndef f(x):\n    p = jinja2.Template(f'You help {x} with {{{{ y }}}}.')\n"
+        "    return p.render(y=1)\n",
+        "Python fills in parts of the text before Jinja reads it",
+    ),
+    (
+        "later.py",
+        "p",
+        "p = ChatPromptTemplate.from_messages([('system', f'You help {x} with {{y}}.')])\n",
+        ["You help <x> with <y>."],
+    ),
     ("asked.py", "P", "P = 'You help {who} with all things.'\n", "{who} looks like a placeholder"),
     ("asked.md", None, "You help {who} with {{ }}.\n", "{who} looks like a placeholder"),
     ("a.md", None, "---\nmodel: x\n---\nYou help {{ who }}.\n", ["You help <who>."]),

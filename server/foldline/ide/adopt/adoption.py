@@ -16,9 +16,9 @@ from foldline.ide.adopt.find import Candidate
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Kind, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import UNTRUSTED, prove
-from foldline.ide.adopt.read import read_candidate, read_messages, read_template
+from foldline.ide.adopt.read import read_candidate, read_texts
 from foldline.ide.adopt.sections import NotRepresentableError
-from foldline.ide.adopt.uses import TEMPLATES, Calls, callee_of, in_workspace, parse
+from foldline.ide.adopt.uses import TEMPLATES, Calls, callee_of, in_workspace, parse, template_style
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.prompts import errors
@@ -160,11 +160,7 @@ def original_of_texts(
     chosen = style or (seems if confirmed else _settled(whole, seems))
     if chosen in (Style.FSTRING, Style.MESSAGES):
         raise AdoptError(f"a text that isn't in a Python module can't have the style {chosen}")
-    if candidate.texts[0][0] is None:
-        original = read_template(whole, candidate.name, chosen, options)
-    else:
-        texts = [(role or "user", part) for role, part in candidate.texts]
-        original = read_messages(texts, candidate.name, chosen, options)
+    original = read_texts(candidate.texts, candidate.name, chosen, options)
     return replace(original, notes=candidate.notes + original.notes)
 
 
@@ -214,7 +210,7 @@ def _style(
     told = {module.styles.get(candidate.name), module.styles.get(last)} - {None}
     node = candidate.node
     if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
-        told = {candidate.style}
+        told = {template_style(module, node)}
     if candidate.use is not None:
         told = {candidate.style}
     if candidate.scope is None and candidate.style is not Style.MESSAGES:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use
+from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
 from foldline.ide.adopt.uses import (
     FUNCTIONS,
     TEMPLATES,
@@ -456,13 +456,9 @@ def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.e
 
 def applied(callee: str, pieces: list[str | ast.expr]) -> list[str | ast.expr]:
     """Return pieces of a text after `dedent` or `strip`, as if each value were one word."""
-    slots = iter([piece for piece in pieces if not isinstance(piece, str)])
     text = "".join(piece if isinstance(piece, str) else MARK for piece in pieces)
-    found: list[str | ast.expr] = []
-    for place, literal in enumerate(AFTER[callee](text).split(MARK)):
-        found += [next(slots, "")] if place else []
-        found += [literal] if literal else []
-    return found
+    values = [piece for piece in pieces if not isinstance(piece, str)]
+    return list(unmarked(AFTER[callee](text), values))
 
 
 def _joined(

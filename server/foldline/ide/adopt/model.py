@@ -8,12 +8,15 @@ import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain, count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from foldline.ide.adopt.find import Candidate
+
+
+T = TypeVar("T")
 
 
 class Style(StrEnum):
@@ -72,7 +75,6 @@ class Slot:
         kind: The origin of the value.
         reason: Why a remainder is one.
         hint: A name for the field; made from the source if it is empty.
-        is_whole: The source is a part of a Jinja template, not an expression.
         form: The form of the field, such as `joined(', ')`, where the value is a list.
     """
 
@@ -80,7 +82,6 @@ class Slot:
     kind: Kind = Kind.VALUE
     reason: str = ""
     hint: str = ""
-    is_whole: bool = False
     form: str = ""
 
 
@@ -90,13 +91,11 @@ class Test:
 
     Attributes:
         source: The condition as it was written.
-        text: An expression in which `{0}`, `{1}` … stand for the fields.
-        fields: The expressions of those fields, and their types.
+        parts: It in Python: texts, and between them the expressions and types of the fields.
     """
 
     source: str
-    text: str
-    fields: tuple[tuple[str, str], ...]
+    parts: tuple[str | tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +137,14 @@ class Message:
         nodes: The text as sections show it.
         raw: The text as the source makes it, if Python makes it.
         after: The calls that the source makes with the filled text: `dedent`, `strip` …
+        source: The Jinja template, if Jinja makes it.
     """
 
     role: str | None
     nodes: tuple[Node, ...]
     raw: tuple[Text | Slot, ...] = ()
     after: tuple[str, ...] = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +198,6 @@ class Original:
     jinja: JinjaOptions = field(default_factory=JinjaOptions)
     preamble: str = ""
     """Macros and assignments of a Jinja template, which its expressions may need."""
-    sources: tuple[str, ...] = ()
-    """The Jinja templates of the messages."""
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     """Messages that can't be in a prompt, with the reason in the first line, and comments."""
@@ -219,6 +218,16 @@ def joined(nodes: Iterable[Node]) -> str:
     if any(MARK in text for text in texts if text):
         raise AdoptError("the text has a character for private use, U+E000, which adopting needs")
     return "".join(MARK if text is None else text for text in texts)
+
+
+def unmarked(text: str, values: Iterable[T]) -> Iterator[str | T]:
+    """Yield the texts between `MARK`s, and the next value in place of each."""
+    remaining = iter(values)
+    for place, part in enumerate(text.split(MARK)):
+        if place:
+            yield next(remaining)
+        if part:
+            yield part
 
 
 class AdoptError(ValueError):
@@ -252,7 +261,6 @@ class Field:
 
     Attributes:
         source: The expression, or the part of the source, that makes its value.
-        is_whole: The source is a part of a Jinja template, not an expression.
     """
 
     name: str
@@ -261,7 +269,6 @@ class Field:
     default: str | None = None
     kind: Kind = Kind.VALUE
     reason: str = ""
-    is_whole: bool = False
     items: Items | None = None
 
 
@@ -281,22 +288,19 @@ class Fields:
         kind: Kind = Kind.VALUE,
         reason: str = "",
         hint: str = "",
-        is_whole: bool = False,
     ) -> Field:
         """Return the field of an expression and type; add it if there is none."""
         for known in self.all:
-            if known.source == source and known.is_whole == is_whole:
-                joint = _joint_type(known.type, type)
-                if joint is not None:
-                    known.type = joint
-                    return known
+            is_part = Kind.REMAINDER in (kind, known.kind)
+            is_same = known.source == source and (known.kind is kind or not is_part)
+            if is_same and (joint := _joint_type(known.type, type)) is not None:
+                known.type = joint
+                return known
         guess = self.guesses.get(source) if kind is Kind.VALUE else None
         default = None
         if guess is not None and (joint := _joint_type(guess.type, type)) == guess.type:
             type, default = joint, guess.default  # noqa: A001
-        made = Field(
-            self._free(hint or source), source, type, default, kind, reason, is_whole=is_whole
-        )
+        made = Field(self._free(hint or source), source, type, default, kind, reason)
         self.all.append(made)
         return made
 

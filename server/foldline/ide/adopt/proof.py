@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import samples, sandbox
 from foldline.ide.adopt.find import AFTER
-from foldline.ide.adopt.model import AdoptError, Slot, Text
+from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import SHARED
 from foldline.ide.adopt.sections import indented
 from foldline.ide.errors import RenderError
@@ -290,10 +290,10 @@ def make_cases(plan: Plan) -> list[Case]:
     original = plan.original
     # A section indents further lines of a value on an indented line, as the notes say.
     lines = not any(_not_compared(plan))
-    numbers = [number for number, source in enumerate(original.sources) if source]
+    numbers = [number for number, message in enumerate(original.messages) if message.source]
     rendered: list[list[str]] = []
     if numbers:
-        templates = [original.sources[number] for number in numbers]
+        templates = [original.messages[number].source for number in numbers]
         values_of = [_field_template(original.preamble, field) for field in plan.fields]
         rendered = render_templates(_job(plan, templates, values_of, lines=lines))
     cases = []
@@ -336,16 +336,15 @@ def _job(
     plan: Plan, templates: Sequence[str], values_of: Sequence[str], *, lines: bool
 ) -> dict[str, Any]:
     """Return what `sandbox.py` renders, as JSON."""
-    from foldline.ide.adopt.jinja import environment
+    from foldline.ide.adopt.jinja import constants_of
 
-    known = environment(plan.original.jinja)
     return {
         "sources": [*templates, *values_of],
         "options": asdict(plan.original.jinja),
         "count": samples.COUNT,
         "texts": (*samples.TEXTS, *samples.LINES) if lines else samples.TEXTS,
         "types": {one.source: one.type for one in plan.fields if one.type in ("int", "float")},
-        "constants": samples.constants_of(known, "".join(templates)),
+        "constants": constants_of("".join(templates), plan.original.jinja),
     }
 
 
@@ -365,7 +364,7 @@ def _is_list(field: Field) -> bool:
 
 
 def _shown(field: Field) -> str:
-    if field.is_whole:
+    if field.kind is Kind.REMAINDER:
         return field.source
     if field.type == "bool":
         return f"{{% if {field.source} %}}1{{% endif %}}"

@@ -8,9 +8,9 @@ import textwrap
 from string import Formatter, Template
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.extras import needs
 from foldline.ide.adopt import find
 from foldline.ide.adopt.model import (
-    MARK,
     AdoptError,
     JinjaOptions,
     Kind,
@@ -20,14 +20,15 @@ from foldline.ide.adopt.model import (
     Style,
     Text,
     joined,
+    unmarked,
 )
 from foldline.ide.adopt.uses import template_style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Guess, Node, Use
+    from foldline.ide.adopt.model import Guess, Use
     from foldline.ide.adopt.uses import Module
 
 LONGEST = 400_000
@@ -39,28 +40,19 @@ ORDER = ("system", "developer", "user")
 _PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z%])")
 
 
-def read_template(text: str, name: str, style: Style, options: JinjaOptions) -> Original:
-    """Read a file, or a value of a data file, that is one prompt.
+def read_texts(
+    texts: Sequence[tuple[str | None, str]], name: str, style: Style, options: JinjaOptions
+) -> Original:
+    """Read the roles and texts of a prompt that isn't written in Python.
 
     Raises:
         AdoptError: It can't be adopted in this style.
     """
-    return _one(name, style, text.replace("\r\n", "\n"), {}, options, ())
-
-
-def read_messages(
-    texts: Sequence[tuple[str, str]], name: str, style: Style, options: JinjaOptions
-) -> Original:
-    """Read messages, roles and texts, that aren't written in Python.
-
-    Raises:
-        AdoptError: None can be a section of a prompt.
-    """
-    reader = _Messages(options)
+    reader = _Reader(options)
     for role, text in texts:
         if reader.takes(role, text):
-            reader.add(role, text, style)
-    return reader.original(name, {})
+            reader.add(role, [text.replace("\r\n", "\n")], style)
+    return reader.original(name, style)
 
 
 def read_candidate(
@@ -71,101 +63,238 @@ def read_candidate(
     Raises:
         AdoptError: It can't be adopted.
     """
-    guesses = find.guesses(module, candidate, uses)
     node = candidate.node
     assert node is not None
-    if candidate.style is Style.MESSAGES:
-        return _messages(module, candidate, guesses)
-    name = candidate.name
-    text = find.text_of(module, node)
-    if style is not Style.FSTRING and text is not None:
-        return _one(name, style, text, guesses, module.jinja, uses)
-    message, notes = _f_string(module, node, None, style, uses)
-    original = Style.FSTRING
-    return Original(name, original, (message,), guesses, notes=tuple(notes), uses=tuple(uses))
+    reader = _Reader(module.jinja, uses)
+    if candidate.style is not Style.MESSAGES:
+        own = Style.FSTRING if find.text_of(module, node) is None else style
+        reader.add_expression(module, None, node, style)
+    else:
+        own = Style.MESSAGES
+        form = template_style(module, node) if isinstance(node, ast.Call) else Style.TEXT
+        for role, content, is_template in find.messages_in(node) or ():
+            segment = ast.get_source_segment(module.text, content) or ast.unparse(content)
+            if reader.takes(role, segment):
+                text = find.text_of(module, content, 1) or ""
+                read_as = form if is_template else Style.TEXT
+                if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
+                    read_as = Style.JINJA
+                reader.add_expression(module, role, content, read_as, 1)
+    return reader.original(candidate.name, own, find.guesses(module, candidate, uses))
 
 
-def _one(  # noqa: PLR0917 - What an `Original` is made of.
-    name: str,
-    style: Style,
-    text: str,
-    guesses: dict[str, Guess],
-    options: JinjaOptions,
-    uses: Sequence[Use],
-) -> Original:
-    _check_length(text)
-    notes: list[str] = []
-    if style is Style.JINJA:
-        from foldline.ide.adopt.jinja import read_jinja
+class _Reader:
+    """Reads the messages that a prompt can have, and says why it can't have the others."""
 
-        text = _dedented_source(text, notes)
-        found = read_jinja(text, options)
+    def __init__(self, options: JinjaOptions, uses: Sequence[Use] = ()) -> None:
+        self.options = options
+        self.uses = tuple(uses)
+        self.messages: list[Message] = []
+        self.notes: list[str] = []
+        self.lost: list[str] = []
+        self.preamble = ""
+
+    def takes(self, role: str | None, written: str) -> bool:
+        """Return True for a message that can be in the prompt; the others are lost."""
+        last = self.messages[-1].role if self.messages else None
+        if role is None:
+            return True
+        if not role:
+            reason = "its role is known only when the program runs"
+        elif role not in ORDER:
+            reason = f"a prompt has no sections of the role {role!r}"
+        elif last is not None and ORDER.index(role) < ORDER.index(last):
+            reason = f"a prompt sends {', '.join(ORDER)} in this order"
+        elif any(lost.startswith("message") for lost in self.lost):
+            reason = "it follows a message that can't be adopted"
+        elif last == role:
+            reason = f"a prompt has one message of the role {role!r}"
+        else:
+            return True
+        self.lost.append(f"message of the role {role!r}: {reason}\n{written}")
+        return False
+
+    def add_expression(
+        self, module: Module, role: str | None, node: ast.expr, style: Style, depth: int = 0
+    ) -> None:
+        """Add the message that an expression of a module makes."""
+        inner, after = find.calls_after(module, node)
+        made = [find.pieces_of(module, one, depth) or [one] for one in (node, inner)]
+        self.add(role, made[0], style, made[1], after)
+
+    def add(
+        self,
+        role: str | None,
+        pieces: Sequence[str | ast.expr],
+        style: Style,
+        before: Sequence[str | ast.expr] = (),
+        after: tuple[str, ...] = (),
+    ) -> None:
+        """Add a message of texts and values; `before` the source makes the calls `after`."""
+        text = "".join(piece for piece in pieces if isinstance(piece, str))
+        if len(text) > LONGEST:
+            raise AdoptError(f"the text is longer than {LONGEST:,} characters")
+        if style is Style.JINJA:
+            if not all(isinstance(piece, str) for piece in pieces):
+                raise AdoptError(
+                    "Python fills in parts of the text before Jinja reads it: adopt what Jinja "
+                    "makes of it, or name the style: --style f-string",
+                    styles=(Style.FSTRING,),
+                )
+            try:
+                from foldline.ide.adopt.jinja import read_jinja
+            except ModuleNotFoundError:
+                raise AdoptError(needs("reading Jinja templates", "jinja2")) from None
+            source = self._dedented(text)
+            found = read_jinja(source, self.options)
+            self.preamble += found.preamble
+            self.lost += [f"a comment:\n{text.strip()}" for text in found.comments]
+            self.messages.append(Message(role, found.nodes, source=source))
+            return
+        nodes = self._nodes(pieces, style)
+        plain = self._dedented(joined(nodes))
+        slots = [node for node in nodes if isinstance(node, Slot)]
+        shown = [Text(one) if isinstance(one, str) else one for one in unmarked(plain, slots)]
+        raw = self._nodes(before, style) if after else nodes
+        self.messages.append(Message(role, tuple(shown), tuple(raw), after))
+
+    def original(
+        self, name: str, style: Style, guesses: dict[str, Guess] | None = None
+    ) -> Original:
+        """Return the prompt.
+
+        Raises:
+            AdoptError: It has no message.
+        """
+        if not self.messages:
+            raise AdoptError("none of these messages can be a section of a prompt")
         return Original(
             name,
-            style,
-            (Message(None, found.nodes),),
-            guesses,
-            options,
-            found.preamble,
-            (text,),
-            tuple(notes),
-            tuple(f"a comment:\n{text.strip()}" for text in found.comments),
-            tuple(uses),
+            style if self.messages[0].role is None else Style.MESSAGES,
+            tuple(self.messages),
+            guesses or {},
+            self.options,
+            self.preamble,
+            tuple(dict.fromkeys(self.notes)),
+            tuple(self.lost),
+            self.uses,
         )
-    raw = _nodes(text, style, uses, notes)
-    message = Message(None, _dedented(raw, notes), tuple(raw))
-    return Original(name, style, (message,), guesses, notes=tuple(notes), uses=tuple(uses))
 
+    def _dedented(self, text: str) -> str:
+        """Return a text as sections show it: without the indentation that all lines share."""
+        plain = textwrap.dedent(text)
+        lines = zip(text.split("\n"), plain.split("\n"), strict=True)
+        if any(line.strip() and line != other for line, other in lines):
+            self.notes.append(SHARED)
+        first = plain.lstrip("\n")
+        if first.startswith((" ", "\t")):
+            self.notes.append("the blanks at the beginning of the text are left out")
+            plain = first.lstrip(" \t")
+        return plain
 
-def _check_length(text: str) -> None:
-    if len(text) > LONGEST:
-        raise AdoptError(f"the text is longer than {LONGEST:,} characters")
-
-
-def _nodes(text: str, style: Style, uses: Sequence[Use], notes: list[str]) -> list[Text | Slot]:
-    if style is Style.FORMAT:
-        return _format(text, uses)
-    if style is Style.PERCENT:
-        return _percent(text, uses)
-    if style is Style.REPLACE:
-        return _replaced(text, uses)
-    if style is Style.TEMPLATE:
-        return _template(text, notes)
-    return [Text(text)]
-
-
-def _f_string(
-    module: Module, node: ast.expr, role: str | None, style: Style, uses: Sequence[Use]
-) -> tuple[Message, list[str]]:
-    """Return the message that an f-string makes; its texts may be filled in later."""
-    notes: list[str] = []
-    inner, after = find.calls_after(module, node)
-    raw = _pieces(find.pieces_of(module, inner) or (), style, uses)
-    nodes = _dedented(_pieces(find.pieces_of(module, node) or (), style, uses), notes)
-    return Message(role, nodes, tuple(raw), after), notes
-
-
-def _pieces(
-    pieces: Sequence[str | ast.expr], style: Style, uses: Sequence[Use]
-) -> list[Text | Slot]:
-    nodes: list[Text | Slot] = []
-    for piece in pieces:
-        if isinstance(piece, str):
-            later = style in (Style.FORMAT, Style.PERCENT, Style.REPLACE)
-            nodes += _nodes(piece, style, uses, []) if later else [Text(piece)]
-        elif isinstance(piece, ast.FormattedValue):
-            is_plain = piece.conversion == -1 and piece.format_spec is None
-            if is_plain and isinstance(piece.value, ast.Name):
-                nodes.append(Slot(piece.value.id))
-            else:
-                written = ast.unparse(ast.JoinedStr([piece]))
-                source = ast.unparse(piece.value) if is_plain else written
-                nodes.append(Slot(source, Kind.COMPUTED, hint=_hint(piece.value)))
-        else:
-            is_name = isinstance(piece, ast.Name)
+    def _nodes(self, pieces: Sequence[str | ast.expr], style: Style) -> list[Text | Slot]:
+        nodes: list[Text | Slot] = []
+        for piece in pieces:
+            if isinstance(piece, str):
+                read = _READERS.get(style)
+                nodes += [Text(piece)] if read is None else read(self, piece)
+                continue
+            value, written = piece, ast.unparse(piece)
+            if isinstance(piece, ast.FormattedValue):
+                value, written = piece.value, ast.unparse(ast.JoinedStr([piece]))
+                if piece.conversion == -1 and piece.format_spec is None:
+                    written = ast.unparse(value)
+            is_name = written.isidentifier()
             kind = Kind.VALUE if is_name else Kind.COMPUTED
-            nodes.append(Slot(ast.unparse(piece), kind, hint=_hint(piece)))
-    return nodes
+            nodes.append(Slot(written, kind, hint="" if is_name else _hint(value)))
+        return nodes
+
+    def formatted(self, text: str) -> Iterator[Text | Slot]:
+        count = 0
+        try:
+            for literal, name, spec, conversion in Formatter().parse(text):
+                if literal:
+                    yield Text(literal)
+                if name is None:
+                    continue
+                if not name or name.isdecimal():
+                    count += 1
+                    yield self._positional(int(name or count - 1))
+                    continue
+                extra = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+                if name.isidentifier() and not extra:
+                    yield Slot(name)
+                else:
+                    yield Slot(f"{{{name}{extra}}}", Kind.COMPUTED, hint=name)
+        except ValueError as error:
+            raise AdoptError(
+                f"`str.format` can't read the text: {error}; if it is shown as it is, name the "
+                "style: --style text"
+            ) from None
+
+    def percent(self, text: str) -> Iterator[Text | Slot]:
+        position = count = 0
+        for match in _PERCENT.finditer(text):
+            yield Text(text[position : match.start()])
+            position = match.end()
+            if match["form"] == "%":
+                yield Text("%")
+            elif (name := match["name"]) is None:
+                yield self._positional(count)
+                count += 1
+            elif match["form"] == "s":
+                yield Slot(name)
+            else:
+                yield Slot(match[0], Kind.COMPUTED, hint=name)
+        yield Text(text[position:])
+        if self._given and count != len(self._given):
+            raise AdoptError(f"the text has {count} places for values, and gets {len(self._given)}")
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        """The arguments of the first call that has some."""
+        return next((use.arguments for use in self.uses if use.arguments), ())
+
+    def _positional(self, place: int) -> Slot:
+        source = self._given[place] if place < len(self._given) else ""
+        is_known = bool(source) and not source.startswith(("'", '"', "*"))
+        return Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
+
+    def replaced(self, text: str) -> Iterator[Text | Slot]:
+        holes = dict(hole for use in self.uses for hole in use.holes if hole[0] in text)
+        if not holes:
+            holes = {match[0]: match[1] for match in re.finditer(r"\{([A-Za-z_]\w*)\}", text)}
+        for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:
+            if part in holes:
+                word = re.sub(r"\W+", " ", part).strip().lower().replace(" ", "_")
+                yield Slot(word if word.isidentifier() else holes[part], hint=word)
+            else:
+                yield Text(part)
+
+    def template(self, text: str) -> Iterator[Text | Slot]:
+        position = 0
+        for match in Template.pattern.finditer(text):
+            yield Text(text[position : match.start()])
+            position = match.end()
+            if name := match["named"] or match["braced"]:
+                yield Slot(name)
+                continue
+            yield Text("$" if match["escaped"] is not None else match[0])
+            if match["escaped"] is None:
+                self.notes.append(
+                    "a `$` that begins no placeholder is kept as it is, as `safe_substitute` does; "
+                    "`substitute` refuses it"
+                )
+        yield Text(text[position:])
+
+
+_READERS: dict[Style, Callable[[_Reader, str], Iterator[Text | Slot]]] = {
+    Style.FORMAT: _Reader.formatted,
+    Style.PERCENT: _Reader.percent,
+    Style.REPLACE: _Reader.replaced,
+    Style.TEMPLATE: _Reader.template,
+}
+"""How a text of a style is read; those of the other styles are shown as they are."""
 
 
 def _hint(node: ast.expr) -> str:
@@ -191,233 +320,3 @@ _CONVERSIONS = {
     *("str", "repr", "int", "len", "sorted", "list", "enumerate", "join", "strip", "lower"),
     *("upper", "title", "format", "strftime", "isoformat", "dumps", "replace", "splitlines"),
 }
-
-
-def _format(text: str, uses: Sequence[Use]) -> list[Text | Slot]:
-    nodes: list[Text | Slot] = []
-    count = 0
-    given = next((use.arguments for use in uses if use.arguments), ())
-    try:
-        for literal, name, spec, conversion in Formatter().parse(text):
-            if literal:
-                nodes.append(Text(literal))
-            if name is None:
-                continue
-            if not name or name.isdecimal():
-                count += 1
-                nodes.append(_positional(int(name or count - 1), given))
-                continue
-            extra = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-            is_plain = name.isidentifier() and not extra
-            kind = Kind.VALUE if is_plain else Kind.COMPUTED
-            source = name if is_plain else f"{{{name}{extra}}}"
-            nodes.append(Slot(source, kind, hint="" if is_plain else name))
-    except ValueError as error:
-        raise AdoptError(
-            f"`str.format` can't read the text: {error}; if it is shown as it is, name the style: "
-            "--style text"
-        ) from None
-    return nodes
-
-
-def _positional(place: int, given: Sequence[str]) -> Slot:
-    source = given[place] if place < len(given) else f"argument {place}"
-    is_known = place < len(given) and not source.startswith(("'", '"', "*"))
-    return Slot(source, Kind.VALUE, hint="" if is_known else f"value_{place}")
-
-
-def _percent(text: str, uses: Sequence[Use]) -> list[Text | Slot]:
-    nodes: list[Text | Slot] = []
-    given = next((use.arguments for use in uses if use.arguments), ())
-    position = count = 0
-    for match in _PERCENT.finditer(text):
-        nodes.append(Text(text[position : match.start()]))
-        position = match.end()
-        if match["form"] == "%":
-            nodes.append(Text("%"))
-        elif match["name"] is not None:
-            is_plain = match["form"] == "s"
-            kind = Kind.VALUE if is_plain else Kind.COMPUTED
-            nodes.append(Slot(match["name"] if is_plain else match[0], kind, hint=match["name"]))
-        else:
-            nodes.append(_positional(count, given))
-            count += 1
-    nodes.append(Text(text[position:]))
-    if given and count != len(given):
-        raise AdoptError(f"the text has {count} places for values, and gets {len(given)}")
-    return nodes
-
-
-def _replaced(text: str, uses: Sequence[Use]) -> list[Text | Slot]:
-    holes = dict(hole for use in uses for hole in use.holes if hole[0] in text)
-    if not holes:
-        holes = {match[0]: match[1] for match in re.finditer(r"\{([A-Za-z_]\w*)\}", text)}
-    nodes: list[Text | Slot] = []
-    for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:
-        if part not in holes:
-            nodes.append(Text(part))
-            continue
-        word = re.sub(r"\W+", " ", part).strip().lower().replace(" ", "_")
-        nodes.append(Slot(word if word.isidentifier() else holes[part], hint=word))
-    return nodes
-
-
-def _template(text: str, notes: list[str]) -> list[Text | Slot]:
-    nodes: list[Text | Slot] = []
-    position = 0
-    for match in Template.pattern.finditer(text):
-        literal = text[position : match.start()]
-        position = match.end()
-        if name := match["named"] or match["braced"]:
-            nodes += [Text(literal), Slot(name)]
-        elif match["escaped"] is not None:
-            nodes.append(Text(literal + "$"))
-        else:
-            nodes.append(Text(literal + match[0]))
-            notes.append(
-                "a `$` that begins no placeholder is kept as it is, as `safe_substitute` does; "
-                "`substitute` refuses it"
-            )
-    nodes.append(Text(text[position:]))
-    return nodes
-
-
-class _Messages:
-    """Gathers the messages that a prompt can have, and says why it can't have the others."""
-
-    def __init__(self, options: JinjaOptions) -> None:
-        self.options = options
-        self.messages: list[Message] = []
-        self.sources: list[str] = []
-        self.notes: list[str] = []
-        self.lost: list[str] = []
-        self.preamble = ""
-
-    def takes(self, role: str, written: str) -> bool:
-        """Return True for a message that can be in the prompt; the others are lost."""
-        last = self.messages[-1].role if self.messages else None
-        if not role:
-            reason = "its role is known only when the program runs"
-        elif role not in ORDER:
-            reason = f"a prompt has no sections of the role {role!r}"
-        elif last is not None and ORDER.index(role) < ORDER.index(last):
-            reason = f"a prompt sends {', '.join(ORDER)} in this order"
-        elif any(lost.startswith("message") for lost in self.lost):
-            reason = "it follows a message that can't be adopted"
-        elif last == role:
-            reason = f"a prompt has one message of the role {role!r}"
-        else:
-            return True
-        self.lost.append(f"message of the role {role!r}: {reason}\n{written}")
-        return False
-
-    def add(self, role: str, text: str, style: Style) -> None:
-        """Add a message that is a text of a style."""
-        _check_length(text)
-        source = ""
-        raw: list[Text | Slot] = []
-        nodes: tuple[Node, ...]
-        if style is Style.JINJA:
-            from foldline.ide.adopt.jinja import read_jinja
-
-            source = _dedented_source(text, self.notes)
-            found = read_jinja(source, self.options)
-            nodes, self.preamble = found.nodes, self.preamble + found.preamble
-            self.lost += [f"a comment:\n{text.strip()}" for text in found.comments]
-        else:
-            raw = _nodes(text, style, (), self.notes)
-            nodes = _dedented(raw, self.notes)
-        self.put(Message(role, nodes, tuple(raw)), source)
-
-    def put(self, message: Message, source: str = "") -> None:
-        self.messages.append(message)
-        self.sources.append(source)
-
-    def original(self, name: str, guesses: dict[str, Guess]) -> Original:
-        """Return the prompt.
-
-        Raises:
-            AdoptError: It has no message.
-        """
-        if not self.messages:
-            raise AdoptError("none of these messages can be a section of a prompt")
-        return Original(
-            name,
-            Style.MESSAGES,
-            tuple(self.messages),
-            guesses,
-            self.options,
-            self.preamble,
-            tuple(self.sources),
-            tuple(dict.fromkeys(self.notes)),
-            tuple(self.lost),
-        )
-
-
-def _messages(module: Module, candidate: Candidate, guesses: dict[str, Guess]) -> Original:
-    assert candidate.node is not None
-    reader = _Messages(module.jinja)
-    form = Style.TEXT
-    if isinstance(candidate.node, ast.Call):
-        form = template_style(module, candidate.node)
-    for message in find.messages_in(candidate.node) or ():
-        role, content = message.role, message.content
-        segment = ast.get_source_segment(module.text, content) or ast.unparse(content)
-        if not reader.takes(role, segment):
-            continue
-        text = find.text_of(module, content, 1)
-        if text is not None:
-            style = form if message.is_template else Style.TEXT
-            if style is Style.TEXT and find.style_of_text(text) is Style.JINJA:
-                style = Style.JINJA
-            reader.add(role, text, style)
-            continue
-        if find.pieces_of(module, content, 1):
-            made, notes = _f_string(module, content, role, Style.FSTRING, ())
-            reader.notes += notes
-        else:
-            is_name = isinstance(content, ast.Name)
-            kind = Kind.VALUE if is_name else Kind.COMPUTED
-            slot = Slot(ast.unparse(content), kind, hint=_hint(content))
-            made = Message(role, (slot,), (slot,))
-        reader.put(made)
-    return reader.original(candidate.name, guesses)
-
-
-def _dedented_source(text: str, notes: list[str]) -> str:
-    plain = textwrap.dedent(text)
-    _note_changes(text, plain, notes)
-    return _without_first_blanks(plain, notes)
-
-
-def _without_first_blanks(text: str, notes: list[str]) -> str:
-    """Return a text without blanks in front of its first line, which can't be in a section."""
-    stripped = text.lstrip("\n")
-    plain = stripped.lstrip(" \t")
-    if plain == stripped:
-        return text
-    notes.append("the blanks at the beginning of the text are left out")
-    return plain
-
-
-def _dedented(nodes: Sequence[Text | Slot], notes: list[str]) -> tuple[Node, ...]:
-    """Return the nodes as sections show them: without the indentation that all lines share."""
-    slots = [node for node in nodes if isinstance(node, Slot)]
-    text = joined(nodes)
-    plain = textwrap.dedent(text)
-    _note_changes(text, plain, notes)
-    plain = _without_first_blanks(plain, notes)
-    found: list[Node] = []
-    for place, literal in enumerate(plain.split(MARK)):
-        if place:
-            found.append(slots[place - 1])
-        if literal:
-            found.append(Text(literal))
-    return tuple(found)
-
-
-def _note_changes(text: str, plain: str, notes: list[str]) -> None:
-    if [line.strip() and line for line in text.split("\n")] != [
-        line.strip() and line for line in plain.split("\n")
-    ]:
-        notes.append(SHARED)

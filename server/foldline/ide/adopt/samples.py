@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.adopt.jinja import path_of
-
 if TYPE_CHECKING:
     from random import Random
-
-    from jinja2 import Environment
 
 COUNT = 24
 """The number of sets of values."""
@@ -39,20 +35,3 @@ def text_value(place: int, kind: str, random: Random, *, lines: bool) -> Any:
         return 2.5 if place == 0 else 0.0 if place == 1 else random.randint(-20, 400) / 8
     pool = (*TEXTS, *LINES) if lines else TEXTS
     return pool[0] if place == 0 else "" if place == 1 else random.choice(pool)
-
-
-def constants_of(known: Environment, source: str) -> dict[str, list[str | int | float]]:
-    """Return what a template compares its variables and attributes with, by their last names."""
-    from jinja2 import nodes
-
-    found: dict[str, list[str | int | float]] = {}
-    for node in known.parse(source).find_all(nodes.Compare):
-        path = path_of(node.expr) or ""
-        for operand in node.ops:
-            other = operand.expr
-            items = other.items if isinstance(other, nodes.List | nodes.Tuple) else [other]
-            values = [item.value for item in items if isinstance(item, nodes.Const)]
-            found.setdefault(path.rpartition(".")[2], []).extend(
-                value for value in values if isinstance(value, str | int | float)
-            )
-    return found

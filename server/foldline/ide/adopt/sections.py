@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from foldline.ide.adopt.model import (
     field_name,
     free_name,
     joined,
+    unmarked,
 )
 from foldline.ide.adopt.write import one_line
 
@@ -268,17 +270,15 @@ class Splitter:
         return free_name(name, self.class_names, "")
 
     def _condition(self, test: Test) -> Condition:
-        names = []
-        for source, kind in test.fields:
-            is_name = source.isidentifier()
-            made = self.fields.add(
-                source,
-                type=kind,
-                kind=Kind.VALUE if is_name else Kind.COMPUTED,
-            )
-            names.append(f"params.{made.name}")
-        text = test.text.format(*names)
-        return Condition(_without_parentheses(text), test.source)
+        text = ""
+        for part in test.parts:
+            if isinstance(part, str):
+                text += part
+                continue
+            source, kind = part
+            origin = Kind.VALUE if source.isidentifier() else Kind.COMPUTED
+            text += f"params.{self.fields.add(source, type=kind, kind=origin).name}"
+        return Condition(ast.unparse(ast.parse(text, mode="eval")), test.source)
 
     # Texts
 
@@ -331,7 +331,6 @@ class _Names:
             kind=slot.kind,
             reason=slot.reason,
             hint=slot.hint,
-            is_whole=slot.is_whole,
         ).name
 
 
@@ -353,10 +352,9 @@ class _ItemNames:
                 hint = "text"
         return self.fields.add(
             slot.source,
-            kind=slot.kind if slot.is_whole else Kind.COMPUTED,
+            kind=Kind.REMAINDER if slot.kind is Kind.REMAINDER else Kind.COMPUTED,
             reason=slot.reason,
             hint=hint,
-            is_whole=slot.is_whole,
         ).name
 
 
@@ -401,7 +399,7 @@ def _remainder(node: If | For, blanks: str, reason: str) -> Slot:
         hint = f"if_{test.source}"
     else:
         hint = f"each {node.items}"
-    return Slot(blanks + node.source, Kind.REMAINDER, reason, hint, is_whole=True)
+    return Slot(blanks + node.source, Kind.REMAINDER, reason, hint)
 
 
 def _blanks(body: Sequence[Node]) -> str:
@@ -481,19 +479,11 @@ def _is_representable(nodes: Sequence[Node]) -> bool:
 
 def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
     """Yield the headings and what is below each, without the empty lines between them."""
-    slots = [node for node in nodes if not isinstance(node, Text)]
-    position = 0
+    slots = iter([node for node in nodes if not isinstance(node, Text)])
 
     def nodes_of(lines: list[str]) -> list[Node]:
-        nonlocal position
-        found: list[Node] = []
-        for place, literal in enumerate("\n".join(lines).split(MARK)):
-            if place:
-                found.append(slots[position])
-                position += 1
-            if literal:
-                found.append(Text(literal))
-        return _stripped(found)
+        parts = unmarked("\n".join(lines), slots)
+        return _stripped([Text(part) if isinstance(part, str) else part for part in parts])
 
     heading: str | None = None
     lines: list[str] = []
@@ -566,24 +556,6 @@ def _negated(condition: Condition) -> Condition:
     text = condition.text
     is_simple = re.fullmatch(r"[\w.]+", text) is not None
     return Condition(f"not {text}" if is_simple else f"not ({text})", f"not ({condition.source})")
-
-
-def _without_parentheses(text: str) -> str:
-    """Return the text without parentheses around all of it."""
-    if not text.startswith("("):
-        return text
-    depth = 0
-    quote = ""
-    for place, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote and text[place - 1] != "\\" else quote
-        elif character in "'\"":
-            quote = character
-        else:
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and place < len(text) - 1:
-                return text
-    return text[1:-1]
 
 
 def _merged(sections: list[Section]) -> list[Section]:
