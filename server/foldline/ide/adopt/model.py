@@ -11,7 +11,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from foldline.ide.adopt.find import Candidate
 
@@ -127,6 +127,7 @@ class For:
 
 
 Node: TypeAlias = Text | Slot | If | For
+N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,14 @@ def unmarked(text: str, values: Iterable[T]) -> Iterator[str | T]:
             yield next(remaining)
         if part:
             yield part
+
+
+def changed(nodes: Iterable[N], change: Callable[[str], str]) -> list[N | Text]:
+    """Return nodes after a change of their text, in which each of the others is like a word."""
+    nodes = list(nodes)
+    values = [node for node in nodes if not isinstance(node, Text)]
+    parts = unmarked(change(joined(nodes)), values)
+    return [Text(part) if isinstance(part, str) else part for part in parts]
 
 
 class AdoptError(ValueError):

@@ -17,24 +17,10 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.sections import Section
 
 _LONGEST_KEY = 48
-_TAKEN = {
-    "dataclass",
-    "heading",
-    "joined",
-    "or_else",
-    "section",
-    "params",
-}
+_TAKEN = {"dataclass", "heading", "joined", "or_else", "section", "params"}
 _CLASSES = {
-    "Annotated",
-    "EachSection",
-    "Heading",
-    "MarkdownSection",
-    "PromptTemplate",
-    "HEADINGS",
-    "None",
-    "True",
-    "False",
+    *("Annotated", "EachSection", "Heading", "MarkdownSection", "PromptTemplate", "HEADINGS"),
+    *("None", "True", "False"),
 }
 
 

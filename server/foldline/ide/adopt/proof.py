@@ -15,12 +15,11 @@ import sys
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import in_thread
-from foldline.ide.adopt import samples, sandbox
+from foldline.ide.adopt import sandbox
 from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import SHARED
@@ -35,9 +34,9 @@ from foldline.prompts import SegmentKind
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from foldline.ide.adopt.model import Field, Node
+    from foldline.ide.adopt.model import Field, Message
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.render.render import Block
 
@@ -79,15 +78,10 @@ UNTRUSTED = Proof(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Values of the fields, as JSON, and the texts of the source's messages with these values.
-
-    `texts` are without the indentation that sections leave out; `exact` are as the source makes
-    them.
-    """
+    """Values of the fields, as JSON, and the texts of the source's messages with these values."""
 
     values: Mapping[str, Any]
     texts: Sequence[str]
-    exact: Sequence[str]
 
 
 async def prove(plan: Plan, text: str) -> Proof:
@@ -201,33 +195,23 @@ def matches(original: str, pieces: Sequence[str]) -> bool:
 
     Blank lines between them, and spaces at the ends of their last lines, don't count.
     """
-    text = _plain(original)
-    position = _after_joint(text, 0)
-    is_first = True
-    for piece in pieces:
-        body = _plain(piece).rstrip()
-        body = body[_after_joint(body, 0) :]
-        if not body:
-            continue
-        if not is_first:
-            after = _after_joint(text, position)
-            if after == position:
+    text, position = _plain(original).lstrip(), 0
+    bodies = [body for piece in pieces if (body := _plain(piece).rstrip().lstrip("\n"))]
+    for place, body in enumerate(bodies):
+        if place:
+            joint = _JOINT.match(text, position)
+            if joint is None:
                 return False
-            position = after
-        if not text.startswith(body, position):
+            position = joint.end()
+        shown = body if place else body.lstrip()
+        if not text.startswith(shown, position):
             return False
-        position += len(body)
-        is_first = False
+        position += len(shown)
     return not text[position:].strip()
 
 
 def _plain(text: str) -> str:
     return re.sub(r"^[ \t]+$", "", text, flags=re.M)
-
-
-def _after_joint(text: str, position: int) -> int:
-    joint = _JOINT.match(text, position)
-    return position if joint is None else joint.end()
 
 
 def _compared(plan: Plan, case: Case, blocks: Sequence[Block]) -> tuple[str, Sequence[str]]:
@@ -237,15 +221,14 @@ def _compared(plan: Plan, case: Case, blocks: Sequence[Block]) -> tuple[str, Seq
         if block.segments:
             shown.setdefault(block.role, []).append(block)
     differs: list[str] = []
-    for message, original, exact in zip(
-        plan.original.messages, case.texts, case.exact, strict=True
-    ):
+    for message, original in zip(plan.original.messages, case.texts, strict=True):
         own = shown.pop(message.role or "user", [])
         text = _text(own)
-        white = _differences(exact, text)
-        pieces = [piece for block in own for piece in pieces_of(block)]
-        if white is None or not matches(original, pieces):
-            return _diff(exact if white is None else original, text), ()
+        white = _differences(original, text)
+        if white is None or not matches(
+            original, [one for block in own for one in pieces_of(block)]
+        ):
+            return _diff(original, text), ()
         differs += white
     left = "\n".join(map(_text, shown.values()))
     return (_diff("", left), ()) if left else ("", differs)
@@ -287,64 +270,61 @@ def make_cases(plan: Plan) -> list[Case]:
     Raises:
         AdoptError: Jinja can't render the source.
     """
-    original = plan.original
-    # A section indents further lines of a value on an indented line, as the notes say.
-    lines = not any(_not_compared(plan))
-    numbers = [number for number, message in enumerate(original.messages) if message.source]
-    rendered: list[list[str]] = []
-    if numbers:
-        templates = [original.messages[number].source for number in numbers]
-        values_of = [_field_template(original.preamble, field) for field in plan.fields]
-        rendered = render_templates(_job(plan, templates, values_of, lines=lines))
+    messages = plan.original.messages
+    templates = [message.source for message in messages if message.source]
+    job = _job(plan, templates)
+    # Jinja makes all values of a prompt that has a template.
+    rendered = render_templates(job) if templates else []
     cases = []
-    for place in range(samples.COUNT if plan.fields else 1):
-        random = Random(place)
+    for place in range(sandbox.COUNT if plan.fields else 1):
         column = iter([texts[place] for texts in rendered])
-        by_number = {number: next(column) for number in numbers}
-        values: dict[str, Any] = {}
-        for field in plan.fields:
-            if numbers:
-                values[field.name] = _value(field, next(column))
-            else:
-                values[field.name] = samples.text_value(place, field.type, random, lines=lines)
+        made = [next(column) if message.source else "" for message in messages]
+        values = {
+            field.name: _value(field, next(column)) if templates else _sample(job, place, field)
+            for field in plan.fields
+        }
         shown = {field.source: str(values[field.name]) for field in plan.fields}
-        texts, exact = [], []
-        for number, message in enumerate(original.messages):
-            if number in by_number:
-                texts.append(by_number[number])
-                exact.append(by_number[number])
-                continue
-            texts.append(_formatted(message.nodes, shown))
-            # With the indentation left out, only a text that has none can be compared.
-            made = texts[-1] if SHARED in original.notes else _formatted(message.raw, shown)
-            for callee in message.after:
-                made = AFTER[callee](made)
-            exact.append(made)
-        cases.append(Case(values, texts, exact))
+        texts = [
+            text if message.source else _filled(message, shown, SHARED in plan.original.notes)
+            for message, text in zip(messages, made, strict=True)
+        ]
+        cases.append(Case(values, texts))
     return cases
 
 
-def _formatted(nodes: Iterable[Node], shown: Mapping[str, str]) -> str:
-    return "".join(
+def _filled(message: Message, shown: Mapping[str, str], is_shared: bool) -> str:
+    """Return a message that Python makes; where it has shared indentation, without that."""
+    nodes = message.nodes if is_shared else message.raw
+    text = "".join(
         node.text if isinstance(node, Text) else shown[node.source]
         for node in nodes
         if isinstance(node, Text | Slot)
     )
+    for callee in message.after:
+        text = AFTER[callee](text)
+    return text
 
 
-def _job(
-    plan: Plan, templates: Sequence[str], values_of: Sequence[str], *, lines: bool
-) -> dict[str, Any]:
-    """Return what `sandbox.py` renders, as JSON."""
-    from foldline.ide.adopt.jinja import constants_of
+def _sample(job: Mapping[str, Any], place: int, field: Field) -> Any:
+    kinds: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": bool}
+    return kinds.get(field.type, str)(sandbox.Sample(job, place, field.source))
 
+
+def _job(plan: Plan, templates: Sequence[str]) -> dict[str, Any]:
+    """Return what `sandbox.py` makes values of and renders, as JSON."""
+    constants: Mapping[str, Sequence[object]] = {}
+    if templates:
+        from foldline.ide.adopt.jinja import constants_of
+
+        constants = constants_of("".join(templates), plan.original.jinja)
+    fields = [_field_template(plan.original.preamble, field) for field in plan.fields]
     return {
-        "sources": [*templates, *values_of],
+        "sources": [*templates, *fields],
         "options": asdict(plan.original.jinja),
-        "count": samples.COUNT,
-        "texts": (*samples.TEXTS, *samples.LINES) if lines else samples.TEXTS,
+        # A section indents further lines of a value on an indented line, as the notes say.
+        "lines": not any(_not_compared(plan)),
         "types": {one.source: one.type for one in plan.fields if one.type in ("int", "float")},
-        "constants": constants_of("".join(templates), plan.original.jinja),
+        "constants": constants,
     }
 
 

@@ -19,8 +19,7 @@ from foldline.ide.adopt.model import (
     Slot,
     Style,
     Text,
-    joined,
-    unmarked,
+    changed,
 )
 from foldline.ide.adopt.uses import template_style
 
@@ -152,10 +151,8 @@ class _Reader:
             self.messages.append(Message(role, found.nodes, source=source))
             return
         nodes = self._nodes(pieces, style)
-        plain = self._dedented(joined(nodes))
-        slots = [node for node in nodes if isinstance(node, Slot)]
-        shown = [Text(one) if isinstance(one, str) else one for one in unmarked(plain, slots)]
         raw = self._nodes(before, style) if after else nodes
+        shown = changed(nodes, self._dedented)
         self.messages.append(Message(role, tuple(shown), tuple(raw), after))
 
     def original(

@@ -1,4 +1,4 @@
-"""Renders Jinja templates in a process of its own: sandboxed, with limits of time and memory.
+"""Makes sample values, and renders Jinja templates with them in a process with limits.
 
 This file is run by its path, reads a job from its standard input, and imports nothing of foldline.
 """
@@ -6,18 +6,34 @@ This file is run by its path, reads a job from its standard input, and imports n
 from __future__ import annotations
 
 import json
+import operator
 import sys
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SECONDS = 10
 MEMORY = 1 << 30
 LONGEST = 2_000_000
 REFUSED = 3
 """The exit status if a template can't be rendered; standard error says why."""
+
+COUNT = 24
+"""The number of sets of values: in the first all is there, in the second nothing."""
+TEXTS = (
+    "text",
+    "two words",
+    "$amount ${name} $$ {brace} {{ name }} {% if x %} {# no #}",
+    "naïve café 漢字 🙂",
+    "# Heading",
+    'it\'s "quoted" \\n %s',
+    "<tag>&amp;</tag>",
+    " blanks around ",
+    "None",
+)
+LINES = ("first line\nsecond line", "one\n\n  three\n")
 
 # What `format` shows could be chosen by the template.
 _METHODS = {name for name in dir(str) if not name.startswith(("_", "format"))}
@@ -83,41 +99,24 @@ class Sample(str):
     def __round__(self, digits: int = 0) -> float:
         return round(float(self), digits)
 
-    def __eq__(self, other: object) -> bool:
-        return float(self) == other if _is_number(other) else str(self) == str(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __lt__(self, other: Any) -> bool:
-        return bool(float(self) < other if _is_number(other) else str(self) < str(other))
 
-    def __le__(self, other: Any) -> bool:
-        return bool(self < other or self == other)
+def _operator(name: str) -> Callable[[Sample, Any], Any]:
+    """Return the method that compares or computes with a number as a number, else as a text."""
+    operate = getattr(operator, name)
+    kind = float if name in ("sub", "mul", "truediv") else str
 
-    def __gt__(self, other: Any) -> bool:
-        return not self <= other
+    def method(self: Sample, other: Any) -> Any:
+        known = float if _is_number(other) else kind
+        return operate(known(self), known(other))
 
-    def __ge__(self, other: Any) -> bool:
-        return not self < other
+    return method
 
-    def __add__(self, other: Any) -> Any:
-        return float(self) + other if _is_number(other) else str(self) + str(other)
 
-    def __sub__(self, other: Any) -> float:
-        return float(self) - float(other)
-
-    def __mul__(self, other: Any) -> Any:
-        return float(self) * float(other)
-
-    def __truediv__(self, other: Any) -> float:
-        return float(self) / float(other)
-
-    def __mod__(self, other: Any) -> Any:
-        return int(self) % other if _is_number(other) else str(self) % other
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "mod"):
+    setattr(Sample, f"__{_name}__", _operator(_name))
 
 
 def _is_number(value: object) -> bool:
@@ -129,29 +128,34 @@ def _is_empty(place: int, path: str) -> bool:
 
 
 def _text(job: Mapping[str, Any], place: int, path: str) -> str:
-    if path in job["types"]:
+    kind = job["types"].get(path)
+    if kind is not None:
         number = _number(job, place, path)
-        return str(int(number) if job["types"][path] == "int" else number)
-    random = Random(f"{path} {place}")
-    words = [one for one in job["constants"].get(_last(path), ()) if isinstance(one, str)]
+        return str(int(number) if kind == "int" else number)
     if _is_empty(place, path):
         return ""
-    if words and (place == 0 or random.random() < 0.6):
-        return words[0] if place == 0 else random.choice(words)
-    texts: list[str] = list(filter(None, job["texts"]))
-    return texts[0] if place == 0 else random.choice(texts)
+    random = Random(f"{path} {place}")
+    words = [one for one in _constants(job, path) if isinstance(one, str)]
+    texts = (*TEXTS, *LINES) if job["lines"] else TEXTS
+    if place == 0:
+        return (words or texts)[0]
+    return random.choice(words if words and random.random() < 0.6 else texts)
 
 
 def _number(job: Mapping[str, Any], place: int, path: str) -> float:
     random = Random(f"{path} {place}")
-    numbers: list[float] = [one for one in job["constants"].get(_last(path), ()) if _is_number(one)]
+    numbers = [one for one in _constants(job, path) if _is_number(one)]
     if _is_empty(place, path):
         return 0
-    return random.choice(numbers) + random.choice((-1, 0, 1)) if numbers else random.randint(1, 40)
+    if numbers:
+        return float(random.choice(numbers) + random.choice((-1, 0, 1)))
+    return random.randint(1, 40) + (0.125 if job["types"].get(path) == "float" else 0)
 
 
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
+def _constants(job: Mapping[str, Any], path: str) -> Sequence[Any]:
+    """Return what the templates compare a value with."""
+    known: Sequence[Any] = job["constants"].get(path.rpartition(".")[2], ())
+    return known
 
 
 def render(job: dict[str, Any]) -> list[list[str]]:
@@ -177,7 +181,7 @@ def render(job: dict[str, Any]) -> list[list[str]]:
         template = environment.from_string(source)
         texts = [
             template.render({name: Sample(job, place, name) for name in names - {"range"}})
-            for place in range(job["count"])
+            for place in range(COUNT)
         ]
         if max(map(len, texts)) > LONGEST:
             raise ValueError(f"a text is longer than {LONGEST:,} characters")

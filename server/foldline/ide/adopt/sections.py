@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import (
@@ -20,15 +20,16 @@ from foldline.ide.adopt.model import (
     Slot,
     Test,
     Text,
+    changed,
     field_name,
     free_name,
     joined,
     unmarked,
 )
-from foldline.ide.adopt.write import one_line
+from foldline.ide.adopt.write import expression, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
 _TAG = re.compile(r"<(?P<title>[A-Za-z][\w-]*)>[ \t]*\Z")
@@ -40,6 +41,7 @@ _BELOW_HEADINGS = 8
 """The level of what isn't a Markdown heading: below all of those, beside its like."""
 _FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
 
+IN_ITEM = "it is within the text of an item, and that has no conditions or loops"
 INLINE_IF = "the condition is within a line, and sections are whole lines"
 INLINE_FOR = "the loop is within a line, and sections are whole lines"
 INDENTED = "its text is indented, and that of a section begins in the first column"
@@ -149,8 +151,8 @@ class Splitter:
             if (slot := _listed(node)) is not None:
                 body.append(slot)
                 continue
-            before = _at_line(nodes[:place], at_start)
-            after = _before_line(nodes[place + 1 :], at_end)
+            before = _is_clear(nodes[:place], at_start, after=True)
+            after = _is_clear(nodes[place + 1 :], at_end, after=False)
             saved = self._saved()
             reason = INDENTED
             if place not in kept:
@@ -168,7 +170,7 @@ class Splitter:
                     continue
             # Undo the partial sections: the block becomes a field of the text around it.
             self._restore(saved)
-            body = [*_without_blanks(body), _remainder(node, _blanks(body), reason)]
+            body = _with_remainder(body, node, reason)
         return None if self._flush(body, conditions) else last
 
     def _saved(self) -> tuple[int, int, list[tuple[str, Items | None]], set[str]]:
@@ -187,8 +189,8 @@ class Splitter:
         earlier: tuple[Condition, ...] = ()
         for test, nodes in node.branches:
             content = list(nodes)
-            starts = before or _before_line(content, False)
-            ends = after or _at_line(content, False)
+            starts = before or _is_clear(content, False, after=False)
+            ends = after or _is_clear(content, False, after=True)
             if content and not (starts and ends):
                 return INLINE_IF
             own = earlier
@@ -204,8 +206,8 @@ class Splitter:
     ) -> str:
         """Add the section of a loop; return why there can't be one, or nothing."""
         body = list(node.body)
-        starts = before or _before_line(body, False)
-        ends = after or _at_line(body, False)
+        starts = before or _is_clear(body, False, after=False)
+        ends = after or _is_clear(body, False, after=True)
         if not (starts and ends and (before or after)):
             return INLINE_FOR
         text, separator = self._item_nodes(body)
@@ -230,7 +232,7 @@ class Splitter:
                 return OTHER_ITEMS
             items, name = owner.items, owner.items.class_name
         owner.items = items
-        template, used = _template(text, _ItemNames(items.fields, node.names))
+        template, used = _template(text, partial(_item_name, items.fields, node.names))
         self.class_names.add(name)
         self.found.append(
             Section(
@@ -245,14 +247,12 @@ class Splitter:
 
     def _item_nodes(self, body: list[Node]) -> tuple[list[Node], str]:
         """Return an item's nodes as texts and slots, and the text between two items."""
-        parts: list[Node] = []
+        parts: list[Text | Slot] = []
         for node in body:
             if isinstance(node, Text | Slot):
                 parts.append(node)
             else:
-                plain = [part for part in parts if isinstance(part, Text | Slot)]
-                reason = "it is within the text of an item, and that has no conditions or loops"
-                parts = [*_without_blanks(plain), _remainder(node, _blanks(plain), reason)]
+                parts = _with_remainder(parts, node, IN_ITEM)
         first, last = parts[0] if parts else None, parts[-1] if parts else None
         head = first.text if isinstance(first, Text) else ""
         tail = last.text if isinstance(last, Text) and last is not first else ""
@@ -278,7 +278,7 @@ class Splitter:
             source, kind = part
             origin = Kind.VALUE if source.isidentifier() else Kind.COMPUTED
             text += f"params.{self.fields.add(source, type=kind, kind=origin).name}"
-        return Condition(ast.unparse(ast.parse(text, mode="eval")), test.source)
+        return Condition(expression(text), test.source)
 
     # Texts
 
@@ -292,7 +292,7 @@ class Splitter:
             if not _is_representable(parts[0][1]):
                 return False
         for place, (heading, part) in enumerate(parts):
-            text, used = _template(part, _Names(self.fields))
+            text, used = _template(part, self._name)
             section = Section("", text=text, fields=tuple(used), conditions=conditions)
             if heading is not None:
                 tag = _TAG.match(heading)
@@ -307,55 +307,34 @@ class Splitter:
             self.found.append(section)
         return True
 
+    def _name(self, slot: Slot) -> str:
+        """Return the name of a value in the prompt's own text."""
+        kind = "shown" if slot.kind is Kind.VALUE else "str"
+        if slot.form:
+            shown = "tuple[str, ...]" if slot.form.startswith("joined(") else "str | None"
+            kind = f"Annotated[{shown}, {slot.form}]"
+        made = self.fields.add(
+            slot.source, type=kind, kind=slot.kind, reason=slot.reason, hint=slot.hint
+        )
+        return made.name
+
 
 class NotRepresentableError(Exception):
     """No section can show this text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Names the fields of a prompt's own text."""
-
-    fields: Fields
-
-    def name(self, slot: Slot) -> str:
-        if slot.form.startswith("joined("):
-            kind = f"Annotated[tuple[str, ...], {slot.form}]"
-        elif slot.form:
-            kind = f"Annotated[str | None, {slot.form}]"
-        else:
-            kind = "shown" if slot.kind is Kind.VALUE else "str"
-        return self.fields.add(
-            slot.source,
-            type=kind,
-            kind=slot.kind,
-            reason=slot.reason,
-            hint=slot.hint,
-        ).name
-
-
-@dataclass(frozen=True, slots=True)
-class _ItemNames:
-    """Names the fields of a list's items."""
-
-    fields: Fields
-    variables: tuple[str, ...]
-
-    def name(self, slot: Slot) -> str:
-        if slot.source == "loop.index":
-            return "_number"
-        hint = slot.hint or slot.source
-        for variable in self.variables:
-            if hint.startswith(f"{variable}."):
-                hint = hint[len(variable) + 1 :]
-            elif hint == variable and len(self.variables) == 1:
-                hint = "text"
-        return self.fields.add(
-            slot.source,
-            kind=Kind.REMAINDER if slot.kind is Kind.REMAINDER else Kind.COMPUTED,
-            reason=slot.reason,
-            hint=hint,
-        ).name
+def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
+    """Return the name of a value in the text of a list's items."""
+    if slot.source == "loop.index":
+        return "_number"
+    hint = slot.hint or slot.source
+    for variable in variables:
+        if hint.startswith(f"{variable}."):
+            hint = hint[len(variable) + 1 :]
+        elif hint == variable and len(variables) == 1:
+            hint = "text"
+    kind = slot.kind if slot.kind is Kind.REMAINDER else Kind.COMPUTED
+    return fields.add(slot.source, kind=kind, reason=slot.reason, hint=hint).name
 
 
 def escaped(text: str) -> str:
@@ -363,111 +342,71 @@ def escaped(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def _template(nodes: Sequence[Node], names: _Names | _ItemNames) -> tuple[str, list[str]]:
+def _template(nodes: Sequence[Node], name_of: Callable[[Slot], str]) -> tuple[str, list[str]]:
     text, used = "", []
     for node in nodes:
         if isinstance(node, Text):
             text += escaped(node.text)
         elif isinstance(node, Slot):
-            name = names.name(node)
-            used.append(name)
-            text += f"${{{name}}}"
+            used.append(name_of(node))
+            text += f"${{{used[-1]}}}"
     return text, used
 
 
 def _listed(node: Node) -> Slot | None:
     """Return `${xs}` for a loop that does what `joined` does, within a line."""
-    if not isinstance(node, For) or not node.is_plain or len(node.names) != 1 or node.otherwise:
-        return None
-    body = [part for part in node.body if not isinstance(part, Text) or part.text]
-    if len(body) != 2 or not isinstance(body[0], Slot) or body[0].source != node.names[0]:
-        return None
-    last = body[1]
-    if not isinstance(last, If) or len(last.branches) != 1:
-        return None
-    test, inner = last.branches[0]
-    if test is None or " ".join(test.source.split()) != "not loop.last":
-        return None
-    if len(inner) != 1 or not isinstance(inner[0], Text):
-        return None
-    return Slot(node.items, form=f"joined({one_line(inner[0].text)})")
+    match node:
+        case For(names=(name,), otherwise=(), is_plain=True):
+            body = [part for part in node.body if part != Text("")]
+        case _:
+            return None
+    match body:
+        case [
+            Slot(source=source),
+            If(branches=((Test(source=test), (Text(text=separator),)),)),
+        ] if source == name and test.split() == ["not", "loop.last"]:
+            return Slot(node.items, form=f"joined({one_line(separator)})")
+    return None
 
 
-def _remainder(node: If | For, blanks: str, reason: str) -> Slot:
-    if isinstance(node, If):
-        test = next(test for test, _ in node.branches if test is not None)
-        hint = f"if_{test.source}"
-    else:
+def _with_remainder(body: Sequence[Text | Slot], node: If | For, reason: str) -> list[Text | Slot]:
+    """Return a text with a block below it that stays as it is, the blanks in front included."""
+    last, blanks = body[-1] if body else None, ""
+    if isinstance(last, Text):
+        line = last.text[last.text.rfind("\n") + 1 :]
+        if not line.strip() and (len(body) == 1 or "\n" in last.text):
+            blanks = line
+            body = [*body[:-1], Text(last.text.removesuffix(line))]
+    if isinstance(node, For):
         hint = f"each {node.items}"
-    return Slot(blanks + node.source, Kind.REMAINDER, reason, hint)
+    else:
+        hint = f"if_{next(test for test, _ in node.branches if test is not None).source}"
+    return [*body, Slot(blanks + node.source, Kind.REMAINDER, reason, hint)]
 
 
-def _blanks(body: Sequence[Node]) -> str:
-    """Return the blanks at the end of the text, if the line has nothing else."""
-    last = body[-1] if body else None
-    if not isinstance(last, Text):
-        return ""
-    line = last.text[last.text.rfind("\n") + 1 :]
-    return line if not line.strip() and (len(body) == 1 or "\n" in last.text) else ""
+def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
+    """Return True if a line begins after the nodes, or else ends before them, whatever they show.
 
-
-def _without_blanks(body: Sequence[Text | Slot]) -> list[Text | Slot]:
-    blanks = _blanks(body)
-    last = body[-1] if body else None
-    if not blanks or not isinstance(last, Text):
-        return list(body)
-    return [*body[:-1], Text(last.text[: -len(blanks)])]
-
-
-def _at_line(nodes: Sequence[Node], at_start: bool) -> bool:
-    """Return True if a line begins after the nodes, whatever they show."""
-    for place in range(len(nodes) - 1, -1, -1):
+    `is_outside` says so of the text beyond them.
+    """
+    for place in reversed(range(len(nodes))) if after else range(len(nodes)):
         node = nodes[place]
         if isinstance(node, Text):
-            if node.text.strip(" \t"):
-                return node.text.rstrip(" \t").endswith("\n")
+            if text := node.text.strip(" \t"):
+                return (text[-1] if after else text[0]) == "\n"
         elif isinstance(node, Slot):
             return False
         else:
-            before = _at_line(nodes[:place], at_start)
-            return before and all(_at_line(part, before) for part in _parts(node))
-    return at_start
+            rest = nodes[:place] if after else nodes[place + 1 :]
+            is_beyond = _is_clear(rest, is_outside, after=after)
+            parts = [part for _, part in node.branches] if isinstance(node, If) else [node.body]
+            return is_beyond and all(_is_clear(part, is_beyond, after=after) for part in parts)
+    return is_outside
 
 
-def _before_line(nodes: Sequence[Node], at_end: bool) -> bool:
-    """Return True if a line ends before the nodes, whatever they show."""
-    for place, node in enumerate(nodes):
-        if isinstance(node, Text):
-            if node.text.strip(" \t"):
-                return node.text.lstrip(" \t").startswith("\n")
-        elif isinstance(node, Slot):
-            return False
-        else:
-            after = _before_line(nodes[place + 1 :], at_end)
-            return after and all(_before_line(part, after) for part in _parts(node))
-    return at_end
-
-
-def _parts(node: If | For) -> list[tuple[Node, ...]]:
-    return [part for _, part in node.branches] if isinstance(node, If) else [node.body]
-
-
-def _stripped(nodes: list[Node]) -> list[Node]:
+def _stripped(nodes: Iterable[Node]) -> list[Node]:
     """Return nodes without the empty lines around them, and without blanks at their end."""
-    found = list(nodes)
-    while found and isinstance(found[0], Text):
-        text = re.sub(r"\A(?:[ \t]*\n)+", "", found[0].text)
-        found[0] = Text(text)
-        if text:
-            break
-        del found[0]
-    while found and isinstance(last := found[-1], Text):
-        text = last.text.rstrip()
-        found[-1] = Text(text)
-        if text:
-            break
-        del found[-1]
-    return found
+    return changed(nodes, lambda text: re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip())
 
 
 def _is_representable(nodes: Sequence[Node]) -> bool:
@@ -483,7 +422,7 @@ def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
 
     def nodes_of(lines: list[str]) -> list[Node]:
         parts = unmarked("\n".join(lines), slots)
-        return _stripped([Text(part) if isinstance(part, str) else part for part in parts])
+        return _stripped(Text(part) if isinstance(part, str) else part for part in parts)
 
     heading: str | None = None
     lines: list[str] = []
@@ -553,29 +492,18 @@ def _titled(name: str) -> str:
 
 
 def _negated(condition: Condition) -> Condition:
-    text = condition.text
-    is_simple = re.fullmatch(r"[\w.]+", text) is not None
-    return Condition(f"not {text}" if is_simple else f"not ({text})", f"not ({condition.source})")
+    return Condition(expression(f"not ({condition.text})"), f"not ({condition.source})")
 
 
 def _merged(sections: list[Section]) -> list[Section]:
     """Give a list the heading right above it."""
     found: list[Section] = []
     for section in sections:
-        above = found[-1] if found else None
-        if (
-            section.each is not None
-            and above is not None
-            and above.heading is not None
-            and not above.text
-            and above.each is None
-            and above.conditions == section.conditions
-        ):
-            section.heading, section.level, section.title = (
-                above.heading,
-                above.level,
-                above.title,
-            )
+        above = found[-1] if found else section
+        is_heading = above.heading is not None and not above.text and above.each is None
+        if section.each is not None and is_heading and above.conditions == section.conditions:
+            section.heading, section.level = above.heading, above.level
+            section.title = above.title
             found[-1] = section
         else:
             found.append(section)

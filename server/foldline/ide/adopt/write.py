@@ -171,12 +171,7 @@ _PARAMETER = re.compile(r"(not )?params\.(\w+)( (?:[=!<>]=?|in|not in) )?")
 
 
 def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> list[str]:
-    text = " and ".join(
-        f"({condition.text})"
-        if len(conditions) > 1 and " or " in condition.text
-        else condition.text
-        for condition in conditions
-    )
+    text = expression(" and ".join(f"({condition.text})" for condition in conditions))
     types = {known.name: known.type for known in plan.fields}
     uses = _PARAMETER.finditer(text)
     if any(not use[1] and not use[3] and types[use[2]] != "bool" for use in uses):
@@ -241,6 +236,11 @@ def one_line(text: str) -> str:
     if "'" not in text and '"' not in text:
         return f'"{repr(text)[1:-1]}"'
     return repr(text)
+
+
+def expression(text: str) -> str:
+    """Return a Python expression without the parentheses that it doesn't need."""
+    return ast.unparse(ast.parse(text, mode="eval"))
 
 
 def comment(text: str, indent: str = "", prefix: str = "# ") -> list[str]:
