@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
 from foldline.ide.adopt.uses import (
     FUNCTIONS,
+    MESSAGE_LISTS,
+    SCALARS,
     TEMPLATES,
+    Function,
     Module,
     assigned,
+    by_key,
     callee_of,
     dotted,
     keyword_of,
@@ -45,7 +49,6 @@ _FIELD = re.compile(
     r"(?<![{$\\])\{([A-Za-z_]\w*)(?:(?:\.\w|\[\w)[^{}\n]*)?(?:![rsa])?(?::[^{}\s]*)?\}(?!\})"
 )
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
-_SCALARS = ("str", "int", "float", "bool")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
 
@@ -61,7 +64,7 @@ class Candidate:
     start: int = 0
     """The offset of the statement's line."""
     end: int = 0
-    scope: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    scope: Function | None = None
     is_likely: bool = True
     """It looks like a prompt; other texts have to be named."""
     use: Use | None = None
@@ -124,7 +127,7 @@ def guesses(module: Module, candidate: Candidate, uses: Iterable[Use]) -> dict[s
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
     for name, value in module.constants.items():
-        if isinstance(value, ast.Constant) and (kind := scalar_of(value)):
+        if kind := scalar_of(value):
             found[name] = Guess(kind, _written(value))
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
@@ -215,23 +218,27 @@ def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.
 
 def calls_after(module: Module, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
     """Return a text, and the calls that the source makes with it once it is filled in."""
-    found: list[str] = []
-    while isinstance(node, ast.Call) and text_of(module, node) is None:
-        callee = callee_of(node)
-        if callee in _DEDENTS and node.args:
-            node = node.args[0]
-        elif callee in _STRIPS and not node.args and isinstance(node.func, ast.Attribute):
-            node = node.func.value
-        else:
-            break
-        found.append(callee)
-    return node, tuple(reversed(found))
+    inner = _inner(node)
+    if inner is None or not isinstance(node, ast.Call) or text_of(module, node) is not None:
+        return node, ()
+    found, calls = calls_after(module, inner)
+    return found, (*calls, callee_of(node))
+
+
+def _inner(node: ast.expr) -> ast.expr | None:
+    """Return the text with which `dedent` or `strip` is called; None for another expression."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=text, attr=callee), args=[]) if callee in _STRIPS:
+            return text
+        case ast.Call(args=[text, *_]) if callee_of(node) in _DEDENTS:
+            return text
+    return None
 
 
 def messages_in(node: ast.expr) -> list[ChatMessage] | None:
     """Return the messages of a list of chat messages; None if it isn't one."""
     is_template = isinstance(node, ast.Call)
-    if isinstance(node, ast.Call) and callee_of(node) in ("from_messages", "ChatPromptTemplate"):
+    if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
         node = (node.args[0] if node.args else keyword_of(node, "messages")) or node
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
@@ -239,12 +246,8 @@ def messages_in(node: ast.expr) -> list[ChatMessage] | None:
     if not any(found) or any(isinstance(item, ast.Constant) for item in node.elts):
         return None
     # What else is in the list is known when the program runs: earlier messages, for example.
-    return [
-        ChatMessage("", item)
-        if known is None
-        else ChatMessage(known.role, known.content, is_template and known.is_template)
-        for known, item in zip(found, node.elts, strict=True)
-    ]
+    known = [one or ChatMessage("", item) for one, item in zip(found, node.elts, strict=True)]
+    return [one._replace(is_template=is_template and one.is_template) for one in known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +264,7 @@ class _Finder:
         self,
         body: Iterable[ast.stmt],
         prefix: str,
-        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+        scope: Function | None,
     ) -> Iterator[Candidate]:
         body = list(body)
         for place, statement in enumerate(body):
@@ -299,10 +302,7 @@ class _Finder:
                 node, last = ast.BinOp(node, ast.Add(), statement.value), statement
                 ast.copy_location(node, rest[0])
                 continue
-            if any(
-                isinstance(inner, ast.AugAssign | ast.Assign) and _target(inner) == name
-                for inner in ast.walk(statement)
-            ):
+            if any(_is_changed(inner, name) for inner in ast.walk(statement)):
                 line = statement.lineno
                 return node, last, f"`{name}` is changed again in line {line}, in a block"
         return node, last, ""
@@ -313,27 +313,25 @@ class _Finder:
         node: ast.expr,
         statement: ast.stmt,
         last: ast.stmt,
-        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+        scope: Function | None,
         refusal: str = "",
     ) -> Iterator[Candidate]:
         use = None
         if (filled := use_of(node)) and text_of(self.module, filled[0]) is not None:
             node, use = filled
         style = self._style(name, node) if use is None else use.style
-        if style is Style.TEMPLATE and use is not None:
-            owner = node if isinstance(node, ast.Call) else None
-            style = style if owner is None else template_style(self.module, owner)
+        if style is Style.TEMPLATE and use is not None and isinstance(node, ast.Call):
+            style = template_style(self.module, node)
         if style is None:
             return
         starts = self.module.starts
-        end = last.end_lineno or last.lineno
         yield Candidate(
             name,
             statement.lineno,
             style,
             node,
             starts[statement.lineno - 1],
-            starts[min(end, len(starts) - 1)],
+            starts[min(last.end_lineno or last.lineno, len(starts) - 1)],
             scope,
             style is Style.MESSAGES or self._is_likely(node, style),
             use,
@@ -344,7 +342,7 @@ class _Finder:
         self,
         statement: ast.stmt,
         prefix: str,
-        scope: ast.FunctionDef | ast.AsyncFunctionDef | None,
+        scope: Function | None,
         covered: ast.expr | None,
     ) -> Iterator[Candidate]:
         """Yield the messages and prompts among the arguments of calls in a statement."""
@@ -359,7 +357,7 @@ class _Finder:
                 if messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
                     counts[name] = counts.get(name, 0) + 1
                     number = f"_{counts[name]}" if counts[name] > 1 else ""
-                    owner = prefix or f"{_assigned_name(statement)}."
+                    owner = prefix or f"{(assigned(statement) or ('',))[0]}."
                     full = f"{owner}{name}{number}".lstrip(".")
                     yield from self._candidate(full, value, statement, statement, scope)
 
@@ -396,6 +394,12 @@ class _Finder:
         return style
 
 
+def _is_changed(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.AugAssign):
+        return dotted(node.target) == name
+    return isinstance(node, ast.Assign) and (assigned(node) or ("",))[0] == name
+
+
 def _blocks(part: Iterable[ast.AST]) -> Iterator[list[ast.stmt]]:
     """Yield the blocks of statements of a part of a statement."""
     plain = [node for node in part if isinstance(node, ast.stmt)]
@@ -420,18 +424,6 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         ]
 
 
-def _target(statement: ast.AugAssign | ast.Assign) -> str | None:
-    if isinstance(statement, ast.AugAssign):
-        return dotted(statement.target)
-    pair = assigned(statement)
-    return None if pair is None else pair[0]
-
-
-def _assigned_name(statement: ast.stmt) -> str:
-    pair = assigned(statement)
-    return "" if pair is None else pair[0]
-
-
 _DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
 _STRIPS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
 AFTER = {**_DEDENTS, **_STRIPS}
@@ -440,18 +432,15 @@ AFTER = {**_DEDENTS, **_STRIPS}
 
 def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
     callee = callee_of(node)
-    receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-    if callee == "join" and len(node.args) == 1:
-        plain = text_of(module, receiver, depth + 1)
+    if callee == "join" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        plain = text_of(module, node.func.value, depth + 1)
         return None if plain is None else _joined(module, plain, node.args[0], depth)
-    inner = None
-    if callee in _STRIPS and receiver is not None and not node.args:
-        inner = pieces_of(module, receiver, depth + 1)
-    elif callee in _DEDENTS and node.args:
-        inner = pieces_of(module, node.args[0], depth + 1)
-    elif callee in TEMPLATES and (argument := text_argument(node)) is not None:
+    if (text := _inner(node)) is not None:
+        inner = pieces_of(module, text, depth + 1)
+        return None if inner is None else applied(callee, inner)
+    if callee in TEMPLATES and (argument := text_argument(node)) is not None:
         return pieces_of(module, argument, depth + 1)
-    return None if inner is None else applied(callee, inner)
+    return None
 
 
 def applied(callee: str, pieces: list[str | ast.expr]) -> list[str | ast.expr]:
@@ -476,27 +465,22 @@ def _joined(
 
 
 def _message(node: ast.expr) -> ChatMessage | None:
-    if isinstance(node, ast.Dict):
-        values = {
-            key.value: value
-            for key, value in zip(node.keys, node.values, strict=True)
-            if isinstance(key, ast.Constant)
-        }
-        role, content = values.get("role"), values.get("content")
-        if isinstance(role, ast.Constant) and isinstance(role.value, str):
-            return ChatMessage(role.value, content if content is not None else node)
-    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
-        role = node.elts[0]
-        if isinstance(role, ast.Constant) and role.value in ROLES:
-            return ChatMessage(ROLES[role.value], node.elts[1])
-    if isinstance(node, ast.Call):
-        name = callee_of(node)
-        is_template = name == "from_template"
-        if is_template and isinstance(node.func, ast.Attribute):
-            name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
-        content = keyword_of(node, "content") or text_argument(node)
-        if (known := _MESSAGE_CLASSES.get(name)) is not None and content is not None:
-            return ChatMessage(known, content, is_template)
+    match node:
+        case ast.Dict():
+            values = by_key(node)
+            role = values.get("role")
+            if isinstance(role, ast.Constant) and isinstance(role.value, str):
+                return ChatMessage(role.value, values.get("content", node))
+        case ast.Tuple(elts=[ast.Constant(value=str(name)), content]) if name in ROLES:
+            return ChatMessage(ROLES[name], content)
+        case ast.Call():
+            name = callee_of(node)
+            is_template = name == "from_template"
+            if is_template and isinstance(node.func, ast.Attribute):
+                name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
+            given = keyword_of(node, "content") or text_argument(node)
+            if (known := _MESSAGE_CLASSES.get(name)) is not None and given is not None:
+                return ChatMessage(known, given, is_template)
     return None
 
 
@@ -517,36 +501,34 @@ _MESSAGE_CLASSES = {
 }
 
 
-def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Guess]:
-    arguments = scope.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: dict[str, ast.expr] = {}
-    if arguments.defaults:
-        last = positional[-len(arguments.defaults) :]
-        for argument, default in zip(last, arguments.defaults, strict=True):
-            defaults[argument.arg] = default
-    for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if given is not None:
-            defaults[argument.arg] = given
+def _of_function(scope: Function) -> dict[str, Guess]:
+    given = scope.args
+    positional = [*given.posonlyargs, *given.args]
+    defaults = {
+        argument.arg: default
+        for argument, default in (
+            *zip(reversed(positional), reversed(given.defaults), strict=False),
+            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+        )
+    }
     found = {}
-    for argument in [*positional, *arguments.kwonlyargs]:
-        kind = "" if argument.annotation is None else ast.unparse(argument.annotation)
-        value = defaults.get(argument.arg)
-        scalar = scalar_of(value) if isinstance(value, ast.Constant) else None
-        if not kind and scalar:
-            kind = scalar
-        if kind in _SCALARS:
-            is_fitting = isinstance(value, ast.Constant) and scalar == kind
-            text = _written(value) if is_fitting and isinstance(value, ast.Constant) else None
-            found[argument.arg] = Guess(kind, text)
+    for argument in (*positional, *given.kwonlyargs):
+        default = defaults.get(argument.arg)
+        scalar = scalar_of(default)
+        kind = scalar if argument.annotation is None else ast.unparse(argument.annotation)
+        if kind in SCALARS:
+            value = None if default is None or kind != scalar else _written(default)
+            found[argument.arg] = Guess(kind, value)
     return found
 
 
-def _written(node: ast.Constant) -> str:
-    return one_line(node.value) if isinstance(node.value, str) else repr(node.value)
+def _written(node: ast.expr) -> str:
+    """Return a constant as formatters write it."""
+    value = ast.literal_eval(node)
+    return one_line(value) if isinstance(value, str) else repr(value)
 
 
-def _scope_of(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _scope_of(tree: ast.Module, line: int) -> Function | None:
     found = None
     for node in ast.walk(tree):
         if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):

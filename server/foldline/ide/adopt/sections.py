@@ -253,16 +253,11 @@ class Splitter:
                 parts.append(node)
             else:
                 parts = _with_remainder(parts, node, IN_ITEM)
-        first, last = parts[0] if parts else None, parts[-1] if parts else None
-        head = first.text if isinstance(first, Text) else ""
-        tail = last.text if isinstance(last, Text) and last is not first else ""
-        if first is last:
-            tail = head[len(head.rstrip(" \t\n")) :]
-            head = head[: len(head) - len(tail)] if head.strip() else ""
-        blank = re.match(r"(?:[ \t]*\n)*", head)
-        lead = "\n" * (blank[0].count("\n") if blank else 0)
-        trail = tail[len(tail.rstrip("\n")) :]
-        return _stripped(parts), trail + lead
+        text = joined(parts)
+        rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
+        lead = text[: len(text) - len(rest)].count("\n")
+        trail = len(rest) - len(rest.rstrip("\n"))
+        return _stripped(parts), "\n" * (lead + trail)
 
     def _class_name(self, source: str, node: For) -> str:
         word = node.names[0] if len(node.names) == 1 else field_name(source)

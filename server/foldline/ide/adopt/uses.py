@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
 
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SECONDS = 5.0
 """The time limit of a search of the workspace."""
 
 _FORMATS = ("format", "format_map")
 _FILLING = {*_FORMATS, "substitute", "safe_substitute", "render", "render_async"}
-_SCALARS = ("str", "int", "float", "bool")
+SCALARS = ("str", "int", "float", "bool")
 TEMPLATES = {
     "from_string": Style.JINJA,
     "from_template": Style.FORMAT,
@@ -36,6 +37,7 @@ TEMPLATES = {
     "Template": Style.TEMPLATE,
 }
 """The calls that make a template of a text, and the style of the text."""
+MESSAGE_LISTS = ("from_messages", "ChatPromptTemplate")
 _HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
 _LANGCHAIN = {"f-string": Style.FORMAT, "jinja2": Style.JINJA, "mustache": Style.JINJA}
 
@@ -135,43 +137,38 @@ def _gather(found: dict[str, Calls], module: Module, path: str, names: Mapping[s
 
 def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
     """Return the text that an expression fills in, and how; None for another expression."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        given = node.right
-        if isinstance(given, ast.Dict):
-            keywords = {
-                key.value: ast.unparse(value)
-                for key, value in zip(given.keys, given.values, strict=True)
-                if isinstance(key, ast.Constant) and isinstance(key.value, str)
-            }
-            return node.left, Use(Style.PERCENT, ast.unparse(node), node.lineno, keywords=keywords)
-        parts = given.elts if isinstance(given, ast.Tuple) else [given]
-        arguments = tuple(map(ast.unparse, parts))
-        return node.left, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    callee, owner = node.func.attr, node.func.value
-    if callee == "replace":
-        holes: list[tuple[str, str]] = []
-        call: ast.expr = node
-        while (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and call.func.attr == "replace"
-            and len(call.args) == 2
-            and isinstance(hole := call.args[0], ast.Constant)
-            and isinstance(hole.value, str)
+    match node:
+        case ast.BinOp(left=owner, op=ast.Mod(), right=ast.Dict() as given):
+            named = {key: ast.unparse(value) for key, value in by_key(given).items()}
+            return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, keywords=named)
+        case ast.BinOp(left=owner, op=ast.Mod(), right=given):
+            parts = given.elts if isinstance(given, ast.Tuple) else [given]
+            arguments = tuple(map(ast.unparse, parts))
+            return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
+        case ast.Call(func=ast.Attribute(attr="replace")):
+            owner, holes = _replaced(node)
+            use = Use(Style.REPLACE, ast.unparse(node), node.lineno, holes=holes)
+            return (owner, use) if holes else None
+        case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if callee in _FILLING:
+            words = [(word.arg, word.value) for word in node.keywords if word.arg]
+            types = {name: kind for name, value in words if (kind := type_of(value))}
+            keywords = {name: ast.unparse(value) for name, value in words}
+            style = Style.FORMAT if callee in _FORMATS else Style.TEMPLATE
+            arguments = tuple(map(ast.unparse, node.args)) if callee == "format" else ()
+            return owner, Use(style, ast.unparse(node), node.lineno, arguments, keywords, types)
+    return None
+
+
+def _replaced(node: ast.expr) -> tuple[ast.expr, tuple[tuple[str, str], ...]]:
+    """Return the text of which calls of `replace` replace parts, and these, in their order."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=inner, attr="replace"),
+            args=[ast.Constant(value=str(hole)), given],
         ):
-            holes.append((hole.value, ast.unparse(call.args[1])))
-            call = call.func.value
-        use = Use(Style.REPLACE, ast.unparse(node), node.lineno, holes=tuple(reversed(holes)))
-        return (call, use) if holes else None
-    if callee not in _FILLING:
-        return None
-    keywords = {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg}
-    types = {word.arg: kind for word in node.keywords if word.arg and (kind := type_of(word.value))}
-    style = Style.FORMAT if callee in _FORMATS else Style.TEMPLATE
-    arguments = tuple(map(ast.unparse, node.args)) if callee == "format" else ()
-    return owner, Use(style, ast.unparse(node), node.lineno, arguments, keywords, types)
+            owner, holes = _replaced(inner)
+            return owner, (*holes, (hole, ast.unparse(given)))
+    return node, ()
 
 
 def _note(module: Module, node: ast.AST) -> None:
@@ -196,34 +193,26 @@ def _note(module: Module, node: ast.AST) -> None:
 
 def _note_template(module: Module, node: ast.Call) -> None:
     """Record the options of a Jinja environment, and the texts of which templates are made."""
-    if callee_of(node) in ("Environment", "Template", "SandboxedEnvironment"):
-        _note_options(module, node)
-    named = _named_text(node)
-    if named is not None:
-        module.styles[named] = template_style(module, node)
-    if callee_of(node) in ("from_messages", "ChatPromptTemplate"):
-        pairs = [one.elts for one in ast.walk(node) if isinstance(one, ast.Tuple)]
-        for name in [dotted(pair[1]) for pair in pairs if len(pair) == 2]:
-            if name:
-                module.styles.setdefault(name, template_style(module, node))
+    callee = callee_of(node)
+    options = {
+        word.arg: bool(word.value.value)
+        for word in node.keywords
+        if word.arg in ("trim_blocks", "lstrip_blocks") and isinstance(word.value, ast.Constant)
+    }
+    if options and callee in ("Environment", "Template", "SandboxedEnvironment"):
+        module.jinja = JinjaOptions(**options)
+    if (name := _named_text(node)) is not None:
+        module.styles[name] = template_style(module, node)
+    if callee in MESSAGE_LISTS:
+        for part in ast.walk(node):
+            match part:
+                case ast.Tuple(elts=[_, text]) if name := dotted(text):
+                    module.styles.setdefault(name, template_style(module, node))
 
 
 def _is_certain(use: Use) -> bool:
     """Return False for what may be arithmetic, or the repair of some word of a text."""
     return use.style is not Style.REPLACE or any(_HOLE.fullmatch(hole) for hole, _ in use.holes)
-
-
-def _note_options(module: Module, call: ast.Call) -> None:
-    options = {
-        keyword.arg: bool(keyword.value.value)
-        for keyword in call.keywords
-        if keyword.arg in ("trim_blocks", "lstrip_blocks")
-        and isinstance(keyword.value, ast.Constant)
-    }
-    if options:
-        module.jinja = JinjaOptions(
-            options.get("trim_blocks", False), options.get("lstrip_blocks", False)
-        )
 
 
 def template_style(module: Module, node: ast.Call) -> Style:
@@ -277,33 +266,38 @@ def keyword_of(node: ast.Call, name: str) -> ast.expr | None:
 
 def assigned(statement: ast.AST) -> tuple[str, ast.expr] | None:
     """Return the variable that a statement assigns, and the value."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target, value = statement.targets[0], statement.value
-    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        target, value = statement.target, statement.value
-    else:
-        return None
-    return (target.id, value) if isinstance(target, ast.Name) else None
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+        ):
+            return name, value
+    return None
 
 
-def scalar_of(node: ast.Constant) -> str | None:
-    """Return the type of a constant that a field can have."""
-    kind = type(node.value).__name__
-    return kind if kind in _SCALARS else None
+def by_key(node: ast.Dict) -> dict[str, ast.expr]:
+    """Return the values of a dictionary whose keys are texts."""
+    return {
+        key.value: value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def scalar_of(node: ast.expr | None) -> str | None:
+    """Return the type of a constant that a field can have; None for another expression."""
+    kind = type(node.value).__name__ if isinstance(node, ast.Constant) else ""
+    return kind if kind in SCALARS else None
 
 
 def type_of(node: ast.expr) -> str | None:
-    """Return the type of an expression, or the name that it is; None if nothing tells."""
-    if isinstance(node, ast.Constant):
-        return scalar_of(node)
-    if isinstance(node, ast.JoinedStr):
-        return "str"
-    if isinstance(node, ast.Compare) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    ):
-        return "bool"
-    if isinstance(node, ast.Call):
-        return {"len": "int", "str": "str", "join": "str", "int": "int", "bool": "bool"}.get(
-            callee_of(node)
-        )
-    return None
+    """Return the type of an expression; None if nothing tells."""
+    match node:
+        case ast.JoinedStr():
+            return "str"
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return "bool"
+        case ast.Call():
+            kinds = {"len": "int", "str": "str", "join": "str", "int": "int", "bool": "bool"}
+            return kinds.get(callee_of(node))
+    return scalar_of(node)
