@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
         call_sites,
         compare,
         output_path,
-        read_file,
+        read,
         report,
     )
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
@@ -96,7 +96,7 @@ def run(options: Namespace) -> int:
     try:
         file, name = file_and_name(options.target)
         files = LocalFileBackend(root_of(file))
-        original = read_file(file, name=name, style=style, options=jinja, files=files)
+        original = read(file, name=name, style=style, options=jinja, files=files)
         adoption = asyncio.run(compare(adopt(original)))
     except AdoptError as error:
         raise _refused(options.target, error) from error

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foldline.ide.adopt import proof
-from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, read_file, report
+from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, report
 from foldline.ide.adopt.find import candidates_at
 from foldline.ide.adopt.model import AdoptError, Kind, Style
 from foldline.ide.adopt.proof import UNTRUSTED, matches, prove
@@ -149,7 +149,7 @@ async def test_the_source_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "legacy.py"
     source.write_text("open('ran', 'w')\nPROMPT = 'You are a friendly bot, and answer briefly.'\n")
-    original = read_file(source, name=None, style=None, options=None)
+    original = read(source)
     assert (await compare(adopt(original))).proof.is_same
     assert [*tmp_path.iterdir()] == [source]
 

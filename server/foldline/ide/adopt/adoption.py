@@ -12,13 +12,20 @@ from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.adopt import data_files, find
-from foldline.ide.adopt.find import Candidate
-from foldline.ide.adopt.model import AdoptError, JinjaOptions, Kind, Style, Text
+from foldline.ide.adopt.model import AdoptError, Kind, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import UNTRUSTED, prove
-from foldline.ide.adopt.read import read_candidate, read_texts
+from foldline.ide.adopt.read import read_candidate
 from foldline.ide.adopt.sections import NotRepresentableError
-from foldline.ide.adopt.uses import TEMPLATES, Calls, callee_of, in_workspace, parse, template_style
+from foldline.ide.adopt.uses import (
+    TEMPLATES,
+    Calls,
+    Module,
+    callee_of,
+    in_workspace,
+    parse,
+    template_style,
+)
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.prompts import errors
@@ -28,15 +35,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.base import FileBackend
-    from foldline.ide.adopt.model import Original, Use
+    from foldline.ide.adopt.find import Candidate
+    from foldline.ide.adopt.model import JinjaOptions, Original, Use
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
-    from foldline.ide.adopt.uses import Module
 
 LONG = 1_500
 """A section of so many characters is offered to be summarized."""
 MOST_LONG = 5
-JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
+_PYTHON = (".py", ".pyi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +62,6 @@ class Adoption:
     def is_whole(self) -> bool:
         """True if nothing of the source is a remainder."""
         return not self.plan.remainders
-
-
-def read_file(
-    file: Path,
-    *,
-    name: str | None,
-    style: Style | None,
-    options: JinjaOptions | None,
-    files: FileBackend | None = None,
-) -> Original:
-    """Read a prompt of a file on the disk; see `read`.
-
-    Raises:
-        AdoptError: The file has no such prompt, or several, or its style has to be named.
-        PathError: It can't be read.
-    """
-    text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
-    return read(file, text, name=name, style=style, options=options, files=files)
 
 
 def output_path(file: Path, adoption: Adoption) -> Path:
@@ -106,18 +95,18 @@ async def compare(adoption: Adoption) -> Adoption:
 
 def read(
     file: Path,
-    text: str,
+    text: str | None = None,
     *,
     name: str | None = None,
     style: Style | None = None,
     options: JinjaOptions | None = None,
     files: FileBackend | None = None,
 ) -> Original:
-    """Read a prompt of a file whose text is known.
+    """Read a prompt of a file.
 
     Args:
         file: The file, whose name is that of a prompt that is a whole file.
-        text: Its text.
+        text: Its text; None for that on the disk.
         name: The variable, function or key of the prompt; None for the only one.
         style: The style of a text; None for the one that it seems to be in.
         options: Those of the Jinja environment, for a file that is a template.
@@ -125,52 +114,50 @@ def read(
 
     Raises:
         AdoptError: The file has no such prompt, or several, or its style has to be named.
+        PathError: It can't be read.
     """
-    text = with_line_feeds(text)
-    jinja = options or JinjaOptions()
-    if file.suffix in (".py", ".pyi"):
-        module = parse(text)
-        if options is not None:
-            module.jinja = options
-        candidate = _chosen(find.candidates(module), name, module)
-        own = _relative(files, file) if files is not None else ""
-        calls = in_workspace(files, {candidate.name: own}) if files is not None else {}
-        return original_of(module, candidate, style, calls.get(candidate.name, Calls([], set())))
-    found = None if style is not None and name is None else data_files.candidates(file, text)
-    if found is None:
-        if name is not None:
-            raise AdoptError("the file is one prompt: only modules and data files have names")
-        found = [whole(file, text)]
-    return original_of_texts(file, _chosen(found, name), style, jinja)
+    if text is None:
+        text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
+    module = module_of(file, text, options)
+    found = prompts_in(file, module, is_whole=style is not None and name is None)
+    if name is not None and found and not found[0].name_is_key:
+        raise AdoptError("the file is one prompt: only modules and data files have names")
+    candidate = _chosen(found, name, module)
+    calls: dict[str, Calls] = {}
+    if files is not None and candidate.is_code:
+        calls = in_workspace(files, {candidate.name: _relative(files, file)})
+    return original_of(candidate, style, calls.get(candidate.name))
 
 
-def original_of_texts(
-    file: Path, candidate: Candidate, style: Style | None, options: JinjaOptions
-) -> Original:
-    """Read a prompt that isn't in Python.
+def module_of(file: Path, text: str, options: JinjaOptions | None = None) -> Module:
+    """Return what a file has for adopting: a parsed module, or a text with an empty one.
 
     Raises:
-        AdoptError: It can't be adopted, or its style has to be named.
+        AdoptError: It should be Python, and isn't.
     """
-    whole = "\n".join(part for _, part in candidate.texts)
-    seems = candidate.style
-    if seems is Style.MESSAGES:
-        seems = find.style_of_text(whole)
-    confirmed = file.suffix in (*JINJA_SUFFIXES, ".prompty")
-    chosen = style or (seems if confirmed else _settled(whole, seems))
-    if chosen in (Style.FSTRING, Style.MESSAGES):
-        raise AdoptError(f"a text that isn't in a Python module can't have the style {chosen}")
-    original = read_texts(candidate.texts, candidate.name, chosen, options)
-    return replace(original, notes=candidate.notes + original.notes)
+    text = with_line_feeds(text)
+    module = parse(text) if file.suffix in _PYTHON else Module(text, ast.Module([], []))
+    module.jinja = options or module.jinja
+    return module
+
+
+def prompts_in(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
+    """Return the texts of a file; with `is_whole`, one that isn't Python is a single text.
+
+    Raises:
+        AdoptError: The file isn't of its format, or has no prompt.
+    """
+    if file.suffix in _PYTHON:
+        return find.candidates(module)
+    return data_files.candidates(file, module, is_whole=is_whole)
 
 
 def original_of(
-    module: Module, candidate: Candidate, style: Style | None, calls: Calls
+    candidate: Candidate, style: Style | None = None, calls: Calls | None = None
 ) -> Original:
-    """Read a prompt of a module.
+    """Read a prompt of a file.
 
     Args:
-        module: The module.
         candidate: The prompt.
         style: Its style; None for the one that it seems to be in.
         calls: The calls of other modules that fill it in.
@@ -183,50 +170,38 @@ def original_of(
             f"`{candidate.name}` is built step by step: {candidate.refusal}; make one text of it, "
             "or adopt its parts"
         )
-    chosen, uses = _style(module, candidate, style, calls)
-    return read_candidate(module, candidate, chosen, uses)
+    uses = find.uses_of(candidate)
+    if calls is not None and candidate.scope is None and candidate.style is not Style.MESSAGES:
+        uses += calls.uses
+    if style in (Style.FSTRING, Style.MESSAGES) and not candidate.is_code:
+        raise AdoptError(f"a text that isn't in a Python module can't have the style {style}")
+    return read_candidate(candidate, style or _style(candidate, calls), uses)
 
 
-def whole(file: Path, text: str) -> Candidate:
-    """Return a file that is one prompt."""
-    style = Style.JINJA if file.suffix in JINJA_SUFFIXES else find.style_of_text(text)
-    name = file.name.partition(".")[0]
-    return Candidate(name, 1, style, texts=((None, text),), name_is_key=False)
-
-
-def _style(
-    module: Module,
-    candidate: Candidate,
-    given: Style | None,
-    calls: Calls,
-) -> tuple[Style, list[Use]]:
-    """Return the style of a text of a module, and the calls that fill it in.
+def _style(candidate: Candidate, calls: Calls | None) -> Style:
+    """Return the style of a text, as calls or its own look say.
 
     Raises:
         AdoptError: It looks as if it had placeholders, and no call says so.
     """
-    uses = find.uses_of(module, candidate)
+    module, node, seems = candidate.module, candidate.node, candidate.style
+    if seems is Style.MESSAGES:
+        if candidate.is_code:
+            return seems
+        seems = find.style_of_text(candidate.text)
     last = candidate.name.rpartition(".")[2]
     told = {module.styles.get(candidate.name), module.styles.get(last)} - {None}
-    node = candidate.node
     if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
         told = {template_style(module, node)}
-    if candidate.use is not None:
-        told = {candidate.style}
-    if candidate.scope is None and candidate.style is not Style.MESSAGES:
-        uses += calls.uses
+    if candidate.is_certain:
+        told = {seems}
+    if calls is not None and candidate.scope is None:
         told |= calls.styles
-    if given is not None or candidate.style is Style.MESSAGES:
-        return given or candidate.style, uses
     styles = [style for style in Style if style in told]
     if len(styles) > 1:
         shown = " and ".join(style.label for style in styles)
         raise AdoptError(f"calls fill it in as {shown}: name one style", styles=tuple(styles))
-    if styles:
-        return styles[0], uses
-    pieces = [] if node is None else find.pieces_of(module, node) or []
-    text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
-    return _settled(text, candidate.style), uses
+    return styles[0] if styles else _settled(candidate.text, seems)
 
 
 def _relative(files: FileBackend, file: Path) -> str:
@@ -254,7 +229,7 @@ def _settled(text: str, seems: Style) -> Style:
     )
 
 
-def _chosen(found: list[Candidate], name: str | None, module: Module | None = None) -> Candidate:
+def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candidate:
     likely = [candidate for candidate in found if candidate.is_likely]
     if name is None and not likely:
         raise AdoptError(
@@ -275,7 +250,7 @@ def _chosen(found: list[Candidate], name: str | None, module: Module | None = No
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
     if len(tails) == 1:
         return tails[0]
-    if module is not None and (made := find.made_by(module, name)):
+    if made := find.made_by(module, name):
         raise AdoptError(f"`{name}` has no text that adopting can read: it {made}", tuple(likely))
     near = errors.near_names(name, [candidate.name for candidate in found])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -323,13 +298,7 @@ def as_data(adoption: Adoption) -> dict[str, object]:
         "text": adoption.text,
         "sections": [section.key for section in plan.walk()],
         "fields": [
-            {
-                "name": field.name,
-                "type": field.type,
-                "kind": field.kind,
-                "source": field.source,
-                "reason": field.reason,
-            }
+            {part: getattr(field, part) for part in ("name", "type", "kind", "source", "reason")}
             for field in plan.all_fields()
         ],
         "calls": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import tomllib
@@ -12,9 +13,12 @@ from foldline.ide.adopt.find import ROLES, SHORTEST, SHORTEST_WITH_VALUES, Candi
 from foldline.ide.adopt.model import AdoptError, Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from foldline.ide.adopt.uses import Module
+
+JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # A line of `.prompty` files, and dotprompt's mark.
 _ROLE_LINE = re.compile(r"^#?[ \t]*(system|developer|user|assistant)[ \t]*:[ \t]*$", re.MULTILINE)
@@ -25,37 +29,56 @@ _DEEPEST = 30
 _MOST = 2_000
 
 
-def candidates(file: Path, text: str) -> list[Candidate] | None:
-    """Return the prompts of a file; None for a file that is one text.
+def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
+    """Return the prompts of a file that isn't a Python module.
+
+    Args:
+        file: The file.
+        module: The texts as those of a module.
+        is_whole: The file is one text, whatever its format.
 
     Raises:
         AdoptError: The file isn't of its format, or has no prompt.
     """
-    if file.suffix in _READERS:
-        found = list(_of_value(_value(file, text), "", text, 0))
+    text = module.text
+    if file.suffix in _READERS and not is_whole:
+        found = list(_of_value(_value(file, text), "", module, 0))
         if not found:
             raise AdoptError(
                 f"no string of this {_READERS[file.suffix]} file looks like a prompt; if one is, "
                 "name its key as FILE:KEY"
             )
         return found
-    body = _FRONT_MATTER.sub("", text, count=1)
-    is_dotprompt = file.suffix == ".prompt" and _ROLE_MARK.search(body)
-    marks = _ROLE_MARK if is_dotprompt else _ROLE_LINE
-    if body == text and not is_dotprompt and file.suffix != ".prompty":
-        return None
-    seems = Style.JINJA if file.suffix == ".prompty" else style_of_text(body)
-    parts = marks.split(body) if marks is _ROLE_MARK or file.suffix == ".prompty" else [body]
-    texts: list[tuple[str | None, str]] = [
+    body = text if is_whole else _FRONT_MATTER.sub("", text, count=1)
+    parts = [body]
+    if not is_whole and file.suffix == ".prompty":
+        parts = _ROLE_LINE.split(body)
+    elif not is_whole and file.suffix == ".prompt":
+        parts = _ROLE_MARK.split(body)
+    texts = [
         (ROLES.get(role, role), part) for role, part in zip(parts[1::2], parts[2::2], strict=True)
     ]
     if texts and parts[0].strip():
         texts.insert(0, ("system", parts[0]))
-    line = text.count("\n", 0, len(text) - len(body)) + 1
-    name = file.name.partition(".")[0]
-    notes = _LEFT_OUT if body != text else ()
-    whole = tuple(texts) or ((None, body),)
-    return [Candidate(name, line, seems, texts=whole, notes=notes, name_is_key=False)]
+    is_certain = file.suffix in (*JINJA_SUFFIXES, ".prompty")
+    return [
+        Candidate(
+            module,
+            file.name.partition(".")[0],
+            text.count("\n", 0, len(text) - len(body)) + 1,
+            Style.JINJA if is_certain else style_of_text(body),
+            _messages_node(texts) if texts else ast.Constant(body),
+            is_certain=is_certain,
+            notes=_LEFT_OUT if body != text else (),
+            name_is_key=False,
+        )
+    ]
+
+
+def _messages_node(texts: Sequence[tuple[str, str]]) -> ast.expr:
+    """Return roles and texts as the list of messages that they would be in Python."""
+    shown = [{"role": role, "content": text} for role, text in texts]
+    return ast.parse(repr(shown), mode="eval").body
 
 
 def check_handlebars(text: str) -> None:
@@ -94,7 +117,7 @@ def _value(file: Path, text: str) -> Any:
         raise AdoptError(f"this isn't {_READERS[file.suffix]}: {error}") from None
 
 
-def _of_value(value: Any, path: str, text: str, depth: int) -> Iterator[Candidate]:
+def _of_value(value: Any, path: str, module: Module, depth: int) -> Iterator[Candidate]:
     """Yield the prompts in a value, named by their keys."""
     if depth > _DEEPEST:
         return
@@ -103,17 +126,13 @@ def _of_value(value: Any, path: str, text: str, depth: int) -> Iterator[Candidat
         shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
         is_likely = len(value.strip()) >= shortest and " " in value.strip()
         if value.strip():
-            yield Candidate(
-                path or "text",
-                _line(text, value),
-                style,
-                is_likely=is_likely,
-                texts=((None, value),),
-            )
+            node = ast.Constant(value.replace("\r\n", "\n"))
+            line = _line(module.text, value)
+            yield Candidate(module, path or "text", line, style, node, is_likely=is_likely)
         return
     if isinstance(value, list) and (texts := _messages(value)):
-        line = _line(text, texts[0][1])
-        yield Candidate(path or "messages", line, Style.MESSAGES, texts=tuple(texts))
+        line, messages = _line(module.text, texts[0][1]), _messages_node(texts)
+        yield Candidate(module, path or "messages", line, Style.MESSAGES, messages)
         return
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
@@ -121,11 +140,11 @@ def _of_value(value: Any, path: str, text: str, depth: int) -> Iterator[Candidat
     elif isinstance(value, list):
         items = [(f"[{place}]", inner) for place, inner in enumerate(value[:_MOST])]
     for key, inner in items[:_MOST]:
-        yield from _of_value(inner, f"{path}{key}", text, depth + 1)
+        yield from _of_value(inner, f"{path}{key}", module, depth + 1)
 
 
-def _messages(value: list[Any]) -> list[tuple[str | None, str]] | None:
-    found: list[tuple[str | None, str]] = []
+def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
+    found: list[tuple[str, str]] = []
     for item in value:
         if not isinstance(item, dict) or not {"role", "content"} <= item.keys():
             return None
@@ -135,7 +154,8 @@ def _messages(value: list[Any]) -> list[tuple[str | None, str]] | None:
             content = texts[0] if len(texts) == len(content) == 1 else None
         if not isinstance(content, str):
             return None
-        found.append((ROLES.get(str(item["role"]), str(item["role"])), content))
+        role = str(item["role"])
+        found.append((ROLES.get(role, role), content.replace("\r\n", "\n")))
     return found
 
 

@@ -55,12 +55,13 @@ _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "p
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A prompt that can be adopted."""
+    """A prompt that can be adopted; one that isn't in Python is the literal that it would be."""
 
+    module: Module
     name: str
     line: int
     style: Style
-    node: ast.expr | None = None
+    node: ast.expr
     start: int = 0
     """The offset of the statement's line."""
     end: int = 0
@@ -71,11 +72,29 @@ class Candidate:
     """The call that fills in the text where it stands."""
     refusal: str = ""
     """Why it can't be adopted."""
-    texts: tuple[tuple[str | None, str], ...] = ()
-    """The roles and texts, of a prompt that isn't in Python."""
+    is_certain: bool = False
+    """Its style is known, whatever it looks like."""
     notes: tuple[str, ...] = ()
     name_is_key: bool = True
     """The name is that of a part of its file."""
+
+    @property
+    def is_code(self) -> bool:
+        """True if its file is a Python module."""
+        return bool(self.module.tree.body)
+
+    def source(self, node: ast.expr) -> str:
+        """Return an expression as the module has it; the text of one that isn't in Python."""
+        if self.is_code:
+            return ast.get_source_segment(self.module.text, node) or ast.unparse(node)
+        return text_of(self.module, node) or ast.unparse(node)
+
+    @property
+    def text(self) -> str:
+        """The literal text, with a null character for each value."""
+        nodes = [message.content for message in messages_in(self.node) or ()] or [self.node]
+        pieces = [piece for node in nodes for piece in pieces_of(self.module, node) or ()]
+        return "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
 
 
 class ChatMessage(NamedTuple):
@@ -111,28 +130,28 @@ def made_by(module: Module, name: str) -> str:
     return ""
 
 
-def uses_of(module: Module, candidate: Candidate) -> list[Use]:
+def uses_of(candidate: Candidate) -> list[Use]:
     """Return the calls of its module that fill in a text."""
     if candidate.use is not None:
         return [candidate.use]
     names = {candidate.name, candidate.name.rpartition(".")[2]}
-    found = [use for name in names for use in module.uses.get(name, ())]
+    found = [use for name in names for use in candidate.module.uses.get(name, ())]
     scope = candidate.scope
     if scope is not None:
         found = [use for use in found if scope.lineno <= use.line <= (scope.end_lineno or 0)]
     return sorted(found, key=lambda use: use.line)
 
 
-def guesses(module: Module, candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
+def guesses(candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
-    for name, value in module.constants.items():
+    for name, value in candidate.module.constants.items():
         if kind := scalar_of(value):
             found[name] = Guess(kind, _written(value))
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
     for use in uses:
-        scope = None if use.file else _scope_of(module.tree, use.line)
+        scope = None if use.file else _scope_of(candidate.module.tree, use.line)
         parameters = {} if scope is None else _of_function(scope)
         for name, source in use.keywords.items():
             known = parameters.get(source)
@@ -326,6 +345,7 @@ class _Finder:
             return
         starts = self.module.starts
         yield Candidate(
+            self.module,
             name,
             statement.lineno,
             style,
@@ -336,6 +356,7 @@ class _Finder:
             style is Style.MESSAGES or self._is_likely(node, style),
             use,
             refusal,
+            is_certain=use is not None,
         )
 
     def _in_calls(

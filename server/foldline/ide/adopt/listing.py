@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
-from foldline.ide.adopt import data_files, find
-from foldline.ide.adopt.adoption import (
-    JINJA_SUFFIXES,
-    adopt,
-    original_of,
-    original_of_texts,
-    whole,
-)
-from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
-from foldline.ide.adopt.uses import Calls, in_workspace, parse
-from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.ide.adopt.adoption import adopt, module_of, original_of, prompts_in
+from foldline.ide.adopt.data_files import JINJA_SUFFIXES
+from foldline.ide.adopt.model import AdoptError, Style
+from foldline.ide.adopt.uses import in_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.files.base import FileBackend
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.uses import Module
+    from foldline.ide.adopt.uses import Calls
 
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""
@@ -63,39 +55,29 @@ class Listed:
 
 def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
     """Yield the prompts of the files below a folder that the workspace doesn't ignore."""
-    found: list[tuple[str, Module | None, Candidate]] = []
+    found: list[tuple[str, Candidate]] = []
     for path, text in _texts(files, folder):
         try:
-            found += _candidates(PurePosixPath(path), with_line_feeds(text))
+            found += [(path, candidate) for candidate in _candidates(Path(path), text)]
         except AdoptError as error:
             if "prompt" in path.lower():
                 yield Listed(path, 1, "", len(text), None, str(error))
     constants = {
         candidate.name: path
-        for path, module, candidate in found
-        if module is not None and candidate.scope is None
+        for path, candidate in found
+        if candidate.is_code and candidate.scope is None
     }
     calls = in_workspace(files, constants)
-    for path, module, candidate in found:
-        yield _listed(path, module, candidate, calls.get(candidate.name, Calls([], set())))
+    for path, candidate in found:
+        yield _listed(path, candidate, calls.get(candidate.name))
 
 
-def _candidates(path: PurePosixPath, text: str) -> Iterator[tuple[str, Module | None, Candidate]]:
-    if path.suffix == ".py":
-        module = parse(text)
-        for candidate in find.candidates(module):
-            if candidate.is_likely and _is_prompt(candidate, _text(module, candidate)):
-                yield str(path), module, candidate
-        return
-    for candidate in data_files.candidates(Path(path), text) or [whole(Path(path), text)]:
-        is_data = path.suffix in _DATA and "prompt" not in str(path).lower()
-        if candidate.is_likely and (not is_data or _is_prompt(candidate, candidate.texts[0][1])):
-            yield str(path), None, candidate
-
-
-def _text(module: Module, candidate: Candidate) -> str:
-    pieces = find.pieces_of(module, candidate.node) if candidate.node is not None else None
-    return "".join(piece for piece in pieces or () if isinstance(piece, str))
+def _candidates(path: Path, text: str) -> Iterator[Candidate]:
+    is_named = "prompt" in str(path).lower() or path.suffix not in _DATA
+    for candidate in prompts_in(path, module_of(path, text)):
+        is_known = is_named and not candidate.is_code
+        if candidate.is_likely and (is_known or _is_prompt(candidate, candidate.text)):
+            yield candidate
 
 
 def _is_prompt(candidate: Candidate, text: str) -> bool:
@@ -103,17 +85,12 @@ def _is_prompt(candidate: Candidate, text: str) -> bool:
     return candidate.style is Style.MESSAGES or bool(by_name or _SPEAKS.search(text[:400]))
 
 
-def _listed(path: str, module: Module | None, candidate: Candidate, calls: Calls) -> Listed:
-    target = path if module is None and not candidate.name_is_key else f"{path}:{candidate.name}"
-    text = "".join(part for _, part in candidate.texts)
-    if module is not None:
-        text = ast.get_source_segment(module.text, candidate.node) or "" if candidate.node else ""
+def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
+    target = f"{path}:{candidate.name}" if candidate.name_is_key else path
+    text = candidate.source(candidate.node)
     line, label = candidate.line, candidate.style.label
     try:
-        if module is not None:
-            original = original_of(module, candidate, None, calls)
-        else:
-            original = original_of_texts(Path(path), candidate, None, JinjaOptions())
+        original = original_of(candidate, calls=calls)
         adoption = adopt(original)
     except AdoptError as error:
         return Listed(target, line, label, len(text), None, str(error))

@@ -289,16 +289,9 @@ class Fields:
     reserved: set[str] = field(default_factory=set)
     all: list[Field] = field(default_factory=list)
 
-    def add(
-        self,
-        source: str,
-        *,
-        type: str = "str",  # noqa: A002
-        kind: Kind = Kind.VALUE,
-        reason: str = "",
-        hint: str = "",
-    ) -> Field:
-        """Return the field of an expression and type; add it if there is none."""
+    def add(self, slot: Slot, type: str = "str") -> Field:  # noqa: A002
+        """Return the field of a value and type; add it if there is none."""
+        source, kind = slot.source, slot.kind
         for known in self.all:
             is_part = Kind.REMAINDER in (kind, known.kind)
             is_same = known.source == source and (known.kind is kind or not is_part)
@@ -309,9 +302,10 @@ class Fields:
         default = None
         if guess is not None and (joint := _joint_type(guess.type, type)) == guess.type:
             type, default = joint, guess.default  # noqa: A001
-        made = Field(self._free(hint or source), source, type, default, kind, reason)
-        self.all.append(made)
-        return made
+        name = field_name(slot.hint or source)
+        free = free_name(name, {known.name for known in self.all} | self.reserved, "_")
+        self.all.append(Field(free, source, type, default, kind, slot.reason))
+        return self.all[-1]
 
     def settle(self) -> None:
         """Give fields whose use doesn't tell their type one that fits most values."""
@@ -319,10 +313,6 @@ class Fields:
             known.type = _WEAK.get(known.type, known.type)
             if known.items is not None:
                 known.items.fields.settle()
-
-    def _free(self, text: str) -> str:
-        name = field_name(text)
-        return free_name(name, {known.name for known in self.all} | self.reserved, "_")
 
 
 @dataclass(slots=True)

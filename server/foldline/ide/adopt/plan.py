@@ -31,7 +31,6 @@ class Plan:
     Attributes:
         variable: The variable of the prompt.
         class_name: The dataclass of its parameters.
-        has_headings: A function makes the headings as they were.
     """
 
     original: Original
@@ -40,7 +39,6 @@ class Plan:
     key: str
     sections: list[Section]
     fields: list[Field]
-    has_headings: bool = True
     notes: list[str] = field(default_factory=list)
 
     def walk(self) -> Iterator[Section]:

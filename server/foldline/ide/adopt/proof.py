@@ -110,32 +110,21 @@ async def render_module(
     with TemporaryDirectory(prefix="foldline-adopt-") as folder:
         # The folder stays empty: nothing beside the module is imported.
         file = Path(folder).resolve() / "adopted_prompt.py"
-        action = {
-            "action": "render",
-            "version": VERSION,
-            "name": None,
-            "network": Network.DENY,
-            "values": None,
-        }
+        fixed = {"action": "render", "version": VERSION, "name": None, "values": None}
+        renders: list[Sequence[Block]] = []
         try:
-            return [
-                (
-                    await renderer.run(
-                        interpreter,
-                        Job(
-                            file=file,
-                            root=file.parent,
-                            overlays={str(file): text},
-                            deadline=SECONDS,
-                            action=action | View(params=values).request(),
-                        ),
-                        Render,
-                    )
-                ).blocks
-                for values in params
-            ]
+            for values in params:
+                job = Job(
+                    file=file,
+                    root=file.parent,
+                    overlays={str(file): text},
+                    deadline=SECONDS,
+                    action={**fixed, "network": Network.DENY, **View(params=values).request()},
+                )
+                renders.append((await renderer.run(interpreter, job, Render)).blocks)
         finally:
             await renderer.stop()
+    return renders
 
 
 def compare(plan: Plan, cases: Sequence[Case], renders: Sequence[Sequence[Block]]) -> Proof:

@@ -39,47 +39,32 @@ ORDER = ("system", "developer", "user")
 _PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z%])")
 
 
-def read_texts(
-    texts: Sequence[tuple[str | None, str]], name: str, style: Style, options: JinjaOptions
-) -> Original:
-    """Read the roles and texts of a prompt that isn't written in Python.
+def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> Original:
+    """Read a prompt of a file in a style, with the calls that fill it in.
 
     Raises:
         AdoptError: It can't be adopted in this style.
     """
-    reader = _Reader(options)
-    for role, text in texts:
-        if reader.takes(role, text):
-            reader.add(role, [text.replace("\r\n", "\n")], style)
-    return reader.original(name, style)
-
-
-def read_candidate(
-    module: Module, candidate: Candidate, style: Style, uses: Sequence[Use]
-) -> Original:
-    """Read a prompt of a module.
-
-    Raises:
-        AdoptError: It can't be adopted.
-    """
-    node = candidate.node
-    assert node is not None
+    module, node = candidate.module, candidate.node
     reader = _Reader(module.jinja, uses)
-    if candidate.style is not Style.MESSAGES:
-        own = Style.FSTRING if find.text_of(module, node) is None else style
+    reader.notes += candidate.notes
+    messages = find.messages_in(node)
+    if messages is None:
         reader.add_expression(module, None, node, style)
-    else:
-        own = Style.MESSAGES
-        form = template_style(module, node) if isinstance(node, ast.Call) else Style.TEXT
-        for role, content, is_template in find.messages_in(node) or ():
-            segment = ast.get_source_segment(module.text, content) or ast.unparse(content)
-            if reader.takes(role, segment):
-                text = find.text_of(module, content, 1) or ""
-                read_as = form if is_template else Style.TEXT
-                if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
-                    read_as = Style.JINJA
-                reader.add_expression(module, role, content, read_as, 1)
-    return reader.original(candidate.name, own, find.guesses(module, candidate, uses))
+    for role, content, is_template in messages or ():
+        text = find.text_of(module, content, 1) or ""
+        if not reader.takes(role, candidate.source(content)):
+            continue
+        read_as = style
+        if style is Style.MESSAGES:
+            read_as = Style.TEXT
+            if is_template and isinstance(node, ast.Call):
+                read_as = template_style(module, node)
+            if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
+                read_as = Style.JINJA
+        reader.add_expression(module, role, content, read_as, 1)
+    made = Style.FSTRING if find.text_of(module, node) is None else style
+    return reader.original(candidate.name, made, find.guesses(candidate, uses))
 
 
 class _Reader:
@@ -93,11 +78,9 @@ class _Reader:
         self.lost: list[str] = []
         self.preamble = ""
 
-    def takes(self, role: str | None, written: str) -> bool:
+    def takes(self, role: str, written: str) -> bool:
         """Return True for a message that can be in the prompt; the others are lost."""
         last = self.messages[-1].role if self.messages else None
-        if role is None:
-            return True
         if not role:
             reason = "its role is known only when the program runs"
         elif role not in ORDER:
@@ -133,8 +116,9 @@ class _Reader:
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if len(text) > LONGEST:
             raise AdoptError(f"the text is longer than {LONGEST:,} characters")
-        if style is Style.JINJA:
-            if not all(isinstance(piece, str) for piece in pieces):
+        is_plain = all(isinstance(piece, str) for piece in pieces)
+        if style is Style.JINJA and (is_plain or find.style_of_text(text) is Style.JINJA):
+            if not is_plain:
                 raise AdoptError(
                     "Python fills in parts of the text before Jinja reads it: adopt what Jinja "
                     "makes of it, or name the style: --style f-string",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -173,16 +173,12 @@ class Splitter:
             body = _with_remainder(body, node, reason)
         return None if self._flush(body, conditions) else last
 
-    def _saved(self) -> tuple[int, int, list[tuple[str, Items | None]], set[str]]:
-        known = [(known.type, known.items) for known in self.fields.all]
-        return len(self.found), len(known), known, set(self.class_names)
+    def _saved(self) -> tuple[int, set[str], list[Field]]:
+        return len(self.found), set(self.class_names), [replace(one) for one in self.fields.all]
 
-    def _restore(self, saved: tuple[int, int, list[tuple[str, Items | None]], set[str]]) -> None:
-        sections, fields, known, self.class_names = saved
-        del self.found[sections:]
-        del self.fields.all[fields:]
-        for known_field, (kind, items) in zip(self.fields.all, known, strict=True):
-            known_field.type, known_field.items = kind, items
+    def _restore(self, saved: tuple[int, set[str], list[Field]]) -> None:
+        length, self.class_names, self.fields.all = saved
+        del self.found[length:]
 
     def _if(self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool) -> str:
         """Add the sections of a condition; return why there can't be any, or nothing."""
@@ -221,11 +217,10 @@ class Splitter:
             if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
                 return OTHERWISE
             empty = "".join(part.text for part in plain if isinstance(part, Text))
-        source = node.items
-        kind = Kind.VALUE if node.is_plain else Kind.COMPUTED
-        name = self._class_name(source, node)
+        name = self._class_name(node)
         items = Items(name, node.head, Fields(reserved={"_number"}))
-        owner = self.fields.add(source, type=f"tuple[{name}, ...]", kind=kind)
+        shown = Slot(node.items, Kind.VALUE if node.is_plain else Kind.COMPUTED)
+        owner = self.fields.add(shown, f"tuple[{name}, ...]")
         if owner.items is not None:
             # Another loop over the same list: its items have what both show.
             if owner.items.head != node.head:
@@ -259,8 +254,8 @@ class Splitter:
         trail = len(rest) - len(rest.rstrip("\n"))
         return _stripped(parts), "\n" * (lead + trail)
 
-    def _class_name(self, source: str, node: For) -> str:
-        word = node.names[0] if len(node.names) == 1 else field_name(source)
+    def _class_name(self, node: For) -> str:
+        word = node.names[0] if len(node.names) == 1 else node.items
         name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
         return free_name(name, self.class_names, "")
 
@@ -271,8 +266,8 @@ class Splitter:
                 text += part
                 continue
             source, kind = part
-            origin = Kind.VALUE if source.isidentifier() else Kind.COMPUTED
-            text += f"params.{self.fields.add(source, type=kind, kind=origin).name}"
+            slot = Slot(source, Kind.VALUE if source.isidentifier() else Kind.COMPUTED)
+            text += f"params.{self.fields.add(slot, kind).name}"
         return Condition(expression(text), test.source)
 
     # Texts
@@ -281,11 +276,12 @@ class Splitter:
         """Add the sections of a text; False if no section can show it."""
         if all(isinstance(node, Text) and not node.text.strip() for node in body):
             return True
-        parts = list(_by_heading(_stripped(list(body))))
-        if any(not _is_representable(part) for _, part in parts):
-            parts = [(None, list(_stripped(list(body))))]
-            if not _is_representable(parts[0][1]):
+        plain = _stripped(body)
+        parts = list(_by_heading(plain))
+        if not all(_is_representable(part) for _, part in parts):
+            if not _is_representable(plain):
                 return False
+            parts = [(None, plain)]
         for place, (heading, part) in enumerate(parts):
             text, used = _template(part, self._name)
             section = Section("", text=text, fields=tuple(used), conditions=conditions)
@@ -308,10 +304,7 @@ class Splitter:
         if slot.form:
             shown = "tuple[str, ...]" if slot.form.startswith("joined(") else "str | None"
             kind = f"Annotated[{shown}, {slot.form}]"
-        made = self.fields.add(
-            slot.source, type=kind, kind=slot.kind, reason=slot.reason, hint=slot.hint
-        )
-        return made.name
+        return self.fields.add(slot, kind).name
 
 
 class NotRepresentableError(Exception):
@@ -329,7 +322,7 @@ def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
         elif hint == variable and len(variables) == 1:
             hint = "text"
     kind = slot.kind if slot.kind is Kind.REMAINDER else Kind.COMPUTED
-    return fields.add(slot.source, kind=kind, reason=slot.reason, hint=hint).name
+    return fields.add(replace(slot, kind=kind, hint=hint)).name
 
 
 def escaped(text: str) -> str:
@@ -419,10 +412,8 @@ def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
         parts = unmarked("\n".join(lines), slots)
         return _stripped(Text(part) if isinstance(part, str) else part for part in parts)
 
-    heading: str | None = None
-    lines: list[str] = []
-    fence = ""
-    closing = -1
+    parts: list[tuple[str | None, list[str]]] = [(None, [])]
+    fence, closing = "", -1
     every = joined(nodes).split("\n")
     for place, line in enumerate(every):
         mark = _FENCE.match(line)
@@ -430,16 +421,15 @@ def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
             fence = "" if fence else mark[1][:3]
         tag_end = -1 if fence or place < closing else _closing(every, place)
         if tag_end > 0 or (not fence and place > closing and _heading_of(line)):
-            if heading is not None or any(part.strip() for part in lines):
-                yield heading, nodes_of(lines)
-            heading, lines, closing = line.rstrip(), [], max(closing, tag_end)
+            parts.append((line.rstrip(), []))
+            closing = max(closing, tag_end)
             continue
-        lines.append(line)
+        parts[-1][1].append(line)
         if place == closing:
+            parts.append((None, []))
+    for heading, lines in parts:
+        if heading is not None or any(line.strip() for line in lines):
             yield heading, nodes_of(lines)
-            heading, lines = None, []
-    if heading is not None or any(part.strip() for part in lines) or not closing:
-        yield heading, nodes_of(lines)
 
 
 def _heading_of(line: str) -> tuple[int, str] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.adopt.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.ide.adopt.model import Field
     from foldline.ide.adopt.plan import Plan
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def module_text(plan: Plan) -> str:
     """Return the module's text."""
     head = f"{_docstring(plan)}\n\n{_imports(plan)}"
-    parts = [head, *_classes(plan), *_headings(plan), _template(plan)]
+    parts = [head, *_classes(plan), _headings(plan), _template(plan)]
     if plan.fields:
         parts.append(_preview(plan))
     return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
@@ -40,9 +40,7 @@ def _docstring(plan: Plan) -> str:
 
 
 def _imports(plan: Plan) -> str:
-    used = {"PromptTemplate"}
-    if plan.has_headings:
-        used.add("Heading")
+    used = {"PromptTemplate", "Heading"}
     for section in plan.walk():
         used.add("EachSection" if section.each is not None else "MarkdownSection")
     lines = []
@@ -82,38 +80,32 @@ def _class(name: str, fields: Sequence[Field], doc: str) -> str:
 
 
 def _field_comment(known: Field) -> list[str]:
-    if known.kind is Kind.REMAINDER:
-        reason = f"REMAINDER: {known.reason}. Make this text at the call site:"
-        lines = sentence_comment(reason, INDENT)
-        return lines + comment(known.source, INDENT, "#     ")
-    if known.kind is Kind.COMPUTED:
-        lead = "Compute at the call site:"
-        if "\n" in known.source or len(known.source) > 60:
-            return comment(lead, INDENT) + comment(known.source, INDENT, "#     ")
-        return comment(f"{lead} {known.source}", INDENT)
-    return []
+    lead = f"{INDENT}# Compute at the call site:"
+    match known.kind:
+        case Kind.REMAINDER:
+            reason = f"REMAINDER: {known.reason}. Make this text at the call site:"
+            lines = sentence_comment(reason, INDENT)
+        case Kind.COMPUTED if "\n" not in known.source and len(known.source) <= 60:
+            return comment(known.source, prefix=f"{lead} ")
+        case Kind.COMPUTED:
+            lines = [lead]
+        case Kind.VALUE:
+            return []
+    return lines + comment(known.source, INDENT, "#     ")
 
 
-def _headings(plan: Plan) -> Iterator[str]:
-    if not plan.has_headings:
-        return
-    lines = [
-        "# The headings as they were. Without `heading=`, they are numbered: `## 1. Title`.",
-        "HEADINGS = {",
-    ]
-    titled = [section for section in plan.walk() if section.heading is not None]
-    if not titled:
-        yield (
+def _headings(plan: Plan) -> str:
+    shown = [section for section in plan.walk() if section.heading is not None]
+    if not shown:
+        return (
             "def heading(section: Heading) -> str:\n"
             f'{INDENT}"""The text has no headings. Without this, sections have `## 1. Title`."""\n'
             f'{INDENT}return ""'
         )
-        return
-    lines += [
-        f"{INDENT}{one_line(section.key)}: {one_line(section.heading or '')}," for section in titled
-    ]
-    yield "\n".join([*lines, "}"])
-    yield (
+    lines = [f"{one_line(section.key)}: {one_line(section.heading or '')}" for section in shown]
+    return (
+        "# The headings as they were. Without `heading=`, they are numbered: `## 1. Title`.\n"
+        f"HEADINGS = {_block('{', lines, '}')}\n\n\n"
         "def heading(section: Heading) -> str:\n"
         f'{INDENT}"""Return the heading that the text had before it was adopted."""\n'
         f'{INDENT}return HEADINGS.get(section.path[-1], "")'
@@ -121,56 +113,51 @@ def _headings(plan: Plan) -> Iterator[str]:
 
 
 def _template(plan: Plan) -> str:
-    lines = [
-        f"{plan.variable} = PromptTemplate(",
-        f'{INDENT}ns="prompts",',
-        f"{INDENT}key={one_line(plan.key)},",
+    sections = [_section(plan, section, INDENT * 2) for section in plan.sections]
+    parts = [
+        'ns="prompts"',
+        f"key={one_line(plan.key)}",
+        "heading=heading",
+        f"sections={_block('[', sections, ']', INDENT)}",
     ]
-    if plan.has_headings:
-        lines.append(f"{INDENT}heading=heading,")
-    lines.append(f"{INDENT}sections=[")
-    for section in plan.sections:
-        lines += _section(plan, section, INDENT * 2)
-    return "\n".join([*lines, f"{INDENT}],", ")"])
+    return f"{plan.variable} = {_block('PromptTemplate(', parts, ')')}"
 
 
-def _section(plan: Plan, section: Section, indent: str) -> list[str]:
-    inner = indent + INDENT
-    each = section.each
-    needs_params = bool(section.fields) or bool(section.conditions) or each is not None
-    params = plan.class_name if needs_params else "None"
-    lines: list[str] = []
+def _block(head: str, parts: Iterable[str], end: str, indent: str = "") -> str:
+    """Return a call or a list with a line for each part; `indent` is that of the line around it."""
+    return "\n".join([head, *(f"{indent}{INDENT}{part}," for part in parts), f"{indent}{end}"])
+
+
+def _section(plan: Plan, section: Section, indent: str) -> str:
+    """Return the expression that makes a section; `indent` is that of its line."""
+    inner, each = indent + INDENT, section.each
+    needs_params = bool(section.fields or section.conditions) or each is not None
+    types = plan.class_name if needs_params else "None"
+    name = "MarkdownSection"
     if each is not None and each.items.items is not None:
-        lines.append(f"{indent}EachSection[{params}, {each.items.items.class_name}](")
-    else:
-        lines.append(f"{indent}MarkdownSection[{params}](")
-    lines += [
-        f"{inner}title={one_line(section.title)},",
-        f"{inner}key={one_line(section.key)},",
-    ]
+        name, types = "EachSection", f"{types}, {each.items.items.class_name}"
+    parts = [f"title={one_line(section.title)}", f"key={one_line(section.key)}"]
     if section.role is not None:
-        lines.append(f'{inner}role="{section.role}",')
+        parts.append(f'role="{section.role}"')
     if section.conditions:
-        lines += _enabled(plan, section.conditions, inner)
+        parts.append(_enabled(plan, section.conditions, inner))
     if each is not None:
-        lines.append(f'{inner}items="{each.items.name}",')
-    lines.append(f"{inner}template={quoted(section.text, inner)},")
+        parts.append(f'items="{each.items.name}"')
+    parts.append(f"template={quoted(section.text, inner)}")
     if each is not None:
-        lines.append(f"{inner}separator={one_line(each.separator)},")
-        lines.append(f"{inner}empty={quoted(each.empty, inner)},")
+        parts.append(f"separator={one_line(each.separator)}")
+        parts.append(f"empty={quoted(each.empty, inner)}")
     if section.children:
-        lines.append(f"{inner}children=[")
-        for child in section.children:
-            lines += _section(plan, child, inner + INDENT)
-        lines.append(f"{inner}],")
-    return [*lines, f"{indent}),"]
+        children = [_section(plan, child, inner + INDENT) for child in section.children]
+        parts.append(f"children={_block('[', children, ']', inner)}")
+    return _block(f"{name}[{types}](", parts, ")", indent)
 
 
 # A field in a condition, negated or compared.
 _PARAMETER = re.compile(r"(not )?params\.(\w+)( (?:[=!<>]=?|in|not in) )?")
 
 
-def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> list[str]:
+def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> str:
     text = expression(" and ".join(f"({condition.text})" for condition in conditions))
     types = {known.name: known.type for known in plan.fields}
     uses = _PARAMETER.finditer(text)
@@ -180,24 +167,21 @@ def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> list[s
         f"({condition.source})" if len(conditions) > 1 else condition.source
         for condition in conditions
     )
-    return [
+    lines = [
         *comment(f"REVIEW: it was shown if {source}", indent),
-        f"{indent}enabled=lambda params: {text},",
+        f"{indent}enabled=lambda params: {text}",
     ]
+    return "\n".join(lines).lstrip()
 
 
 def _preview(plan: Plan) -> str:
-    lines = [
-        f"def preview_{plan.variable.lower()}() -> {plan.class_name}:",
-        f'{INDENT}"""Values for previews; write one such function for each case to look at."""',
-        f"{INDENT}return {plan.class_name}(",
-    ]
-    lines += [
-        f"{INDENT * 2}{known.name}={_sample(known)},"
-        for known in plan.fields
-        if known.default is None
-    ]
-    return "\n".join([*lines, f"{INDENT})"])
+    shown = [known for known in plan.fields if known.default is None]
+    values = [f"{known.name}={_sample(known)}" for known in shown]
+    return (
+        f"def preview_{plan.variable.lower()}() -> {plan.class_name}:\n"
+        f'{INDENT}"""Values for previews; write one such function for each case to look at."""\n'
+        f"{INDENT}return {_block(f'{plan.class_name}(', values, ')', INDENT)}"
+    )
 
 
 def _sample(known: Field) -> str:
