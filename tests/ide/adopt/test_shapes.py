@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foldline.ide.adopt.adoption import adopt, read
-from foldline.ide.adopt.model import AdoptError
+from foldline.ide.adopt.model import AdoptError, Style
 
 from .here import blocks_here, prove_here
 
@@ -173,6 +173,14 @@ def test_a_shape_is_read_as_it_is_meant(
         shown[block.role] = shown.get(block.role, "") + block.text
     assert [text.strip() for text in shown.values()] == expected
     assert prove_here(adoption.plan, adoption.text).is_same
+
+
+def test_a_style_counts_for_the_messages_of_a_module() -> None:
+    text = "m = [{'role': 'system', 'content': 'You help {who}: {{}}'}]\n"
+    assert adopt(read(Path("p.py"), text, name="m")).plan.fields == []
+    adoption = adopt(read(Path("p.py"), text, name="m", style=Style.FORMAT))
+    assert [field.name for field in adoption.plan.fields] == ["who"]
+    assert 'template="You help ${who}: {}"' in adoption.text
 
 
 def test_what_a_template_defines_stays_in_the_module() -> None:

@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.ide.adopt.model import (
     MARK,
@@ -57,6 +57,11 @@ class Condition:
     source: str
 
 
+Conditions: TypeAlias = tuple[Condition, ...]
+Edges: TypeAlias = tuple[bool, bool]
+"""A line begins before some nodes; a line ends after them."""
+
+
 @dataclass(slots=True)
 class Each:
     """The list that a section shows."""
@@ -81,7 +86,7 @@ class Section:
     level: int = 9
     text: str = ""
     fields: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: Conditions = ()
     each: Each | None = None
     role: str | None = None
     key: str = ""
@@ -105,7 +110,7 @@ class Splitter:
     def split(self, nodes: Sequence[Node], role: str | None) -> list[Section]:
         """Return the sections of one message, nested by the levels of their headings."""
         self.found = []
-        self._blocks(list(nodes), (), at_start=True, at_end=True)
+        self._blocks(nodes, (), (True, True))
         found = _merged(self.found)
         for section in found:
             section.role = role
@@ -113,30 +118,24 @@ class Splitter:
 
     # Blocks
 
-    def _blocks(
-        self, nodes: list[Node], conditions: tuple[Condition, ...], *, at_start: bool, at_end: bool
-    ) -> None:
-        """Add the sections of nodes, which begin and end lines or don't."""
+    def _blocks(self, nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> None:
+        """Add the sections of nodes.
+
+        Raises:
+            NotRepresentableError: No section can show their text.
+        """
         kept: set[int] = set()
-        while True:
-            saved = self._saved()
-            last = self._attempt(nodes, conditions, kept, at_start=at_start, at_end=at_end)
-            if last is None:
-                return
+        saved = self._saved()
+        while (last := self._attempt(nodes, conditions, edges, kept)) is not None:
             # The text below a block can't begin a section: the block stays in the text.
             self._restore(saved)
             if last < 0:
-                raise NotRepresentableError
+                raise NotRepresentableError(INDENTED)
             kept.add(last)
+            saved = self._saved()
 
     def _attempt(
-        self,
-        nodes: list[Node],
-        conditions: tuple[Condition, ...],
-        kept: set[int],
-        *,
-        at_start: bool,
-        at_end: bool,
+        self, nodes: Sequence[Node], conditions: Conditions, edges: Edges, kept: set[int]
     ) -> int | None:
         """Add the sections of nodes; return the block (-1: none) below which no section can begin.
 
@@ -145,32 +144,28 @@ class Splitter:
         body: list[Text | Slot] = []
         last = -1
         for place, node in enumerate(nodes):
-            if isinstance(node, Text | Slot):
-                body.append(node)
+            shown = _listed(node) or node
+            if isinstance(shown, Text | Slot):
+                body.append(shown)
                 continue
-            if (slot := _listed(node)) is not None:
-                body.append(slot)
-                continue
-            before = _is_clear(nodes[:place], at_start, after=True)
-            after = _is_clear(nodes[place + 1 :], at_end, after=False)
-            saved = self._saved()
-            reason = INDENTED
+            before = _is_clear(nodes[:place], edges[0], after=True)
+            after = _is_clear(nodes[place + 1 :], edges[1], after=False)
+            saved, reason = self._saved(), INDENTED
             if place not in kept:
                 if not self._flush(body, conditions):
                     return last
                 try:
-                    if isinstance(node, If):
-                        reason = self._if(node, conditions, before=before, after=after)
+                    if isinstance(shown, If):
+                        self._if(shown, conditions, (before, after))
                     else:
-                        reason = self._for(node, conditions, before=before, after=after)
-                except NotRepresentableError:
-                    reason = INDENTED
-                if not reason:
+                        self._for(shown, conditions, (before, after))
                     body, last = [], place
                     continue
+                except NotRepresentableError as error:
+                    reason = str(error)
             # Undo the partial sections: the block becomes a field of the text around it.
             self._restore(saved)
-            body = _with_remainder(body, node, reason)
+            body = _with_remainder(body, shown, reason)
         return None if self._flush(body, conditions) else last
 
     def _saved(self) -> tuple[int, set[str], list[Field]]:
@@ -180,43 +175,40 @@ class Splitter:
         length, self.class_names, self.fields.all = saved
         del self.found[length:]
 
-    def _if(self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool) -> str:
-        """Add the sections of a condition; return why there can't be any, or nothing."""
-        earlier: tuple[Condition, ...] = ()
+    def _if(self, node: If, conditions: Conditions, around: Edges) -> None:
+        """Add the sections of a condition.
+
+        Raises:
+            NotRepresentableError: There can't be any, with the reason.
+        """
+        earlier: Conditions = ()
         for test, nodes in node.branches:
-            content = list(nodes)
-            starts = before or _is_clear(content, False, after=False)
-            ends = after or _is_clear(content, False, after=True)
-            if content and not (starts and ends):
-                return INLINE_IF
+            edges = _edges(nodes, around)
+            if nodes and not all(edges):
+                raise NotRepresentableError(INLINE_IF)
             own = earlier
             if test is not None:
                 condition = self._condition(test)
                 own = (*earlier, condition)
                 earlier = (*earlier, _negated(condition))
-            self._blocks(content, (*conditions, *own), at_start=starts, at_end=ends)
-        return "" if before or after else INLINE_IF
+            self._blocks(nodes, (*conditions, *own), edges)
+        if not any(around):
+            raise NotRepresentableError(INLINE_IF)
 
-    def _for(
-        self, node: For, conditions: tuple[Condition, ...], *, before: bool, after: bool
-    ) -> str:
-        """Add the section of a loop; return why there can't be one, or nothing."""
-        body = list(node.body)
-        starts = before or _is_clear(body, False, after=False)
-        ends = after or _is_clear(body, False, after=True)
-        if not (starts and ends and (before or after)):
-            return INLINE_FOR
-        text, separator = self._item_nodes(body)
-        if not separator:
-            return INLINE_FOR
+    def _for(self, node: For, conditions: Conditions, around: Edges) -> None:
+        """Add the section of a loop.
+
+        Raises:
+            NotRepresentableError: There can't be one, with the reason.
+        """
+        text, separator = self._item_nodes(node.body)
+        if not (all(_edges(node.body, around)) and any(around) and separator):
+            raise NotRepresentableError(INLINE_FOR)
         if not _is_representable(text):
-            return INDENTED
-        empty = ""
-        if node.otherwise:
-            plain = _stripped(list(node.otherwise))
-            if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
-                return OTHERWISE
-            empty = "".join(part.text for part in plain if isinstance(part, Text))
+            raise NotRepresentableError(INDENTED)
+        plain = _stripped(node.otherwise)
+        if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
+            raise NotRepresentableError(OTHERWISE)
         name = self._class_name(node)
         items = Items(name, node.head, Fields(reserved={"_number"}))
         shown = Slot(node.items, Kind.VALUE if node.is_plain else Kind.COMPUTED)
@@ -224,7 +216,7 @@ class Splitter:
         if owner.items is not None:
             # Another loop over the same list: its items have what both show.
             if owner.items.head != node.head:
-                return OTHER_ITEMS
+                raise NotRepresentableError(OTHER_ITEMS)
             items, name = owner.items, owner.items.class_name
         owner.items = items
         template, used = _template(text, partial(_item_name, items.fields, node.names))
@@ -235,12 +227,11 @@ class Splitter:
                 text=template,
                 fields=tuple(used),
                 conditions=conditions,
-                each=Each(owner, separator, escaped(empty)),
+                each=Each(owner, separator, escaped(joined(plain))),
             )
         )
-        return ""
 
-    def _item_nodes(self, body: list[Node]) -> tuple[list[Node], str]:
+    def _item_nodes(self, body: Sequence[Node]) -> tuple[list[Node], str]:
         """Return an item's nodes as texts and slots, and the text between two items."""
         parts: list[Text | Slot] = []
         for node in body:
@@ -272,7 +263,7 @@ class Splitter:
 
     # Texts
 
-    def _flush(self, body: Sequence[Text | Slot], conditions: tuple[Condition, ...]) -> bool:
+    def _flush(self, body: Sequence[Text | Slot], conditions: Conditions) -> bool:
         """Add the sections of a text; False if no section can show it."""
         if all(isinstance(node, Text) and not node.text.strip() for node in body):
             return True
@@ -308,7 +299,7 @@ class Splitter:
 
 
 class NotRepresentableError(Exception):
-    """No section can show this text."""
+    """No section can show this text; the message says why."""
 
 
 def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
@@ -390,6 +381,12 @@ def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
             parts = [part for _, part in node.branches] if isinstance(node, If) else [node.body]
             return is_beyond and all(_is_clear(part, is_beyond, after=after) for part in parts)
     return is_outside
+
+
+def _edges(nodes: Sequence[Node], around: Edges) -> Edges:
+    """Return `Edges` of what a block encloses."""
+    starts = around[0] or _is_clear(nodes, False, after=False)
+    return starts, around[1] or _is_clear(nodes, False, after=True)
 
 
 def _stripped(nodes: Iterable[Node]) -> list[Node]:
