@@ -33,6 +33,12 @@ SHAPES = [
         ["Answer <q>: {x} stays."],
     ),
     (
+        "elsewhere.py",
+        "P",
+        "P = 'Answer in {json} now.'\ndef f(q):\n    return P.replace('<Q>', q)\n",
+        ["Answer in {json} now."],
+    ),
+    (
         "inline.py",
         "f",
         "def f(q):\n    return 'Answer {q}, and {{x}} stays.'.format(q=q)\n",

@@ -108,7 +108,7 @@ class ChatMessage(NamedTuple):
 def candidates(module: Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
     found: dict[str, Candidate] = {}
-    for candidate in _Finder(module).all():
+    for candidate in _Finder(module).walk(module.tree.body):
         known = found.get(candidate.name)
         if known is None or (candidate.is_likely and not known.is_likely):
             found[candidate.name] = candidate
@@ -211,27 +211,22 @@ def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.
     """Return the texts of an expression, and the expressions between them; None for no text."""
     if depth > 40:
         return None
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.JoinedStr):
-        return [
-            value.value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str)
-            else value
-            for value in node.values
-        ]
-    if isinstance(node, ast.Name) and node.id in module.constants and depth:
-        inner = module.constants[node.id]
-        is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
-        return pieces_of(module, inner, depth + 1) if is_text else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left = pieces_of(module, node.left, depth + 1)
-        right = pieces_of(module, node.right, depth + 1)
-        if left is None and right is None:
-            return None
-        return [*(left or [node.left]), *(right or [node.right])]
-    if isinstance(node, ast.Call):
-        return _called_text(module, node, depth)
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text]
+        case ast.JoinedStr(values=values):
+            return [str(one.value) if isinstance(one, ast.Constant) else one for one in values]
+        case ast.Name(id=name) if depth and name in module.constants:
+            inner = module.constants[name]
+            is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
+            return pieces_of(module, inner, depth + 1) if is_text else None
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [pieces_of(module, side, depth + 1) for side in (left, right)]
+            return (
+                None if parts == [None, None] else [*(parts[0] or [left]), *(parts[1] or [right])]
+            )
+        case ast.Call():
+            return _called_text(module, node, depth)
     return None
 
 
@@ -271,43 +266,36 @@ def messages_in(node: ast.expr) -> list[ChatMessage] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Walks a module's statements."""
+    """Walks the statements of a module, a class or a function."""
 
     module: Module
+    prefix: str = ""
+    """The names of the classes and functions around them, with a dot behind each."""
+    scope: Function | None = None
 
-    def all(self) -> Iterator[Candidate]:
+    def walk(self, body: Sequence[ast.stmt]) -> Iterator[Candidate]:
         """Yield the texts that are assigned and returned, and those that are given to a call."""
-        return self._body(self.module.tree.body, "", None)
-
-    def _body(
-        self,
-        body: Iterable[ast.stmt],
-        prefix: str,
-        scope: Function | None,
-    ) -> Iterator[Candidate]:
-        body = list(body)
         for place, statement in enumerate(body):
-            if isinstance(statement, ast.ClassDef):
-                yield from self._body(statement.body, f"{prefix}{statement.name}.", scope)
-                continue
-            if isinstance(statement, FUNCTIONS):
-                yield from self._body(statement.body, f"{prefix}{statement.name}.", statement)
-                continue
-            covered: ast.expr | None = None
-            if pair := assigned(statement):
-                name, covered = pair
-                built, last, refusal = self._built(name, covered, body[place:])
-                yield from self._candidate(
-                    f"{prefix}{name}", built, statement, last, scope, refusal
-                )
-            elif isinstance(statement, ast.Return) and statement.value is not None:
-                covered = statement.value
-                name = prefix.rstrip(".")
-                yield from self._candidate(name, covered, statement, statement, scope)
-            yield from self._in_calls(statement, prefix, scope, covered)
-            for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-                for inner in _blocks(getattr(statement, part, ())):
-                    yield from self._body(inner, prefix, scope)
+            inner = self
+            if isinstance(statement, ast.ClassDef | Function):
+                scope = self.scope if isinstance(statement, ast.ClassDef) else statement
+                inner = _Finder(self.module, f"{self.prefix}{statement.name}.", scope)
+            else:
+                yield from self._statement(statement, body[place:])
+            for block in _blocks(statement):
+                yield from inner.walk(block)
+
+    def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
+        covered: ast.expr | None = None
+        if pair := assigned(statement):
+            name, covered = pair
+            built, last, refusal = self._built(name, covered, rest)
+            yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            covered = statement.value
+            yield from self._candidate(self.prefix.rstrip("."), covered, statement, statement)
+        if covered is None or not (messages_in(covered) or use_of(covered)):
+            yield from self._in_calls(statement, covered)
 
     def _built(
         self, name: str, node: ast.expr, rest: Sequence[ast.stmt]
@@ -326,14 +314,8 @@ class _Finder:
                 return node, last, f"`{name}` is changed again in line {line}, in a block"
         return node, last, ""
 
-    def _candidate(  # noqa: PLR0917 - What a `Candidate` is made of.
-        self,
-        name: str,
-        node: ast.expr,
-        statement: ast.stmt,
-        last: ast.stmt,
-        scope: Function | None,
-        refusal: str = "",
+    def _candidate(
+        self, name: str, node: ast.expr, statement: ast.stmt, last: ast.stmt, refusal: str = ""
     ) -> Iterator[Candidate]:
         use = None
         if (filled := use_of(node)) and text_of(self.module, filled[0]) is not None:
@@ -352,23 +334,15 @@ class _Finder:
             node,
             starts[statement.lineno - 1],
             starts[min(last.end_lineno or last.lineno, len(starts) - 1)],
-            scope,
+            self.scope,
             style is Style.MESSAGES or self._is_likely(node, style),
             use,
             refusal,
             is_certain=use is not None,
         )
 
-    def _in_calls(
-        self,
-        statement: ast.stmt,
-        prefix: str,
-        scope: Function | None,
-        covered: ast.expr | None,
-    ) -> Iterator[Candidate]:
+    def _in_calls(self, statement: ast.stmt, covered: ast.expr | None) -> Iterator[Candidate]:
         """Yield the messages and prompts among the arguments of calls in a statement."""
-        if covered is not None and (messages_in(covered) or use_of(covered)):
-            return
         counts: dict[str, int] = {}
         for call in _calls(statement):
             if call is covered and callee_of(call) in TEMPLATES:
@@ -378,9 +352,9 @@ class _Finder:
                 if messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
                     counts[name] = counts.get(name, 0) + 1
                     number = f"_{counts[name]}" if counts[name] > 1 else ""
-                    owner = prefix or f"{(assigned(statement) or ('',))[0]}."
+                    owner = self.prefix or f"{(assigned(statement) or ('',))[0]}."
                     full = f"{owner}{name}{number}".lstrip(".")
-                    yield from self._candidate(full, value, statement, statement, scope)
+                    yield from self._candidate(full, value, statement, statement)
 
     def _is_prompt(self, node: ast.expr) -> bool:
         text = text_of(self.module, node)
@@ -421,14 +395,15 @@ def _is_changed(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Assign) and (assigned(node) or ("",))[0] == name
 
 
-def _blocks(part: Iterable[ast.AST]) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of statements of a part of a statement."""
-    plain = [node for node in part if isinstance(node, ast.stmt)]
-    if plain:
-        yield plain
-    for node in part:
-        if isinstance(node, ast.ExceptHandler | ast.match_case):
-            yield node.body
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a statement."""
+    for _, part in ast.iter_fields(node):
+        if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
+            yield part
+        elif isinstance(part, list):
+            for inner in part:
+                if isinstance(inner, ast.ExceptHandler | ast.match_case):
+                    yield inner.body
 
 
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:

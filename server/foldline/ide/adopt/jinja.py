@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.idtracking import symbols_for_node
 
 from foldline.ide.adopt.model import AdoptError, For, If, JinjaOptions, Kind, Node, Slot, Test, Text
 from foldline.ide.adopt.write import one_line
@@ -163,7 +164,7 @@ class _Reader:
             self._skip(token)
             raw = self._raw(start)
             if token.name in ("macro", "import", "from") or (token.name == "set" and not hidden):
-                for name in _made_by(self.environment.parse(raw)):
+                for name in symbols_for_node(self.environment.parse(raw)).stores:
                     self.made.setdefault(name, []).append(raw)
                 self.preamble.append(raw)
             else:
@@ -276,20 +277,6 @@ def _sets(inner: Sequence[Node]) -> bool:
         and node.hint.startswith(("set ", "do "))
         for node in inner
     )
-
-
-def _made_by(template: nodes.Template) -> set[str]:
-    """Return the variables and macros that statements make."""
-    made: set[str] = set()
-    for node in template.find_all((nodes.Macro, nodes.Import, nodes.FromImport, nodes.Name)):
-        match node:
-            case nodes.Macro(name=name) | nodes.Import(target=name):
-                made.add(name)
-            case nodes.Name(name=name, ctx="store"):
-                made.add(name)
-            case nodes.FromImport(names=names):
-                made |= {name if isinstance(name, str) else name[1] for name in names}
-    return made
 
 
 class _NotPythonError(Exception):

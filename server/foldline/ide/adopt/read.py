@@ -242,7 +242,7 @@ class _Reader:
         return Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
 
     def replaced(self, text: str) -> Iterator[Text | Slot]:
-        holes = dict(hole for use in self.uses for hole in use.holes if hole[0] in text)
+        holes = dict(hole for use in self.uses for hole in use.holes)
         if not holes:
             holes = {match[0]: match[1] for match in re.finditer(r"\{([A-Za-z_]\w*)\}", text)}
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:

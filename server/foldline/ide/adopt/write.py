@@ -40,22 +40,20 @@ def _docstring(plan: Plan) -> str:
 
 
 def _imports(plan: Plan) -> str:
-    used = {"PromptTemplate", "Heading"}
-    for section in plan.walk():
-        used.add("EachSection" if section.each is not None else "MarkdownSection")
-    lines = []
-    typing = set()
-    for known in plan.all_fields():
-        if known.type.startswith("Annotated["):
-            typing.add("Annotated")
-            used.add("joined" if " joined(" in known.type else "or_else")
-    if plan.fields:
-        lines.append("from dataclasses import dataclass")
-    if typing:
-        lines.append("from typing import Annotated")
-    names = sorted(used, key=lambda name: (name[0].islower(), name))
-    line = f"from foldline.prompts import {', '.join(names)}"
-    return "\n".join([*lines, *([""] if lines else []), line])
+    annotated = [known.type for known in plan.all_fields() if known.type.startswith("Annotated[")]
+    names = {
+        *("PromptTemplate", "Heading"),
+        *(
+            "EachSection" if section.each is not None else "MarkdownSection"
+            for section in plan.walk()
+        ),
+        *("joined" if kind.startswith("Annotated[tuple[") else "or_else" for kind in annotated),
+    }
+    lines = ["from dataclasses import dataclass"] if plan.fields else []
+    lines += ["from typing import Annotated"] if annotated else []
+    shown = sorted(names, key=lambda name: (name[0].islower(), name))
+    lines += [*([""] if lines else []), f"from foldline.prompts import {', '.join(shown)}"]
+    return "\n".join(lines)
 
 
 def _classes(plan: Plan) -> Iterator[str]:
