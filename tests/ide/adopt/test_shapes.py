@@ -189,6 +189,13 @@ def test_a_style_counts_for_the_messages_of_a_module() -> None:
     assert 'template="You help ${who}: {}"' in adoption.text
 
 
+def test_front_matter_is_left_out_in_each_style() -> None:
+    text = "---\nmodel: x\n---\nsystem:\nBe {how}.\n"
+    adoption = adopt(read(Path("a.prompty"), text, style=Style.FORMAT))
+    assert [section.text for section in adoption.plan.sections] == ["Be ${how}."]
+    assert "model" not in adoption.text
+
+
 def test_what_a_template_defines_stays_in_the_module() -> None:
     source = (
         "{% macro doc(d) %}<{{ d }}>{% endmacro %}{% set n = docs | length %}\n"

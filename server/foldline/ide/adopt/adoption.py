@@ -142,7 +142,7 @@ def module_of(file: Path, text: str, options: JinjaOptions | None = None) -> Mod
 
 
 def prompts_in(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
-    """Return the texts of a file; with `is_whole`, one that isn't Python is a single text.
+    """Return the texts of a file; with `is_whole`, a YAML, TOML or JSON file is one text.
 
     Raises:
         AdoptError: The file isn't of its format, or has no prompt.

@@ -35,7 +35,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     Args:
         file: The file.
         module: The texts as those of a module.
-        is_whole: The file is one text, whatever its format.
+        is_whole: A YAML, TOML or JSON file is one text.
 
     Raises:
         AdoptError: The file isn't of its format, or has no prompt.
@@ -49,12 +49,9 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
                 "name its key as FILE:KEY"
             )
         return found
-    body = text if is_whole else _FRONT_MATTER.sub("", text, count=1)
-    parts = [body]
-    if not is_whole and file.suffix == ".prompty":
-        parts = _ROLE_LINE.split(body)
-    elif not is_whole and file.suffix == ".prompt":
-        parts = _ROLE_MARK.split(body)
+    body = text if file.suffix in _READERS else _FRONT_MATTER.sub("", text, count=1)
+    marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
+    parts = [body] if marks is None else marks.split(body)
     texts = [
         (ROLES.get(role, role), part) for role, part in zip(parts[1::2], parts[2::2], strict=True)
     ]

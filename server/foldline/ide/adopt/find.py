@@ -93,8 +93,10 @@ class Candidate:
     def text(self) -> str:
         """The literal text, with a null character for each value."""
         nodes = [message.content for message in messages_in(self.node) or ()] or [self.node]
-        pieces = [piece for node in nodes for piece in pieces_of(self.module, node) or ()]
-        return "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
+        pieces = [pieces_of(self.module, node) or [] for node in nodes]
+        return "\n".join(
+            "".join(one if isinstance(one, str) else "\0" for one in some) for some in pieces
+        )
 
 
 class ChatMessage(NamedTuple):

@@ -76,13 +76,15 @@ def _candidates(path: Path, text: str) -> Iterator[Candidate]:
     is_named = "prompt" in str(path).lower() or path.suffix not in _DATA
     for candidate in prompts_in(path, module_of(path, text)):
         is_known = is_named and not candidate.is_code
-        if candidate.is_likely and (is_known or _is_prompt(candidate, candidate.text)):
+        if candidate.is_likely and (is_known or _is_prompt(candidate)):
             yield candidate
 
 
-def _is_prompt(candidate: Candidate, text: str) -> bool:
+def _is_prompt(candidate: Candidate) -> bool:
     by_name = _WORDS.search(candidate.name.rpartition(".")[2] or candidate.name)
-    return candidate.style is Style.MESSAGES or bool(by_name or _SPEAKS.search(text[:400]))
+    return candidate.style is Style.MESSAGES or bool(
+        by_name or _SPEAKS.search(candidate.text[:400])
+    )
 
 
 def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:

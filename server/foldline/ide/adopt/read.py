@@ -50,9 +50,8 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
     reader.notes += candidate.notes
     messages = find.messages_in(node)
     if messages is None:
-        reader.add_expression(module, None, node, style)
+        reader.add(module, None, node, style)
     for role, content, is_template in messages or ():
-        text = find.text_of(module, content, 1) or ""
         if not reader.takes(role, candidate.source(content)):
             continue
         read_as = style
@@ -60,9 +59,10 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
             read_as = Style.TEXT
             if is_template and isinstance(node, ast.Call):
                 read_as = template_style(module, node)
+            text = find.text_of(module, content, 1) or ""
             if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
                 read_as = Style.JINJA
-        reader.add_expression(module, role, content, read_as, 1)
+        reader.add(module, role, content, read_as, 1)
     made = Style.FSTRING if find.text_of(module, node) is None else style
     return reader.original(candidate.name, made, find.guesses(candidate, uses))
 
@@ -70,7 +70,7 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
 class _Reader:
     """Reads the messages that a prompt can have, and says why it can't have the others."""
 
-    def __init__(self, options: JinjaOptions, uses: Sequence[Use] = ()) -> None:
+    def __init__(self, options: JinjaOptions, uses: Sequence[Use]) -> None:
         self.options = options
         self.uses = tuple(uses)
         self.messages: list[Message] = []
@@ -96,23 +96,12 @@ class _Reader:
         self.lost.append(f"message of the role {role!r}: {reason}\n{written}")
         return False
 
-    def add_expression(
+    def add(
         self, module: Module, role: str | None, node: ast.expr, style: Style, depth: int = 0
     ) -> None:
         """Add the message that an expression of a module makes."""
         inner, after = find.calls_after(module, node)
-        made = [find.pieces_of(module, one, depth) or [one] for one in (node, inner)]
-        self.add(role, made[0], style, made[1], after)
-
-    def add(
-        self,
-        role: str | None,
-        pieces: Sequence[str | ast.expr],
-        style: Style,
-        before: Sequence[str | ast.expr] = (),
-        after: tuple[str, ...] = (),
-    ) -> None:
-        """Add a message of texts and values; `before` the source makes the calls `after`."""
+        pieces, before = (find.pieces_of(module, one, depth) or [one] for one in (node, inner))
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if len(text) > LONGEST:
             raise AdoptError(f"the text is longer than {LONGEST:,} characters")
@@ -139,9 +128,7 @@ class _Reader:
         shown = changed(nodes, self._dedented)
         self.messages.append(Message(role, tuple(shown), tuple(raw), after))
 
-    def original(
-        self, name: str, style: Style, guesses: dict[str, Guess] | None = None
-    ) -> Original:
+    def original(self, name: str, style: Style, guesses: dict[str, Guess]) -> Original:
         """Return the prompt.
 
         Raises:
@@ -153,7 +140,7 @@ class _Reader:
             name,
             style if self.messages[0].role is None else Style.MESSAGES,
             tuple(self.messages),
-            guesses or {},
+            guesses,
             self.options,
             self.preamble,
             tuple(dict.fromkeys(self.notes)),
