@@ -108,6 +108,12 @@ def test_a_condition_that_is_turned_round_is_told() -> None:
     assert "Gold." in changed.difference
 
 
+def test_the_other_branch_of_a_comparison_is_the_opposite_comparison() -> None:
+    adoption = adopted("{% if tone == 'a' %}\nA.\n{% else %}\nB.\n{% endif %}\n", file="p.j2")
+    assert "enabled=lambda params: params.tone == 'a'," in adoption.text
+    assert "enabled=lambda params: params.tone != 'a'," in adoption.text
+
+
 @pytest.mark.parametrize(
     ("original", "pieces", "same"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from dataclasses import dataclass, field, replace
@@ -473,8 +474,16 @@ def _titled(name: str) -> str:
     return name.replace("_", " ").strip().capitalize()
 
 
+_OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
+
+
 def _negated(condition: Condition) -> Condition:
-    return Condition(expression(f"not ({condition.text})"), f"not ({condition.source})")
+    text = f"not ({condition.text})"
+    match ast.parse(condition.text, mode="eval").body:
+        case ast.Compare(ops=[sign]) as node if opposite := _OPPOSITE.get(type(sign)):
+            node.ops = [opposite()]
+            text = ast.unparse(node)
+    return Condition(expression(text), f"not ({condition.source})")
 
 
 def _merged(sections: list[Section]) -> list[Section]:
