@@ -220,3 +220,126 @@ def test_the_prompts_of_a_folder_are_listed(
     assert "`{{#if x}}` is of Handlebars" in found["prompts/c.prompt"]["reason"]
     assert main(["adopt", str(tmp_path)]) == 0
     assert "4 prompts, 1 that can't be adopted as they are\n" in capsys.readouterr().out
+
+
+def test_the_call_is_rewritten_only_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "prompts.py").write_text('SYSTEM = "You help {who} with all things."\n')
+    use = tmp_path / "use.py"
+    source = (
+        b"\xef\xbb\xbfimport prompts\r\ndef f(w):\r\n    return prompts.SYSTEM.format(who=w)\r\n"
+    )
+    use.write_bytes(source)
+    new = "    return system.render(SystemParams(who=w)).text"
+    assert main(["adopt", "prompts.py:SYSTEM", "--rewrite-call", "--dry-run"]) == 0
+    assert f"\n+{new}\n" in capsys.readouterr().err
+    assert main(["adopt", "prompts.py:SYSTEM", "--dry-run", "--json"]) == 0
+    call = json.loads(capsys.readouterr().out)["rewrite"]
+    assert (call["path"], f"\n+{new}" in call["diff"]) == ("use.py", True)
+    assert main(["adopt", "prompts.py:SYSTEM"]) == 0
+    assert capsys.readouterr().out.endswith(f"{new.strip()[7:]}\n  which --rewrite-call does\n")
+    assert use.read_bytes() == source
+    (tmp_path / "system_prompt.py").unlink()
+    assert main(["adopt", "prompts.py:SYSTEM", "--rewrite-call"]) == 0
+    assert f"\n+{new}\n" in capsys.readouterr().out
+    expected = source.replace(
+        b"import prompts\r\n",
+        b"import prompts\r\nfrom system_prompt import SystemParams, system\r\n",
+    )
+    assert use.read_bytes() == expected.replace(
+        b"prompts.SYSTEM.format(who=w)", new.split("return ")[1].encode()
+    )
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_a_call_that_cannot_be_rewritten_leaves_all_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], protected: bool
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    use = tmp_path / "use.py"
+    call = "S.format(who=w)" if protected else "S.format(**w)"
+    use.write_text(f"S = 'You help {{who}} with all things.'\ndef f(w):\n    return {call}\n")
+    use.chmod(0o400 if protected else 0o600)
+    assert main(["adopt", f"{use}:S", "--rewrite-call"]) == 2
+    said = "is read-only" if protected else "use.py:3 doesn't show each value: s.render("
+    assert said in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"pyproject.toml", "use.py"}
+
+
+RULES = "# Rules\\n- Never promise a date to anyone.\\n- Be brief.\\n"
+
+
+def test_several_prompts_share_the_sections_that_they_have_in_common(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'app'\nversion = '1'\n")
+    (tmp_path / "bots.py").write_text(
+        f'SUPPORT = "You are a support agent.\\n\\n{RULES}"\n'
+        f'SALES_PROMPT = "You sell {{{{ what }}}}.\\n\\n{RULES}"\n'
+        'ASK = "You are a bot of {who}, nobody fills this in."\n'
+    )
+    (tmp_path / "other.py").write_text("SUPPORT = 'You are another agent of this other file.'\n")
+    (tmp_path / "shared_sections.py").write_text("mine = 1\n")
+    assert main(["adopt", ".", "bots.py:SUPPORT", "bots.py:SALES_PROMPT"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "wrote support_prompt.py: the prompt `support`, with sections of shared_sections_2.py\n"
+        in shown
+    )
+    assert "wrote sales_prompt.py: the prompt `sales_prompt`, with sections" in shown
+    assert shown.count("  same text ") == 2
+    assert (tmp_path / "shared_sections_2.py").read_text().count("Never promise a date") == 1
+    assert "Never promise" not in (tmp_path / "support_prompt.py").read_text()
+    assert (tmp_path / "shared_sections.py").read_text() == "mine = 1\n"
+    preview = foldline(tmp_path, "preview", "support_prompt.py").stdout
+    assert preview.endswith("# Rules\n\n- Never promise a date to anyone.\n- Be brief.\n")
+    assert main(["check", "."]) == 0
+    for module in ("support_prompt.py", "sales_prompt.py", "shared_sections_2.py"):
+        (tmp_path / module).unlink()
+    capsys.readouterr()
+    # A folder's list leaves out prompts of foldline's; what can't be adopted is said.
+    assert main(["adopt", ".", "--all", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in data["adopted"]] == [
+        *("support_prompt.py", "sales_prompt.py", "other_support_prompt.py"),
+    ]
+    assert all(one["same"] for one in data["adopted"])
+    assert "bots.py:ASK: {who} looks like a placeholder" in data["failed"][0]
+    assert main(["adopt", ".", "--all"]) == 1
+    refused = capsys.readouterr()
+    assert "support_prompt.py exists, and is left alone\n" in refused.err
+    assert refused.out == ""
+    assert main(["adopt", "bots.py", "--all"]) == 2
+    assert main(["adopt", "bots.py:SUPPORT", "bots.py:ASK", "--output", "x.py"]) == 2
+
+
+def test_nothing_outside_of_the_project_is_read_through_a_link(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root, outside):
+        folder.mkdir()
+        (folder / "pyproject.toml").touch()
+    monkeypatch.chdir(root)
+    text = "P = 'You are a bot that answers in verse, always.'\n"
+    (outside / "secret.py").write_text(text)
+    (root / "link.py").symlink_to(outside / "secret.py")
+    (root / "folder").symlink_to(outside)
+    (root / "loop").symlink_to(root)
+    (root / "here.py").write_text(text)
+    (root / "same.py").symlink_to(root / "here.py")
+    assert main(["adopt", ".", "--json"]) == 0
+    assert [one["target"] for one in json.loads(capsys.readouterr().out)] == ["here.py:P"]
+    assert main(["adopt", "link.py"]) == 2
+    assert f"link.py links out of {root}: name {outside / 'secret.py'}" in capsys.readouterr().err
+    assert main(["adopt", "same.py", "--dry-run"]) == 0
+    # A link that leads out isn't written through, either.
+    (root / "p_prompt.py").symlink_to(outside / "planted.py")
+    capsys.readouterr()
+    assert main(["adopt", "here.py"]) == 2
+    assert "p_prompt.py exists, and is left alone" in capsys.readouterr().err
+    assert {path.name for path in outside.iterdir()} == {"pyproject.toml", "secret.py"}

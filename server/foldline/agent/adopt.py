@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,23 @@ from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable, Iterator, Sequence
 
     from foldline.agent.verbs import Verbs
+    from foldline.backends.files.base import FileBackend
+    from foldline.ide.adopt.adoption import Adoption
+    from foldline.ide.adopt.listing import Listed
     from foldline.ide.adopt.model import AdoptError
+    from foldline.ide.adopt.rewrite import Rewritten
 
 DESCRIPTION = """\
 Turns a prompt into a prompt module: its headings into sections, its placeholders into a dataclass,
 conditions into `enabled`, loops into lists. FILE is a Python module with strings, f-strings,
 templates or chat messages, a text, Jinja or `.prompty` file, or YAML, TOML or JSON with prompts as
 values; nothing of it is executed. The calls that fill in a text are looked up in the workspace.
-With DIR, its prompts are listed. The new module is run and compared with the source for sample
-values: the exit status is 1 if the texts differ. What no section can show is kept as a remainder: a
-field, with the source in a comment."""
+With DIR, its prompts are listed, or with --all adopted. The new module is run and compared with the
+source for sample values: the exit status is 1 if the texts differ. What no section can show is kept
+as a remainder: a field, with the source in a comment."""
 STYLES = ("text", "f-string", "format", "percent", "replace", "template", "jinja", "messages")
 _STYLES = {
     "text": "the model is to see it as it is",
@@ -45,11 +51,13 @@ def register(verbs: Verbs) -> None:
         description=DESCRIPTION,
     )
     parser.add_argument(
-        "target",
+        "targets",
+        nargs="+",
         metavar="FILE[:NAME]|DIR",
         help="a file, and the variable, function or key in it that has the prompt; or a folder, to "
-        "list its prompts",
+        "list its prompts; several prompts, to write sections that they share once",
     )
+    parser.add_argument("--all", action="store_true", help="adopt all prompts of DIR")
     parser.add_argument(
         "--output",
         metavar="PATH",
@@ -66,84 +74,263 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--lstrip-blocks", action="store_true", help="of it: no blanks in front of a block"
     )
+    parser.add_argument(
+        "--rewrite-call",
+        action="store_true",
+        help="let the one place that makes the text render the prompt, and show the change",
+    )
     parser.add_argument("--json", action="store_true", help="print the module and the proof")
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    import asyncio
+    from foldline.ide.adopt.adoption import as_data, report
 
+    targets: list[str] = options.targets
+    folder = Path(targets[0])
+    if not folder.is_dir():
+        if options.all:
+            raise Refused("--all is for the prompts of a folder: name a folder")
+        if targets[1:]:
+            return _several([partial(_read, target, options) for target in targets], options)
+    elif targets[1:]:
+        return _several([partial(_read, target, options) for target in targets[1:]], options)
+    else:
+        root, found = _found(folder.resolve())
+        if not options.all:
+            return _list(root, found, options)
+        return _several([partial(_of_list, root, one) for one in found], options)
+    new = _compared(_read(targets[0], options))
+    rewritten = _rewritten(new, options)
+    if not options.dry_run:
+        _write(new.output, new.adoption.text)
+        if options.rewrite_call and rewritten is not None:
+            _replace(new, rewritten)
+    change = "" if rewritten is None else _change(new.files.root, rewritten)
+    if options.json:
+        call = None if rewritten is None else {"path": rewritten.path, "diff": change}
+        show(json_text({"path": new.shown, **as_data(new.adoption), "rewrite": call}))
+    elif options.dry_run:
+        show(new.adoption.text, end="")
+        complain("\n".join([*report(new.adoption), *([change] if options.rewrite_call else [])]))
+    else:
+        show("\n".join(_told(new, change, is_rewritten=options.rewrite_call)))
+    return FOUND if new.adoption.proof.is_same else NOTHING
+
+
+@dataclass(slots=True)
+class _New:
+    """A prompt that is adopted, where it is from, and the module to write."""
+
+    file: Path
+    files: FileBackend
+    adoption: Adoption
+    output: Path
+
+    @property
+    def shown(self) -> str:
+        from foldline.agent.targets import path_from_here
+
+        return path_from_here(self.output)
+
+
+def _read(target: str, options: Namespace) -> _New:
     from foldline.agent.scan import root_of
-    from foldline.agent.targets import file_and_name, path_from_here, write_new
+    from foldline.agent.targets import file_and_name
     from foldline.backends.files.local import LocalFileBackend
-    from foldline.ide.adopt.adoption import (
-        adopt,
-        as_data,
-        call_sites,
-        compare,
-        output_path,
-        read,
-        report,
-    )
+    from foldline.ide.adopt.adoption import adopt, output_path, read
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
 
     jinja = None
     if options.trim_blocks or options.lstrip_blocks:
         jinja = JinjaOptions(options.trim_blocks, options.lstrip_blocks)
     style = None if options.style is None else Style(options.style)
-    if Path(options.target).is_dir():
-        return _list(Path(options.target).resolve(), options)
     try:
-        file, name = file_and_name(options.target)
-        files = LocalFileBackend(root_of(file))
-        original = read(file, name=name, style=style, options=jinja, files=files)
-        adoption = asyncio.run(compare(adopt(original)))
-    except AdoptError as error:
-        raise _refused(options.target, error) from error
-    output = options.output or output_path(file, adoption)
-    written = path_from_here(output)
-    if not options.dry_run:
-        try:
-            write_new(output, adoption.text)
-        except FileExistsError as error:
+        file, name = file_and_name(target)
+        given = Path(target if name is None else target[: -len(name) - 1]).absolute()
+        root = root_of(given)
+        if not file.is_relative_to(root.resolve()):
             raise Refused(
-                f"{visible(written)} exists, and is left alone: choose another name with --output"
-            ) from error
-        except OSError as error:
-            raise Refused(f"{visible(written)}: {error.strerror}") from error
-    if options.json:
-        show(json_text({"path": written, **as_data(adoption)}))
-    elif options.dry_run:
-        show(adoption.text, end="")
-        complain("\n".join(report(adoption)))
-    else:
-        plan = adoption.plan
-        show(f"wrote {visible(written)}: the prompt `{plan.variable}`")
-        for line in report(adoption):
-            show(line)
-        show(
-            f"next\n  foldline preview {visible(written)}\n  foldline check {visible(written)}\n"
-            f"  then send `{plan.variable}.render(…).text` in place of `{visible(original.name)}`"
-        )
-        for use, new in call_sites(adoption):
-            where = f"{visible(use.file or path_from_here(file))}:{use.line}"
-            show(f"  {where}: {visible(new)}")
-    return FOUND if adoption.proof.is_same else NOTHING
+                f"{visible(target)} links out of {visible(str(root))}: name {visible(str(file))}"
+            )
+        files = LocalFileBackend(root_of(file))
+        adoption = adopt(read(file, name=name, style=style, options=jinja, files=files))
+    except AdoptError as error:
+        raise _refused(target, error) from error
+    return _New(file, files, adoption, options.output or output_path(file, adoption))
 
 
-def _list(folder: Path, options: Namespace) -> int:
-    """Show the prompts of a folder, and why some can't be adopted."""
-    from foldline.agent.scan import root_of
+def _of_list(files: FileBackend, listed: Listed) -> _New:
     from foldline.agent.targets import path_from_here
+    from foldline.ide.adopt.adoption import output_path
+
+    if listed.adoption is None:
+        shown = visible(path_from_here(files.root / listed.target))
+        raise Refused(f"{shown}: {visible(listed.reason)}")
+    file = files.root / listed.path
+    return _New(file, files, listed.adoption, output_path(file, listed.adoption))
+
+
+def _compared(new: _New, shared: str = "") -> _New:
+    import asyncio
+
+    from foldline.ide.adopt.adoption import compare
+    from foldline.ide.adopt.share import alone
+
+    plan = new.adoption.plan
+    proof = asyncio.run(compare(replace(new.adoption, text=alone(plan, shared)))).proof
+    new.adoption = replace(new.adoption, proof=proof)
+    return new
+
+
+def _write(output: Path, text: str) -> None:
+    from foldline.agent.targets import path_from_here, write_new
+
+    written = visible(path_from_here(output))
+    try:
+        write_new(output, text)
+    except FileExistsError as error:
+        raise Refused(
+            f"{written} exists, and is left alone: choose another name with --output"
+        ) from error
+    except OSError as error:
+        raise Refused(f"{written}: {error.strerror}") from error
+
+
+def _told(new: _New, change: str, *, is_rewritten: bool) -> Iterator[str]:
+    """Yield what was written, how it compares, and what comes next."""
+    from foldline.agent.targets import path_from_here
+    from foldline.ide.adopt.adoption import report
+    from foldline.ide.adopt.rewrite import call_sites
+
+    plan, written = new.adoption.plan, visible(new.shown)
+    yield f"wrote {written}: the prompt `{plan.variable}`"
+    yield from report(new.adoption)
+    if is_rewritten:
+        yield change
+    yield f"next\n  foldline preview {written}\n  foldline check {written}"
+    if is_rewritten:
+        return
+    name = visible(plan.original.name)
+    yield f"  then send `{plan.variable}.render(…).text` in place of `{name}`"
+    for use, call in call_sites(plan):
+        yield f"  {visible(use.file or path_from_here(new.file))}:{use.line}: {visible(call)}"
+    if change:
+        yield "  which --rewrite-call does"
+
+
+def _rewritten(new: _New, options: Namespace) -> Rewritten | None:
+    """Return the file that makes the text, rewritten; None where that isn't possible.
+
+    Raises:
+        Refused: It isn't possible, and asked for.
+    """
+    from foldline.backends.errors import PathError
+    from foldline.ide.adopt.model import AdoptError
+    from foldline.ide.adopt.rewrite import rewrite
+
+    try:
+        if not new.adoption.proof.is_same:
+            raise AdoptError("the new prompt isn't proved to show the same text")
+        paths = [new.files.resolve_unsaved(str(path.resolve())) for path in (new.file, new.output)]
+        return rewrite(new.adoption.plan, new.files, *paths)
+    except (AdoptError, PathError) as error:
+        if not options.rewrite_call:
+            return None
+        why = visible(str(error))
+        raise Refused(f"nothing is written, as no call can be rewritten: {why}") from error
+
+
+def _replace(new: _New, rewritten: Rewritten) -> None:
+    from foldline.agent.install.files import read, replace
+
+    root = new.files.root
+    try:
+        before = read(root / rewritten.path, root) or ""
+        mark = "\ufeff" if before.startswith("\ufeff") else ""
+        replace(root / rewritten.path, mark + rewritten.before, mark + rewritten.after, root)
+    except Refused:
+        new.output.unlink()
+        raise
+
+
+def _change(root: Path, rewritten: Rewritten) -> str:
+    from foldline.agent.install.files import diff
+    from foldline.agent.targets import path_from_here
+
+    shown = path_from_here(root / rewritten.path)
+    lines = diff(shown, rewritten.before, rewritten.after).splitlines()
+    return "\n".join(map(visible, lines))
+
+
+def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
+    """Adopt several prompts; the sections that those of one folder share become a module."""
+    from foldline.ide.adopt.adoption import as_data, verdict
+    from foldline.ide.adopt.model import free_name
+    from foldline.ide.adopt.share import share
+    from foldline.ide.adopt.write import module_text
+
+    if options.output or options.rewrite_call:
+        raise Refused("--output and --rewrite-call are for one prompt")
+    folders: dict[Path, list[_New]] = {}
+    failed: list[str] = []
+    for reader in readers:
+        try:
+            new = reader()
+            group = folders.setdefault(new.output.parent, [])
+            if any(new.output == other.output for other in group):
+                new.output = new.file.with_name(f"{new.file.stem}_{new.output.name}")
+            if new.output.exists() or any(new.output == other.output for other in group):
+                raise Refused(f"{visible(new.shown)} exists, and is left alone")
+            group.append(new)
+        except Refused as error:
+            failed.append(str(error))
+    told: list[dict[str, object]] = []
+    for folder, group in folders.items():
+        stems = {path.stem for path in folder.glob("*.py")}
+        stem = free_name("shared_sections", stems, "_")
+        plans = [new.adoption.plan for new in group]
+        text = share(plans, f".{stem}" if "__init__" in stems else stem)
+        if text and not options.dry_run:
+            _write(folder / f"{stem}.py", text)
+        for new in group:
+            _compared(new, text)
+            new.adoption = replace(new.adoption, text=module_text(new.adoption.plan))
+            if not options.dry_run:
+                _write(new.output, new.adoption.text)
+            shared = {"path": f"{stem}.py", "text": text} if new.adoption.plan.shared else None
+            told.append({"path": new.shown, **as_data(new.adoption), "shared": shared})
+            if not options.json:
+                verb = "would write" if options.dry_run else "wrote"
+                more = f", with sections of {stem}.py" if shared else ""
+                name = new.adoption.plan.variable
+                show(f"{verb} {visible(new.shown)}: the prompt `{name}`{more}")
+                show("\n".join(f"  {line}" for line in verdict(new.adoption)))
+    if options.json:
+        show(json_text({"adopted": told, "failed": failed}))
+    elif failed or not told:
+        complain("\n".join(failed) or "no prompts")
+    return FOUND if told and not failed and all(one["same"] for one in told) else NOTHING
+
+
+def _found(folder: Path) -> tuple[FileBackend, list[Listed]]:
+    """Return the workspace of a folder, and the prompts below it."""
+    from foldline.agent.scan import root_of
     from foldline.backends.files.local import LocalFileBackend
-    from foldline.ide.adopt.adoption import count
     from foldline.ide.adopt.listing import prompts_of
 
-    root = root_of(folder)
-    found = list(prompts_of(LocalFileBackend(root), folder.relative_to(root).as_posix()))
-    shown = [replace(one, target=path_from_here(root / one.target)) for one in found]
+    files = LocalFileBackend(root_of(folder))
+    return files, list(prompts_of(files, folder.relative_to(files.root).as_posix()))
+
+
+def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> int:
+    """Show the prompts of a folder, and why some can't be adopted."""
+    from foldline.agent.targets import path_from_here
+    from foldline.ide.adopt.adoption import count
+
+    shown = [replace(one, target=path_from_here(files.root / one.target)) for one in found]
     if options.json:
-        show(json_text([asdict(one) for one in shown]))
+        show(json_text([one.as_data() for one in shown]))
         return FOUND if found else NOTHING
     for one in shown:
         fields = "" if one.fields is None else f", {count(one.fields, 'field')}"

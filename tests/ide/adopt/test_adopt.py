@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,7 +182,7 @@ def test_a_hostile_template_ends_without_a_proof(
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("x = (", None, "which runs foldline: '(' was never closed; if it is for a newer"),
+        ("x = (", None, "which runs foldline: '(' was never closed"),
         ("x = 1", None, "no string that looks like a prompt"),
         ("PROMPT = 'You are a bot that answers questions in verse.'", "PROMT", "mean PROMPT?"),
         (
@@ -212,6 +213,35 @@ def test_a_template_that_is_none_is_refused(text: str, message: str) -> None:
     with pytest.raises(AdoptError) as refused:
         adopted(text, file="p.j2", style=Style.JINJA)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "minor"),
+    [
+        ('P = f"You help {d["k"]} now."', 12),
+        ("type Names = list[str]", 12),
+        ("def first[T](items: list[T]) -> T: ...", 12),
+        ("class Box[T = int]: ...", 13),
+        ("P = t'You help {name}.'", 14),
+        ("try: ...\nexcept ValueError, TypeError: ...", 14),
+        ("P = 'You help'  )", None),
+    ],
+)
+def test_source_for_a_newer_python_names_it(
+    line: str, minor: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(text: str) -> ast.Module:
+        # As the oldest Python that foldline runs on does.
+        raise SyntaxError("invalid syntax", ("p.py", text.count("\n") + 1, 1, None))
+
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
+    monkeypatch.setattr(ast, "parse", refuse)
+    with pytest.raises(AdoptError) as refused:
+        adopted(line)
+    install = (
+        f"; Python 3.{minor} may read it: install foldline with that, `uv tool install --python"
+    )
+    assert str(refused.value).partition("invalid syntax")[2].startswith(install) is bool(minor)
 
 
 def test_types_come_from_annotations_defaults_and_call_sites() -> None:

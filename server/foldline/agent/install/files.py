@@ -95,3 +95,14 @@ def _mode(target: Path) -> int:
         why = "is read-only" if status.st_nlink == 1 else "has other names, by hard links"
         raise InstallError(f"{target} {why}: change it yourself, --dry-run shows how")
     return status.st_mode & 0o777
+
+
+def diff(file: str, before: str | None, after: str | None) -> str:
+    """Return how a file changes; None is a file that isn't there."""
+    from difflib import unified_diff
+
+    old, new = ("/dev/null" if text is None else file for text in (before, after))
+    lines = unified_diff(
+        (before or "").splitlines(), (after or "").splitlines(), old, new, lineterm=""
+    )
+    return "".join(f"{line}\n" for line in lines)

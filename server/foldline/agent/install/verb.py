@@ -45,7 +45,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.install.files import InstallError, UnparsableError, read, replace
+    from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
     from foldline.agent.targets import path_from_here
     from foldline.agent.terminal import show
 
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
         show(f"foldline {state} {shown} already")
         return 0
     new = None if options.remove and after.strip() in ("", "{}") else after
-    show(_diff(shown, before, new), end="")
+    show(diff(shown, before, new), end="")
     if options.dry_run:
         show("Nothing is written: --dry-run.")
         return 0
@@ -137,13 +137,3 @@ def _command(options: Namespace) -> list[str]:
     )
     program = str(beside) if beside.is_file() else shutil.which("foldline")
     return [program, *words] if program else [sys.executable, "-m", "foldline.agent", *words]
-
-
-def _diff(file: str, before: str | None, after: str | None) -> str:
-    from difflib import unified_diff
-
-    old, new = ("/dev/null" if text is None else file for text in (before, after))
-    lines = unified_diff(
-        (before or "").splitlines(), (after or "").splitlines(), old, new, lineterm=""
-    )
-    return "".join(f"{line}\n" for line in lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,11 @@ from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.adopt import data_files, find
-from foldline.ide.adopt.model import AdoptError, Kind, Style, Text
+from foldline.ide.adopt.model import AdoptError, Kind, Style, Text, Use
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import UNTRUSTED, prove
 from foldline.ide.adopt.read import read_candidate
+from foldline.ide.adopt.rewrite import call_sites
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.uses import (
     TEMPLATES,
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import JinjaOptions, Original, Use
+    from foldline.ide.adopt.model import JinjaOptions, Original
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
 
 LONG = 1_500
 """A section of so many characters is offered to be summarized."""
 MOST_LONG = 5
+_IN_PLACE = (Style.TEXT, Style.FSTRING, Style.MESSAGES)
+"""The styles of texts that are filled in where they stand."""
 _PYTHON = (".py", ".pyi")
 
 
@@ -101,6 +103,7 @@ def read(
     style: Style | None = None,
     options: JinjaOptions | None = None,
     files: FileBackend | None = None,
+    line: int | None = None,
 ) -> Original:
     """Read a prompt of a file.
 
@@ -111,6 +114,7 @@ def read(
         style: The style of a text; None for the one that it seems to be in.
         options: Those of the Jinja environment, for a file that is a template.
         files: The workspace, in which calls that fill in the text are looked for.
+        line: Without a name, the prompt of this line of a module is meant, if there is one.
 
     Raises:
         AdoptError: The file has no such prompt, or several, or its style has to be named.
@@ -122,6 +126,14 @@ def read(
     found = prompts_in(file, module, is_whole=style is not None and name is None)
     if name is not None and found and not found[0].name_is_key:
         raise AdoptError("the file is one prompt: only modules and data files have names")
+    if name is None and line is not None and line < len(module.starts):
+        offset = module.starts[line]
+        here = [one for one in found if one.start <= offset < one.end]
+        here = [one for one in here if one.is_likely] or here
+        # The innermost text: a function is one, and has some in it.
+        least = min((one.end - one.start for one in here), default=0)
+        found = [one for one in here if one.end - one.start == least] or found
+        name = here[0].name if len(found) == len(here) == 1 else None
     candidate = _chosen(found, name, module)
     calls: dict[str, Calls] = {}
     if files is not None and candidate.is_code:
@@ -175,7 +187,14 @@ def original_of(
         uses += calls.uses
     if style in (Style.FSTRING, Style.MESSAGES) and not candidate.is_code:
         raise AdoptError(f"a text that isn't in a Python module can't have the style {style}")
-    return read_candidate(candidate, style or _style(candidate, calls), uses)
+    original = read_candidate(candidate, style or _style(candidate, calls), uses)
+    node = candidate.node
+    if not candidate.is_code or uses or original.style not in _IN_PLACE:
+        return original
+    is_other = original.style is Style.MESSAGES and not find.is_plain_list(node)
+    if original.lost or is_other or any(one.source for one in original.messages):
+        return original
+    return replace(original, uses=(Use(original.style, ast.unparse(node), node.lineno),))
 
 
 def _style(candidate: Candidate, calls: Calls | None) -> Style:
@@ -278,17 +297,6 @@ def report(adoption: Adoption) -> Iterator[str]:
     yield from verdict(adoption)
 
 
-def call_sites(adoption: Adoption) -> Iterator[tuple[Use, str]]:
-    """Yield the calls that fill in the source, and what to send in place of each."""
-    plan = adoption.plan
-    for use in plan.original.uses:
-        holes = {re.sub(r"\W+", " ", hole).strip().lower(): given for hole, given in use.holes}
-        known = {**{source: source for source in use.arguments}, **holes, **use.keywords}
-        given = [f"{field.name}={known.get(field.source, '…')}" for field in plan.fields]
-        params = f"{plan.class_name}({', '.join(given)})" if given else ""
-        yield use, f"{plan.variable}.render({params}).text"
-
-
 def as_data(adoption: Adoption) -> dict[str, object]:
     """Return the module, what is left to do, and the proof, for programs."""
     plan, proof = adoption.plan, adoption.proof
@@ -303,7 +311,7 @@ def as_data(adoption: Adoption) -> dict[str, object]:
         ],
         "calls": [
             {"path": use.file, "line": use.line, "source": use.source, "replacement": new}
-            for use, new in call_sites(adoption)
+            for use, new in call_sites(plan)
         ],
         "left_out": list(plan.original.lost),
         "notes": [*plan.original.notes, *plan.notes],

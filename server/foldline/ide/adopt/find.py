@@ -86,7 +86,7 @@ class Candidate:
     def source(self, node: ast.expr) -> str:
         """Return an expression as the module has it; the text of one that isn't in Python."""
         if self.is_code:
-            return ast.get_source_segment(self.module.text, node) or ast.unparse(node)
+            return self.module.segment(node)
         return text_of(self.module, node) or ast.unparse(node)
 
     @property
@@ -153,7 +153,7 @@ def guesses(candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
     for use in uses:
-        scope = None if use.file else _scope_of(candidate.module.tree, use.line)
+        scope = None if use.file else scope_of(candidate.module.tree, use.line)
         parameters = {} if scope is None else _of_function(scope)
         for name, source in use.keywords.items():
             known = parameters.get(source)
@@ -266,6 +266,19 @@ def messages_in(node: ast.expr) -> list[ChatMessage] | None:
     return [one._replace(is_template=is_template and one.is_template) for one in known]
 
 
+def is_plain_list(node: ast.expr) -> bool:
+    """Return True for a list of dictionaries with a role and a text, and nothing else."""
+    items = node.elts if isinstance(node, ast.List) else [None]
+    return all(isinstance(item, ast.Dict) and len(item.keys) == 2 for item in items)
+
+
+def _is_section(module: Module, call: ast.Call) -> bool:
+    """Return True for what a prompt module of foldline's is made of."""
+    func = call.func.value if isinstance(call.func, ast.Subscript) else call.func
+    name = (dotted(func) or "").partition(".")[0]
+    return module.imports.get(name, "").startswith("foldline")
+
+
 @dataclass(frozen=True, slots=True)
 class _Finder:
     """Walks the statements of a module, a class or a function."""
@@ -304,7 +317,8 @@ class _Finder:
     ) -> tuple[ast.expr, ast.stmt, str]:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
         last = rest[0]
-        for statement in rest[1:]:
+        is_text = pieces_of(self.module, node) is not None
+        for statement in rest[1:] if is_text else ():
             if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
                 if not isinstance(statement.op, ast.Add):
                     break
@@ -347,7 +361,7 @@ class _Finder:
         """Yield the messages and prompts among the arguments of calls in a statement."""
         counts: dict[str, int] = {}
         for call in _calls(statement):
-            if call is covered and callee_of(call) in TEMPLATES:
+            if (call is covered and callee_of(call) in TEMPLATES) or _is_section(self.module, call):
                 continue
             given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
             for name, value in [*(("messages", one) for one in call.args), *given]:
@@ -364,8 +378,9 @@ class _Finder:
 
     def _is_likely(self, node: ast.expr, style: Style) -> bool:
         pieces = pieces_of(self.module, node) or []
-        length = sum(len(piece.strip()) for piece in pieces if isinstance(piece, str))
-        return length >= (SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES)
+        texts = [piece.strip() for piece in pieces if isinstance(piece, str)]
+        has_values = style is not Style.TEXT or any(_FIELD.search(text) for text in texts)
+        return sum(map(len, texts)) >= (SHORTEST_WITH_VALUES if has_values else SHORTEST)
 
     def _style(self, name: str, node: ast.expr) -> Style | None:
         if messages_in(node):
@@ -526,7 +541,8 @@ def _written(node: ast.expr) -> str:
     return one_line(value) if isinstance(value, str) else repr(value)
 
 
-def _scope_of(tree: ast.Module, line: int) -> Function | None:
+def scope_of(tree: ast.Module, line: int) -> Function | None:
+    """Return the innermost function around a line."""
     found = None
     for node in ast.walk(tree):
         if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):

@@ -17,19 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.files.base import FileBackend
+    from foldline.backends.files.source import Source
+    from foldline.ide.adopt.adoption import Adoption
     from foldline.ide.adopt.find import Candidate
     from foldline.ide.adopt.uses import Calls
 
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""
 
-_WORDS = re.compile(r"prompt|instruction|system_?message|persona|template|messages", re.I)
+_WORDS = re.compile(r"prompt|instruction|system_?message|persona|messages", re.I)
 _SPEAKS = re.compile(
     r"\b(You are|You're|You will|Your (task|job|role|goal)|Act as|Please|Answer)\b"
 )
-_SOURCES = re.compile(r"(?i)prompt|you are|instruction|[\"']role[\"']|system")
+_SOURCES = re.compile(
+    r"(?i:(?:prompt|instruction|system_?message|persona)\w*[\"']?\s*[=(:])"
+    r"|[\"']role[\"']|from_messages|SystemMessage|" + _SPEAKS.pattern
+)
+"""What a file has that is worth parsing."""
 _DATA = (".json", ".toml", ".yaml", ".yml")
 _TEXTS = (".md", ".txt")
+_TEMPLATES = (".prompty", ".prompt", *JINJA_SUFFIXES)
 _MADE = re.compile(r"(^|/)(package(-lock)?\.json|.*\.lock|pyproject\.toml|\.github/.*)$")
 
 
@@ -39,6 +46,7 @@ class Listed:
 
     Attributes:
         target: How `foldline adopt` names it: `FILE`, `FILE:NAME`.
+        name: The name in the file; empty for a file that is one prompt.
         style: Its shape in words.
         size: Its length in characters.
         fields: The number of its values; None if it can't be adopted as it is.
@@ -46,22 +54,36 @@ class Listed:
     """
 
     target: str
+    name: str
     line: int
     style: str
     size: int
     fields: int | None
     reason: str = ""
+    adoption: Adoption | None = None
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.target.removesuffix(f":{self.name}") if self.name else self.target
+
+    def as_data(self) -> dict[str, object]:
+        """Return all but the new module, for programs."""
+        return {name: getattr(self, name) for name in self.__slots__[:-1]}
 
 
 def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
     """Yield the prompts of the files below a folder that the workspace doesn't ignore."""
     found: list[tuple[str, Candidate]] = []
-    for path, text in _texts(files, folder):
+    for source in _sources(files, folder):
+        path = source.path
         try:
-            found += [(path, candidate) for candidate in _candidates(Path(path), text)]
+            if source.note or source.encoding != "utf-8":
+                raise AdoptError("it isn't in UTF-8")
+            found += [(path, candidate) for candidate in _candidates(Path(path), source.text)]
         except AdoptError as error:
             if "prompt" in path.lower():
-                yield Listed(path, 1, "", len(text), None, str(error))
+                yield Listed(path, "", 1, "", len(source.text), None, str(error))
     constants = {
         candidate.name: path
         for path, candidate in found
@@ -73,9 +95,10 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
 
 
 def _candidates(path: Path, text: str) -> Iterator[Candidate]:
-    is_named = "prompt" in str(path).lower() or path.suffix not in _DATA
+    is_told = "prompt" in str(path).lower()
+    is_named = is_told or path.suffix not in _DATA
     for candidate in prompts_in(path, module_of(path, text)):
-        is_known = is_named and not candidate.is_code
+        is_known = (is_told and candidate.scope is None) if candidate.is_code else is_named
         if candidate.is_likely and (is_known or _is_prompt(candidate)):
             yield candidate
 
@@ -88,30 +111,33 @@ def _is_prompt(candidate: Candidate) -> bool:
 
 
 def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
-    target = f"{path}:{candidate.name}" if candidate.name_is_key else path
+    name = candidate.name if candidate.name_is_key else ""
+    target = f"{path}:{name}" if name else path
     text = candidate.source(candidate.node)
     line, label = candidate.line, candidate.style.label
     try:
         original = original_of(candidate, calls=calls)
         adoption = adopt(original)
     except AdoptError as error:
-        return Listed(target, line, label, len(text), None, str(error))
+        return Listed(target, name, line, label, len(text), None, str(error))
     reason = "; ".join(lost.partition("\n")[0] for lost in original.lost if "message" in lost[:7])
     label = original.style.label
-    return Listed(target, line, label, len(text), len(adoption.plan.fields), reason)
+    return Listed(target, name, line, label, len(text), len(adoption.plan.fields), reason, adoption)
 
 
-def _texts(files: FileBackend, folder: str) -> Iterator[tuple[str, str]]:
+def _sources(files: FileBackend, folder: str) -> Iterator[Source]:
     for stamp in files.walk_folder(files.resolve(folder)):
         path = PurePosixPath(stamp.path)
         is_text = path.suffix in _TEXTS and "prompt" in stamp.path.lower()
-        is_known = path.suffix in (".py", ".prompty", ".prompt", *_DATA, *JINJA_SUFFIXES)
+        is_known = path.suffix in (".py", *_DATA, *_TEMPLATES)
         if not (is_text or is_known) or _MADE.search(stamp.path):
             continue
         try:
-            source = files.read_source(stamp.path)
+            source = files.load(stamp.path)
         except PathError:
             continue
-        told = "prompt" in stamp.path.lower() or _SOURCES.search(source.text)
+        # `page.html.j2` and `sshd.conf.j2` make something else.
+        is_template = path.suffix in _TEMPLATES and len(path.suffixes) == 1
+        told = is_template or "prompt" in stamp.path.lower() or _SOURCES.search(source.text)
         if len(source.data) <= LARGEST and told:
-            yield stamp.path, source.text
+            yield source

@@ -40,6 +40,8 @@ class Plan:
     sections: list[Section]
     fields: list[Field]
     notes: list[str] = field(default_factory=list)
+    shared: str = ""
+    """The module that it imports sections from."""
 
     def walk(self) -> Iterator[Section]:
         """Yield all sections, parents first."""

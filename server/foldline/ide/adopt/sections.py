@@ -92,6 +92,8 @@ class Section:
     role: str | None = None
     key: str = ""
     children: list[Section] = field(default_factory=list)
+    shared: str = ""
+    """The constant that has it, for several prompts."""
 
     def walk(self) -> Iterator[Section]:
         """Yield this section and all below it."""

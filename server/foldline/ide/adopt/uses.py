@@ -38,6 +38,12 @@ TEMPLATES = {
 }
 """The calls that make a template of a text, and the style of the text."""
 MESSAGE_LISTS = ("from_messages", "ChatPromptTemplate")
+_NEWER = {
+    14: re.compile(r"\b[rR]?[tT][rR]?[\"']|\bexcept\s+[\w.]+\s*,"),
+    13: re.compile(r"\b(?:class|def|type)\s+\w+\[[^\]]*="),
+    12: re.compile(r"^\s*type\s+\w|\b(?:class|def)\s+\w+\[|\b[rR]?[fF][rR]?[\"']"),
+}
+"""What a Python 3 of this minor version reads, and none before."""
 _HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
 _LANGCHAIN = {"f-string": Style.FORMAT, "jinja2": Style.JINJA, "mustache": Style.JINJA}
 
@@ -66,6 +72,12 @@ class Module:
     starts: list[int] = field(default_factory=list)
     """The offset of each line."""
 
+    def segment(self, node: ast.expr) -> str:
+        """Return the source of an expression; `ast` splits the whole module for each."""
+        first, last = self.starts[node.lineno - 1], self.starts[(node.end_lineno or 0) - 1]
+        end = len(self.text[first:last].encode()) + (node.end_col_offset or 0)
+        return self.text[first : last + end].encode()[node.col_offset : end].decode()
+
 
 def parse(text: str) -> Module:
     """Parse a module.
@@ -79,8 +91,7 @@ def parse(text: str) -> Module:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
         fault = error.msg if isinstance(error, SyntaxError) else error
         runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
-        newer = "if it is for a newer Python, install foldline with that"
-        raise AdoptError(f"{where}this isn't {runs}: {fault}; {newer}") from None
+        raise AdoptError(f"{where}this isn't {runs}: {fault}{_newer(text, error)}") from None
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     module = Module(text, tree, starts=starts)
     for statement in tree.body:
@@ -95,7 +106,20 @@ def parse(text: str) -> Module:
             inner = _named_text(pair[1]) or dotted(pair[1])
             if inner is not None and inner != pair[0]:
                 module.uses.setdefault(inner, []).extend(module.uses.get(pair[0], ()))
+                if pair[0] in module.styles:
+                    module.styles.setdefault(inner, module.styles[pair[0]])
     return module
+
+
+def _newer(text: str, error: Exception) -> str:
+    """Return which Python may read a line that this one doesn't, and what to do."""
+    number = error.lineno or 1 if isinstance(error, SyntaxError) else 1
+    line = "".join(text.split("\n")[number - 1 : number])
+    for minor, marks in _NEWER.items():
+        if sys.version_info < (3, minor) and marks.search(line):
+            install = f"`uv tool install --python 3.{minor} '.[all]'`"
+            return f"; Python 3.{minor} may read it: install foldline with that, {install}"
+    return ""
 
 
 def in_workspace(files: FileBackend, names: Mapping[str, str]) -> dict[str, Calls]:
@@ -115,7 +139,7 @@ def in_workspace(files: FileBackend, names: Mapping[str, str]) -> dict[str, Call
         if not stamp.path.endswith(".py"):
             continue
         with suppress(PathError, AdoptError):
-            text = files.read_source(stamp.path).text
+            text = files.load(stamp.path).text
             if word.search(text):
                 _gather(found, parse(with_line_feeds(text)), stamp.path, names)
     return found
@@ -183,8 +207,10 @@ def _note(module: Module, node: ast.AST) -> None:
     elif found := use_of(node):
         owner, use = found
         name = (_named_text(owner) if isinstance(owner, ast.Call) else None) or dotted(owner)
-        if name:
-            module.uses.setdefault(name, []).append(use)
+        known = module.uses.setdefault(name, []) if name else []
+        # The first of several `replace` is a part of the last one, which was noted before.
+        if name and not any(one.source.startswith(f"{use.source}.replace(") for one in known):
+            known.append(use)
             if use.style is not Style.TEMPLATE and _is_certain(use):
                 module.styles.setdefault(name, use.style)
     elif isinstance(node, ast.Call):

@@ -46,6 +46,7 @@ def _imports(plan: Plan) -> str:
         *(
             "EachSection" if section.each is not None else "MarkdownSection"
             for section in plan.walk()
+            if not section.shared
         ),
         *("joined" if kind.startswith("Annotated[tuple[") else "or_else" for kind in annotated),
     }
@@ -53,6 +54,8 @@ def _imports(plan: Plan) -> str:
     lines += ["from typing import Annotated"] if annotated else []
     shown = sorted(names, key=lambda name: (name[0].islower(), name))
     lines += [*([""] if lines else []), f"from foldline.prompts import {', '.join(shown)}"]
+    shared = sorted({section.shared for section in plan.walk() if section.shared})
+    lines += ["", f"from {plan.shared} import {', '.join(shared)}"] if shared else []
     return "\n".join(lines)
 
 
@@ -111,7 +114,7 @@ def _headings(plan: Plan) -> str:
 
 
 def _template(plan: Plan) -> str:
-    sections = [_section(plan, section, INDENT * 2) for section in plan.sections]
+    sections = [section_text(plan, section, INDENT * 2) for section in plan.sections]
     parts = [
         'ns="prompts"',
         f"key={one_line(plan.key)}",
@@ -126,8 +129,10 @@ def _block(head: str, parts: Iterable[str], end: str, indent: str = "") -> str:
     return "\n".join([head, *(f"{indent}{INDENT}{part}," for part in parts), f"{indent}{end}"])
 
 
-def _section(plan: Plan, section: Section, indent: str) -> str:
+def section_text(plan: Plan, section: Section, indent: str = "") -> str:
     """Return the expression that makes a section; `indent` is that of its line."""
+    if section.shared:
+        return section.shared
     inner, each = indent + INDENT, section.each
     needs_params = bool(section.fields or section.conditions) or each is not None
     types = plan.class_name if needs_params else "None"
@@ -146,7 +151,7 @@ def _section(plan: Plan, section: Section, indent: str) -> str:
         parts.append(f"separator={one_line(each.separator)}")
         parts.append(f"empty={quoted(each.empty, inner)}")
     if section.children:
-        children = [_section(plan, child, inner + INDENT) for child in section.children]
+        children = [section_text(plan, child, inner + INDENT) for child in section.children]
         parts.append(f"children={_block('[', children, ']', inner)}")
     return _block(f"{name}[{types}](", parts, ")", indent)
 

@@ -1,0 +1,232 @@
+"""Says what to send in place of a text, and rewrites the one place that makes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from foldline.ide.adopt.find import scope_of
+from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
+from foldline.ide.adopt.uses import (
+    FUNCTIONS,
+    TEMPLATES,
+    assigned,
+    callee_of,
+    parse,
+    text_argument,
+    use_of,
+)
+from foldline.ide.adopt.write import INDENT, WIDTH, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from foldline.backends.files.base import FileBackend
+    from foldline.ide.adopt.model import Field, Use
+    from foldline.ide.adopt.plan import Plan
+
+UNKNOWN = "…"
+"""A value that the source of a call doesn't show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A file of the workspace in which one expression renders the new prompt, before and after."""
+
+    path: str
+    line: int
+    before: str
+    after: str
+
+
+def call_sites(plan: Plan) -> Iterator[tuple[Use, str]]:
+    """Yield the places that make the text, and what to send in place of each."""
+    for use in plan.original.uses:
+        yield use, _rendered(plan, use, (plan.variable, plan.class_name), "")
+
+
+def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritten:
+    """Return the file that makes the text, with the new prompt in that place.
+
+    Args:
+        plan: The new prompt.
+        files: The workspace, to which the paths are relative.
+        source: The file of the text.
+        output: The new module.
+
+    Raises:
+        AdoptError: There isn't one such place, or it doesn't show all that the prompt needs.
+        PathError: The file can't be read.
+    """
+    if len(plan.original.uses) != 1:
+        shown = len(plan.original.uses) or "no"
+        raise AdoptError(f"one place is rewritten, and {shown} places that make the text are known")
+    (use,) = plan.original.uses
+    file = files.read_source(use.file or source)
+    data, where = file.data, f"{file.path}:{use.line}"
+    if file.note or file.encoding != "utf-8":
+        raise AdoptError(f"{file.path} isn't in UTF-8")
+    tree = parse(file.parse_data.decode()).tree
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
+    found = (one for one in nodes if one.lineno == use.line and ast.unparse(one) == use.source)
+    if (node := next(found, None)) is None:
+        raise AdoptError(f"{where}: several statements make the text")
+    owner = _owner(tree, node)
+    origin = _origin(tree, owner)
+    is_own = origin is not None or (
+        not use.file and ("." not in owner or owner == plan.original.name)
+    )
+    if not is_own or ("." in owner and not f".{owner}".endswith(f".{plan.original.name}")):
+        raise AdoptError(f"{where}: `{owner}` may be another text than `{plan.original.name}`")
+    names = [plan.variable, *([plan.class_name] if plan.fields else [])]
+    taken = {name for part in ast.walk(tree) for name in _names(part)}
+    local = [free_name(f"{name}_template", taken, "_") if name in taken else name for name in names]
+    newline = "\r\n" if b"\r\n" in data else "\n"
+    starts = [0, *(match.end() for match in re.finditer(b"\n", file.parse_data)), len(data)]
+    start = starts[node.lineno - 1] + node.col_offset
+    end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+    new = _rendered(plan, use, local, data[starts[node.lineno - 1] : start].decode(), newline)
+    if UNKNOWN in new:
+        raise AdoptError(f"{where} doesn't show each value: {new}")
+    module = _module(origin, file.path, source, output, files)
+    pairs = zip(names, local, strict=True)
+    imported = sorted(name if name == own else f"{name} as {own}" for name, own in pairs)
+    line = f"from {module} import {', '.join(imported)}{newline}"
+    head = [*takewhile(_leads, tree.body)]
+    comments = re.match(rb"(?:#[^\n]*\n)*", data)
+    place = starts[head[-1].end_lineno or 0] if head else len(comments[0] if comments else b"")
+    if not head or not isinstance(head[-1], ast.Import | ast.ImportFrom):
+        line = newline + line if head else line + newline * 2
+    after = (data[:place] + line.encode() + data[place:start] + new.encode() + data[end:]).decode()
+    try:
+        ast.parse(after)
+    except SyntaxError:
+        raise AdoptError(f"{where}: rewrite it yourself, as {new}") from None
+    return Rewritten(file.path, use.line, file.text, after)
+
+
+def _rendered(plan: Plan, use: Use, names: Sequence[str], before: str, newline: str = "\n") -> str:
+    """Return the expression that renders the prompt where a call fills in the source."""
+    given = [f"{field.name}={_value(field, use)}" for field in plan.fields]
+    head, tail = (f"{names[1]}(", ")") if given else ("", "")
+    call = f"{names[0]}.render({head}{', '.join(given)}{tail})"
+    if given and len(before) + len(call) > WIDTH:
+        indent = newline + before[: len(before) - len(before.lstrip())]
+        lines = "".join(f"{indent}{INDENT * 2}{one}," for one in given)
+        call = f"{names[0]}.render({indent}{INDENT}{head}{lines}{indent}{INDENT}){indent})"
+    if use.style is Style.MESSAGES:
+        pair = '{"role": message.role.value, "content": message.text}'
+        return f"[{pair} for message in {call}.messages]"
+    return f"{call}.text"
+
+
+def _value(field: Field, use: Use) -> str:
+    """Return the expression of a field's value at a call."""
+    if field.kind is Kind.REMAINDER or field.items is not None:
+        return UNKNOWN
+    if use.style in (Style.FSTRING, Style.MESSAGES):
+        return field.source
+    known = {source: source for source in (*use.arguments, *(given for _, given in use.holes))}
+    known |= {re.sub(r"\W+", "_", hole).strip("_").lower(): given for hole, given in use.holes}
+    known |= use.keywords
+    names = re.findall(r"[{(](\w+)", field.source)
+    if field.kind is Kind.COMPUTED and len(names) == 1 and names[0] in known:
+        # The source's own form: `{limit:.2f}`, `{user[name]}`, `%(limit)d`.
+        if use.style is Style.FORMAT:
+            return f"{one_line(field.source)}.format({names[0]}={known[names[0]]})"
+        if use.style is Style.PERCENT:
+            return f"{one_line(field.source)} % {{{one_line(names[0])}: {known[names[0]]}}}"
+    return known.get(field.source, UNKNOWN)
+
+
+def _owner(tree: ast.Module, node: ast.expr) -> str:
+    """Return the name of the text that a call fills in, through templates and variables.
+
+    Raises:
+        AdoptError: It may be another text.
+    """
+    found = use_of(node)
+    owner = None if found is None else found[0]
+    for _ in range(8):
+        if isinstance(owner, ast.Call) and callee_of(owner) in TEMPLATES:
+            if "Chat" in ast.unparse(owner.func) or "Message" in ast.unparse(owner.func):
+                raise AdoptError(f"`{ast.unparse(owner.func)}` makes messages")
+            owner = text_argument(owner)
+        elif isinstance(owner, ast.Name):
+            values = _values(tree, owner)
+            if len(values) > 1:
+                raise AdoptError(f"`{owner.id}` is assigned in several places")
+            if not values or not isinstance(values[0], ast.Name | ast.Attribute | ast.Call):
+                break
+            owner = values[0]
+    return ast.unparse(owner) if isinstance(owner, ast.Name | ast.Attribute) else ""
+
+
+def _values(tree: ast.Module, name: ast.Name) -> list[ast.expr | None]:
+    """Return what the function around a name, or else the module, binds to it."""
+    function = scope_of(tree, name.lineno)
+    top = [one for one in tree.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
+    for body in ([] if function is None else [function], top):
+        inner = [node for part in body for node in ast.walk(part)]
+        given = [pair[1] for node in inner if (pair := assigned(node)) and pair[0] == name.id]
+        bound = [node for node in inner if not _is_read(node) and name.id in _names(node)]
+        if bound:
+            return [*given, *[None] * (len(bound) - len(given))]
+    return []
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.alias) or isinstance(getattr(node, "ctx", None), ast.Load)
+
+
+def _names(node: ast.AST) -> list[str]:
+    """Return the names that a node binds or reads."""
+    found = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
+    return [name for name in found if isinstance(name, str) and not isinstance(node, ast.keyword)]
+
+
+def _leads(statement: ast.stmt) -> bool:
+    """Return True for an import or a docstring."""
+    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_text or isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _origin(tree: ast.Module, owner: str) -> tuple[int, str] | None:
+    """Return the level and the first package of the import that a name is from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if f"{owner}.".startswith(f"{alias.asname or alias.name}."):
+                    module = node.module if isinstance(node, ast.ImportFrom) else alias.name
+                    level = node.level if isinstance(node, ast.ImportFrom) else 0
+                    return level, (module or "").partition(".")[0]
+    return None
+
+
+def _module(
+    origin: tuple[int, str] | None, file: str, source: str, output: str, files: FileBackend
+) -> str:
+    """Return how a file imports the new module.
+
+    Raises:
+        AdoptError: It can't, or its imports don't say how.
+    """
+    here = PurePosixPath(file).parent.parts
+    new = PurePosixPath(output).with_suffix("").parts
+    old = PurePosixPath(source).with_suffix("").parts
+    level, first = origin or (int(files.exists(str(PurePosixPath(*here, "__init__.py")))), "")
+    if level:
+        same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(here, new[:-1], strict=False))])
+        found, dots = new[same:], "." * (len(here) - same + 1)
+    else:
+        root = old.index(first) if first in old else len(here)
+        found, dots = new[root:], ""
+        if new[:root] != old[:root]:
+            found = ()
+    if not found or not all(part.isidentifier() for part in found):
+        raise AdoptError(f"{file} doesn't show how to import {output}")
+    return dots + ".".join(found)

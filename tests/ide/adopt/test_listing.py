@@ -1,0 +1,53 @@
+"""The prompts of a folder are found without parsing what can't have one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.backends.files.local import LocalFileBackend
+from foldline.ide.adopt import adoption
+from foldline.ide.adopt.listing import prompts_of
+from foldline.ide.adopt.uses import Module, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_only_files_that_may_have_a_prompt_are_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+
+    def noted(text: str) -> Module:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(adoption, "parse", noted)
+    sources = {
+        "named.py": "REVIEW_PROMPT = 'Review this change, and say what is wrong.'\n",
+        "speaks.py": "TEXT = 'You are a bot that answers in verse, always.'\n",
+        "messages.py": "def f(q):\n    return [{'role': 'user', 'content': f'Question: {q}'}]\n",
+        "other.py": "import os\n\nMESSAGE = f'The system has no {os.sep} prompt to show here.'\n",
+    }
+    templates = ("support.j2", "page.html.j2")
+    for name in templates:
+        (tmp_path / name).write_text("Write to {{ customer }} about the order {{ number }}.\n")
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    found = [one.target for one in prompts_of(LocalFileBackend(tmp_path))]
+    assert found == ["messages.py:f", "named.py:REVIEW_PROMPT", "speaks.py:TEXT", "support.j2"]
+    assert sources["other.py"] not in parsed
+    assert len(parsed) == 3
+
+
+def test_the_sections_of_a_prompt_module_are_not_prompts(tmp_path: Path) -> None:
+    (tmp_path / "support_prompt.py").write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "support_prompt = PromptTemplate(ns='a', key='b', sections=[MarkdownSection[None](\n"
+        "    title='R', key='rules', template='You are a support agent of a large bookshop.')])\n"
+        "OLD = 'You are a bot that answers in verse, always.'\n"
+    )
+    found = [one.target for one in prompts_of(LocalFileBackend(tmp_path))]
+    assert found == ["support_prompt.py:OLD"]
