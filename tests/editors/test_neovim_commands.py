@@ -511,11 +511,48 @@ def test_a_new_prompt_is_written_and_shown(nvim: Neovim, acme: Path) -> None:
     (acme / "prompts" / "support.py").unlink()
 
 
-def test_a_string_becomes_a_prompt(nvim: Neovim, acme: Path) -> None:
+def test_the_text_at_the_cursor_becomes_a_prompt(nvim: Neovim, acme: Path) -> None:
     nvim.command("edit prompts/legacy.py")
-    chosen(nvim, "WELCOME")
+    # Nothing fills in `{name}` of the first line, so that the style is asked for.
+    chosen(nvim, "format")
     nvim.command("FoldlineAdopt")
-    nvim.wait("vim.fn.expand('%:t') ~= 'legacy.py'")
+    nvim.wait("vim.fn.expand('%:t') == 'greeting_prompt.py'")
+    assert "Hello ${name}, you are on ${plan}." in nvim.buffer()
+    nvim.command("silent! write")
+    nvim.command("edit prompts/legacy.py")
+    nvim.command("2")
+    nvim.command("FoldlineAdopt")
+    nvim.wait("vim.fn.expand('%:t') == 'welcome_prompt.py'")
+    nvim.command("silent! write")
+    for name in ("greeting", "welcome"):
+        (acme / "prompts" / f"{name}_prompt.py").unlink()
+
+
+def test_a_module_that_exists_is_opened_or_another_one_written(nvim: Neovim, acme: Path) -> None:
+    module, other = acme / "prompts" / "welcome_prompt.py", acme / "prompts" / "other.py"
+    module.write_text("mine = 1\n")
+    nvim.command("edit prompts/legacy.py")
+    chosen(nvim, "open ")
+    nvim.command("FoldlineAdopt WELCOME")
+    nvim.wait("vim.fn.expand('%:t') == 'welcome_prompt.py'")
+    assert nvim.buffer() == "mine = 1"
+    nvim.command("edit prompts/legacy.py")
+    chosen(nvim, "write another")
+    nvim.lua("typed = 'other.py'")
+    nvim.command("FoldlineAdopt WELCOME")
+    nvim.wait("vim.fn.expand('%:t') == 'other.py'")
     assert "PromptTemplate" in nvim.buffer()
     nvim.command("silent! write")
-    (acme / nvim.text("return vim.fn.expand('%:.')")).unlink(missing_ok=True)
+    assert module.read_text() == "mine = 1\n"
+    module.unlink()
+    other.unlink()
+
+
+def test_the_texts_of_a_folder_are_offered(nvim: Neovim, acme: Path) -> None:
+    nvim.command("edit prompts/legacy.py")
+    chosen(nvim, "prompts/legacy.py:WELCOME")
+    nvim.command("FoldlineAdopt prompts")
+    nvim.wait("vim.fn.expand('%:t') == 'welcome_prompt.py'")
+    assert "prompts/legacy.py:WELCOME  Jinja template, 54 characters, 2 fields" in offered(nvim)
+    nvim.command("silent! write")
+    (acme / "prompts" / "welcome_prompt.py").unlink()

@@ -48,7 +48,7 @@ def environment(chromium: str) -> dict[str, str]:
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    "part", ["launch", "page", "workbench", "untrusted", "controls", "shell", "grammar"]
+    "part", ["launch", "page", "workbench", "untrusted", "controls", "shell", "grammar", "adopting"]
 )
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     run(

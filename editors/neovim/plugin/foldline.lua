@@ -129,7 +129,7 @@ end, { nargs = '?', complete = 'file' })
 
 command('Adopt', 'Make a prompt module of a text in the file', function(args)
   foldline.adopt(args.fargs[1])
-end, { nargs = '?' })
+end, { nargs = '?', complete = 'dir' })
 
 command('Tokens', 'Show what the preview costs, and where its values come from', function(args)
   foldline.tokens({ mods = args.smods })

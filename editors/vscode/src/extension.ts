@@ -27,10 +27,11 @@ import { Previews, VIEW_TYPE } from './preview/previews';
 import { Sync } from './preview/sync';
 import { Server } from './server';
 import { showStatus } from './status';
+import { AdoptableView } from './views/adoptableView';
 import { CodeView, type CodeNode } from './views/codeView';
 import { PromptsView, type PromptsNode } from './views/promptsView';
 import { ReferencesView } from './views/referencesView';
-import type { PromptReference } from './wire';
+import type { AdoptablePrompt, PromptReference } from './wire';
 
 let running: Server | undefined;
 
@@ -41,6 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const listed = new ListedPrompts(server);
   const installation = new Installation(server);
   const prompts = new PromptsView(server);
+  const adoptable = new AdoptableView(server);
   const code = new CodeView(server);
   const references = new ReferencesView(server);
   const commands = new Commands(installation);
@@ -54,6 +56,7 @@ export function activate(context: vscode.ExtensionContext): void {
     server,
     previews,
     prompts,
+    adoptable,
     code,
     references,
     new Follower(server, previews, listed),
@@ -86,7 +89,11 @@ export function activate(context: vscode.ExtensionContext): void {
     commands.register('compareWithRevision', () => compareWithRevision(server, previews)),
     commands.register('goToPrompt', () => goToPrompt(server)),
     commands.register('newPrompt', () => newPrompt(server)),
-    commands.register('adoptPrompt', () => adoptPrompt(server)),
+    commands.register('adoptPrompt', (asked?: AdoptablePrompt | vscode.Uri) =>
+      // The editor's menu names its file.
+      adoptPrompt(server, asked instanceof vscode.Uri ? undefined : asked),
+    ),
+    commands.register('refreshAdoptable', () => adoptable.refresh()),
     commands.register('showTokenReport', () => showTokenReport(server, previews)),
     commands.register('showHealth', () => showHealth(server)),
     commands.register('lockPreview', () => previews.toggleLock()),

@@ -27,6 +27,16 @@ export interface ListedPrompt extends PromptReference {
   sections: Section[];
 }
 
+/** A text of the workspace that `foldline adopt` finds; without fields, as it is, it can't be one. */
+export interface AdoptablePrompt extends PromptReference {
+  target: string;
+  line: number;
+  style: string;
+  size: number;
+  fields: number | null;
+  reason: string;
+}
+
 /** A stretch of the request that begins where something changes more often than all before. */
 export interface CacheStage {
   first: string;
@@ -71,6 +81,8 @@ export interface Failure {
   /** Names that may have been meant. */
   near?: string[];
   styles?: string[];
+  /** The URI of the module that would have been written. */
+  exists?: string;
   file?: string | null;
   line?: number | null;
 }

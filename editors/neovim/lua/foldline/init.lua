@@ -192,11 +192,11 @@ function M.new(path)
   require('foldline.prompts').new(path)
 end
 
---- Makes a prompt module of a text in the file. Without a name it asks where there are several.
----@param name string?
-function M.adopt(name)
+--- Makes a prompt module of a text: of this name in the file, at the cursor, or of a folder's list.
+---@param target string?
+function M.adopt(target)
   on_code(function(client, bufnr)
-    require('foldline.prompts').adopt(client, bufnr, name)
+    require('foldline.prompts').adopt(client, bufnr, target)
   end)
 end
 

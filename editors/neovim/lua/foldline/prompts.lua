@@ -4,7 +4,7 @@ local M = {}
 local NEW_MS = 30000
 local EXAMPLE = 'prompts/support.py'
 
-local add_prompt, create, go_to_range, with_costs
+local add_prompt, adopt, adopt_beside, adopt_of_folder, create, go_to_range, with_costs
 
 --- Shows all prompts with their sections and tokens; a line leads to its source.
 ---@param client vim.lsp.Client
@@ -56,38 +56,25 @@ function M.new(path)
   end)
 end
 
---- Makes a prompt module of a string, an f-string, a template or messages of the file. Without a
---- name it asks where there are several.
+--- What the server can't know of an adoption, and the user can.
+---@class foldline.Adopting
+---@field uri lsp.DocumentUri
+---@field name string?
+---@field line integer?
+---@field style string?
+---@field output string?
+
+--- Makes a prompt module of a text of a file, by default the one at the cursor; of a folder it lists
+--- the texts first.
 ---@param client vim.lsp.Client
 ---@param bufnr integer
----@param name string?
----@param style string?
-function M.adopt(client, bufnr, name, style)
-  local foldline = require('foldline')
-  local uri = vim.uri_from_bufnr(bufnr)
-  local argument = { uri = uri, name = name, style = style, apply = true }
-  foldline.execute(client, 'prompt.adopt', argument, function(adopted)
-    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)))
-  end, function(err)
-    local data = foldline.some(err.data)
-    local names = type(data) == 'table' and foldline.some(data.near)
-    local styles = type(data) == 'table' and foldline.some(data.styles)
-    if names and not name then
-      vim.ui.select(names, { prompt = 'Adopt which text as a prompt?' }, function(chosen)
-        if chosen then
-          M.adopt(client, bufnr, chosen)
-        end
-      end)
-    elseif styles and not style then
-      vim.ui.select(styles, { prompt = err.message }, function(chosen)
-        if chosen then
-          M.adopt(client, bufnr, name, chosen)
-        end
-      end)
-    else
-      foldline.report(err)
-    end
-  end)
+---@param target string? a name in the file, or a folder
+function M.adopt(client, bufnr, target)
+  if target and vim.fn.isdirectory(target) == 1 then
+    return adopt_of_folder(client, vim.fs.abspath(target))
+  end
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  adopt(client, { uri = vim.uri_from_bufnr(bufnr), name = target, line = line })
 end
 
 --- Opens the preview in a browser.
@@ -193,6 +180,85 @@ function add_prompt(page, prompt, cost)
     end
   end
   add_sections(prompt.sections, 2)
+end
+
+---@param client vim.lsp.Client
+---@param folder string
+function adopt_of_folder(client, folder)
+  local foldline = require('foldline')
+  foldline.execute(client, 'prompt.adopt', { uri = vim.uri_from_fname(folder) }, function(answer)
+    if #answer.prompts == 0 then
+      return foldline.notify('no string or template below this folder looks like a prompt')
+    end
+    local function shown(prompt)
+      local fields = foldline.some(prompt.fields)
+      local values = fields and ('%d field%s'):format(fields, fields == 1 and '' or 's')
+      return ('%s  %s, %d characters, %s'):format(
+        prompt.target,
+        prompt.style,
+        prompt.size,
+        values or prompt.reason
+      )
+    end
+    local options = { prompt = 'Adopt which text as a prompt?', format_item = shown }
+    vim.ui.select(answer.prompts, options, function(prompt)
+      if prompt then
+        local name = prompt.name ~= '' and prompt.name or nil
+        adopt(client, { uri = prompt.uri, name = name })
+      end
+    end)
+  end)
+end
+
+---@param client vim.lsp.Client
+---@param chosen foldline.Adopting
+function adopt(client, chosen)
+  local foldline = require('foldline')
+  --- Asks for one of these, and adopts with it.
+  local function ask(field, choices, question)
+    vim.ui.select(choices, { prompt = question }, function(choice)
+      if choice then
+        adopt(client, vim.tbl_extend('force', chosen, { [field] = choice }))
+      end
+    end)
+  end
+  local argument = vim.tbl_extend('force', chosen, { apply = true })
+  foldline.execute(client, 'prompt.adopt', argument, function(adopted)
+    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)))
+  end, function(err)
+    local data = foldline.some(err.data)
+    data = type(data) == 'table' and data or {}
+    if foldline.some(data.exists) then
+      return adopt_beside(client, chosen, vim.uri_to_fname(data.exists))
+    elseif foldline.some(data.near) and not chosen.name then
+      return ask('name', data.near, 'Adopt which text as a prompt?')
+    elseif foldline.some(data.styles) and not chosen.style then
+      return ask('style', data.styles, err.message)
+    end
+    foldline.report(err)
+  end)
+end
+
+--- Opens the module that exists, or writes another one.
+---@param client vim.lsp.Client
+---@param chosen foldline.Adopting
+---@param file string
+function adopt_beside(client, chosen, file)
+  local name = vim.fs.basename(file)
+  local open = 'open ' .. name
+  local options = { prompt = name .. ' exists, and is left alone:' }
+  vim.ui.select({ open, 'write another module' }, options, function(choice)
+    if choice == open then
+      vim.cmd.edit(vim.fn.fnameescape(file))
+    elseif choice then
+      local question = { prompt = 'Module to write: ', default = name:gsub('%.py$', '_2.py') }
+      vim.ui.input(question, function(typed)
+        if typed and typed ~= '' then
+          adopt(client, vim.tbl_extend('force', chosen, { output = typed }))
+        end
+      end)
+    end
+  end)
 end
 
 ---@param target foldline.Target

@@ -1,42 +1,53 @@
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 
 import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
+import type { AdoptablePrompt } from '../wire';
 
-/** *Adopt as Prompt*: a prompt module from a string, template or messages of the active editor. */
-export async function adoptPrompt(server: Server): Promise<void> {
+interface Chosen {
+  name?: string | undefined;
+  line?: number | undefined;
+  style?: string | undefined;
+  output?: string | undefined;
+}
+
+/**
+ * *Adopt as Prompt*: a prompt module from a string, template or messages, of the view of texts or
+ * at the cursor. The server offers to rewrite the call.
+ */
+export async function adoptPrompt(server: Server, listed?: AdoptablePrompt): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  if (editor?.document.languageId !== 'python') {
-    throw new Error('Open the Python file whose text is to become a prompt.');
+  const uri = listed?.uri ?? editor?.document.uri.toString();
+  if (uri === undefined) {
+    throw new Error('Open the file whose text is to become a prompt.');
   }
-  const uri = editor.document.uri.toString();
-  const chosen: { name?: string; style?: string } = {};
-  let adopted: { uri: string } | undefined;
-  while (adopted === undefined) {
+  const chosen: Chosen =
+    listed === undefined
+      ? { line: editor?.selection.active.line }
+      : { name: listed.name || undefined };
+  for (;;) {
     try {
-      adopted = await server.execute<{ uri: string }>('prompt.adopt', {
-        uri,
-        apply: true,
-        ...chosen,
-      });
+      const argument = { uri, apply: true, ...chosen };
+      const adopted = await server.execute<{ uri: string }>('prompt.adopt', argument);
+      await vscode.window.showTextDocument(vscode.Uri.parse(adopted.uri));
+      return;
     } catch (error) {
-      if (!(await choose(editor, error, chosen))) {
+      if (!(await choose(error, chosen))) {
         return;
       }
     }
   }
-  await vscode.window.showTextDocument(vscode.Uri.parse(adopted.uri));
 }
 
 /** Lets the user say what the server can't know; false if the user doesn't. */
-async function choose(
-  editor: vscode.TextEditor,
-  error: unknown,
-  chosen: { name?: string; style?: string },
-): Promise<boolean> {
-  const { near: names = [], styles = [] } = failureOf(error) ?? {};
+async function choose(error: unknown, chosen: Chosen): Promise<boolean> {
+  const { near: names = [], styles = [], exists } = failureOf(error) ?? {};
+  if (exists !== undefined) {
+    return chooseModule(vscode.Uri.parse(exists), chosen);
+  }
   if (names.length > 0 && chosen.name === undefined) {
-    chosen.name = nameAt(editor, names) ?? (await pick(names, 'Which text becomes a prompt?'));
+    chosen.name = await pick(names, 'Which text becomes a prompt?');
     return chosen.name !== undefined;
   }
   if (styles.length > 0 && chosen.style === undefined) {
@@ -46,13 +57,22 @@ async function choose(
   throw error;
 }
 
-/** The one of these names on the line of the cursor, such as `LETTER` in `LETTER = "…"`. */
-function nameAt(
-  { document, selection }: vscode.TextEditor,
-  names: readonly string[],
-): string | undefined {
-  const words: readonly string[] = document.lineAt(selection.active.line).text.match(/\w+/g) ?? [];
-  return names.find((name) => words.includes(name));
+/** Opens the module that is there, or asks for the name of another one. */
+async function chooseModule(module: vscode.Uri, chosen: Chosen): Promise<boolean> {
+  const name = path.basename(module.fsPath);
+  const open = `Open ${name}`;
+  const choice = await pick([open, 'Write Another Module…'], `${name} exists, and is left alone.`);
+  if (choice === open) {
+    await vscode.window.showTextDocument(module);
+  }
+  if (choice === undefined || choice === open) {
+    return false;
+  }
+  chosen.output = await vscode.window.showInputBox({
+    prompt: 'The module to write, beside the text',
+    value: name.replace(/\.py$/, '_2.py'),
+  });
+  return chosen.output !== undefined;
 }
 
 function pick(names: readonly string[], placeHolder: string): Thenable<string | undefined> {

@@ -37,11 +37,14 @@ export function promptAt(
 }
 
 async function offerOthers(): Promise<void> {
-  const commands = { 'Go to Prompt…': 'goToPrompt', 'New Prompt': 'newPrompt' } as const;
+  const commands = {
+    'Adopt as Prompt': 'adoptPrompt',
+    'Go to Prompt…': 'goToPrompt',
+    'New Prompt': 'newPrompt',
+  } as const;
   const choice = await vscode.window.showInformationMessage(
-    'foldline: there is no prompt in this file. One is a PromptTemplate at the level of the module.',
-    'Go to Prompt…',
-    'New Prompt',
+    'foldline: there is no prompt in this file. One is a PromptTemplate at the level of the module; a string or a template can be adopted as one.',
+    ...(Object.keys(commands) as (keyof typeof commands)[]),
   );
   if (choice !== undefined) {
     await vscode.commands.executeCommand(`foldline.${commands[choice]}`);
