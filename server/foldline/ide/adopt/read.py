@@ -187,7 +187,9 @@ class _Reader:
                     continue
                 if not name or name.isdecimal():
                     count += 1
-                    yield self._positional(int(name or count - 1))
+                    form = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+                    formatted = f"'{{{form}}}'.format(@)" if form else ""
+                    yield self._positional(int(name or count - 1), formatted)
                     continue
                 extra = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
                 if name.isidentifier() and not extra:
@@ -208,7 +210,8 @@ class _Reader:
             if match["form"] == "%":
                 yield Text("%")
             elif (name := match["name"]) is None:
-                yield self._positional(count)
+                form = match["form"]
+                yield self._positional(count, "" if form == "s" else f"'%{form}' % (@,)")
                 count += 1
             elif match["form"] == "s":
                 yield Slot(name)
@@ -223,9 +226,13 @@ class _Reader:
         """The arguments of the first call that has some."""
         return next((use.arguments for use in self.uses if use.arguments), ())
 
-    def _positional(self, place: int) -> Slot:
+    def _positional(self, place: int, formatted: str = "") -> Slot:
+        """Return the value at a place; `@` in the expression that formats it stands for it."""
         source = self._given[place] if place < len(self._given) else ""
         is_known = bool(source) and not source.startswith(("'", '"', "*"))
+        if formatted and source:
+            hint = source if is_known else f"value_{place}"
+            return Slot(formatted.replace("@", source), Kind.COMPUTED, hint=hint)
         return Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
 
     def replaced(self, text: str) -> Iterator[Text | Slot]:

@@ -133,6 +133,8 @@ def _value(field: Field, use: Use) -> str:
     known = {source: source for source in (*use.arguments, *(given for _, given in use.holes))}
     known |= {re.sub(r"\W+", "_", hole).strip("_").lower(): given for hole, given in use.holes}
     known |= use.keywords
+    if field.kind is Kind.COMPUTED and field.source.startswith("'"):
+        return field.source
     names = re.findall(r"[{(](\w+)", field.source)
     if field.kind is Kind.COMPUTED and len(names) == 1 and names[0] in known:
         # The source's own form: `{limit:.2f}`, `{user[name]}`, `%(limit)d`.
