@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped] # No stubs for three lines.
+import yaml
 
 pytestmark = pytest.mark.real
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import yaml  # type: ignore[import-untyped] # No stubs for three lines.
+import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # Likewise.
 
 from make_release import (
