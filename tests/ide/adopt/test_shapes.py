@@ -39,6 +39,13 @@ SHAPES = [
         ["Answer in {json} now."],
     ),
     (
+        "steps.py",
+        "P",
+        "P = 'Answer <A> with <B>.'\ndef f(q, r):\n    p = P.replace('<A>', q)\n"
+        "    p = p.replace('<B>', r)\n    return p\n",
+        ["Answer <a> with <b>."],
+    ),
+    (
         "inline.py",
         "f",
         "def f(q):\n    return 'Answer {q}, and {{x}} stays.'.format(q=q)\n",
@@ -155,6 +162,80 @@ SHAPES = [
     ),
     ("a.json", None, '{"a": ', "this isn't JSON"),
     ("a.yaml", None, "a: [", "this isn't YAML"),
+    (
+        "behind.py",
+        "f.p",
+        "def f(q):\n    if q:\n        p = f'You are a bot. {q}'\n    else:\n        p = q\n"
+        "    if q:\n        p += 'x'\n    return p\n",
+        "built step by step: `p` is changed again in line 6",
+    ),
+    (
+        "inner.py",
+        "P",
+        "P = 'You are a bot that answers in verse.'\ndef f(q):\n    P = q\n    return P\n",
+        ["You are a bot that answers in verse."],
+    ),
+    (
+        "branches.py",
+        "f.p_2",
+        "def f(q):\n    if q:\n        p = 'You are a bot. {q}'\n    else:\n"
+        "        p = 'You are a cook. {q}'\n    return p.format(q=q)\n",
+        ["You are a cook. <q>"],
+    ),
+    (
+        "partial.py",
+        "f.p",
+        "def f(q):\n    p = ChatPromptTemplate.from_messages([('system', 'You are {who}.')])\n"
+        "    p = p.partial(who=q)\n    return p\n",
+        ["You are <who>."],
+    ),
+    (
+        "variables.py",
+        "f.p",
+        "def f(q):\n    text = 'You are {who}: {{}}'\n"
+        "    first = SystemMessagePromptTemplate.from_template(text)\n"
+        "    then = HumanMessagePromptTemplate.from_template('{q}')\n"
+        "    p = ChatPromptTemplate.from_messages([first, then])\n    return p\n",
+        ["You are <who>: {}", "<q>"],
+    ),
+    (
+        "parameter.py",
+        "f.p",
+        "def f(text, q):\n    if not text:\n        text = 'You are a bot.'\n"
+        "    p = ChatPromptTemplate.from_messages([('system', text), ('human', '{q}')])\n"
+        "    return p\n",
+        ["<text>", "<q>"],
+    ),
+    (
+        "parts.py",
+        "f.m",
+        "def f(q):\n    m = [{'role': 'system', 'content': [{'text': f'Be {q}.'}]},\n"
+        "        {'role': 'human', 'content': q}]\n    return m\n",
+        ["Be <q>.", "<q>"],
+    ),
+    (
+        "image.py",
+        "f.m",
+        "def f(q, u):\n    m = [{'role': 'user', 'content': [{'type': 'text', 'text': q}, u]}]\n"
+        "    return m\n",
+        "none of these messages can be a section of a prompt",
+    ),
+    (
+        "keys.py",
+        "P.a",
+        "P = {}\nP['a'] = 'You help {who} with all things.'\ndef f(q):\n    t = P['a']\n"
+        "    return t.format(who=q)\n",
+        ["You help <who> with all things."],
+    ),
+    (
+        "table.py",
+        "P.a",
+        "P = {'a': 'You help {who} with all things.', 'b': 1}\ndef f(q):\n"
+        "    return P['a'].format(who=q)\n",
+        ["You help <who> with all things."],
+    ),
+    ("marks.txt", None, "You answer $INST$ in detail.\n", "$INST$ looks like a placeholder"),
+    ("dollars.txt", None, "You answer ${inst} in detail.\n", "${inst} looks like a placeholder"),
     ("a.toml", None, "a = 1\n", "no string of this TOML file looks like a prompt"),
 ]
 
@@ -238,3 +319,23 @@ def test_tags_bold_lines_and_rulers_are_headings() -> None:
         *("Task", "Role", "More", "Output format", "NOTES"),
     ]
     assert prove_here(adoption.plan, adoption.text).is_same
+
+
+def test_front_matter_is_left_out_whatever_the_style() -> None:
+    text = "---\nmodel: x\n---\nYou answer <<inst>> in {detail}.\n"
+    with pytest.raises(AdoptError, match="looks like a placeholder"):
+        adopt(read(Path("p.md"), text))
+    adoption = adopt(read(Path("p.md"), text, style=Style.TEXT))
+    assert [section.text for section in adoption.plan.sections] == [
+        "You answer <<inst>> in {detail}."
+    ]
+
+
+def test_a_message_with_parts_is_left_out_and_named() -> None:
+    source = (
+        "def f(q, url):\n    m = [{'role': 'system', 'content': 'Be brief.'},\n"
+        "        {'role': 'user', 'content': [{'type': 'text', 'text': q}, url]}]\n    return m\n"
+    )
+    adoption = adopt(read(Path("p.py"), source, name="f.m"))
+    assert "message of the role 'user with parts, such as images'" in adoption.plan.original.lost[0]
+    assert not adoption.is_whole

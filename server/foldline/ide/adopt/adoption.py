@@ -208,8 +208,7 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
         if candidate.is_code:
             return seems
         seems = find.style_of_text(candidate.text)
-    last = candidate.name.rpartition(".")[2]
-    told = {module.styles.get(candidate.name), module.styles.get(last)} - {None}
+    told = {module.styles.get(name) for name in candidate.names} - {None}
     if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
         told = {template_style(module, node)}
     if candidate.is_certain:

@@ -9,7 +9,8 @@ import ast
 import inspect
 import re
 import textwrap
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,6 +49,10 @@ _DOLLAR = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _FIELD = re.compile(
     r"(?<![{$\\])\{([A-Za-z_]\w*)(?:(?:\.\w|\[\w)[^{}\n]*)?(?:![rsa])?(?::[^{}\s]*)?\}(?!\})"
 )
+HOLES = re.compile(
+    r"\{([A-Za-z_]\w*)\}|\$[A-Z][A-Z_]*\$|!<[^<>\n]{1,40}>!|<<(?!SYS)\w+>>|\[\[\w+\]\]"
+)
+"""The marks that people replace with values."""
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
@@ -77,6 +82,14 @@ class Candidate:
     notes: tuple[str, ...] = ()
     name_is_key: bool = True
     """The name is that of a part of its file."""
+    variable: str = ""
+    """The variable, if it has other texts, too, and the name has a number."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names by which calls know it: with its owner, and without."""
+        name = self.variable or self.name
+        return name, name.rpartition(".")[2]
 
     @property
     def is_code(self) -> bool:
@@ -110,10 +123,17 @@ class ChatMessage(NamedTuple):
 def candidates(module: Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
     found: dict[str, Candidate] = {}
+    counts: dict[str, int] = {}
     for candidate in _Finder(module).walk(module.tree.body):
-        known = found.get(candidate.name)
+        name = candidate.name
+        known = found.get(name)
         if known is None or (candidate.is_likely and not known.is_likely):
-            found[candidate.name] = candidate
+            found[name] = candidate
+        elif candidate.is_likely and candidate.start != known.start:
+            # A variable has another text in another branch.
+            counts[name] = counts.get(name, 1) + 1
+            other = f"{name}_{counts[name]}"
+            found.setdefault(other, replace(candidate, name=other, variable=name))
     return sorted(found.values(), key=lambda candidate: candidate.start)
 
 
@@ -136,8 +156,8 @@ def uses_of(candidate: Candidate) -> list[Use]:
     """Return the calls of its module that fill in a text."""
     if candidate.use is not None:
         return [candidate.use]
-    names = {candidate.name, candidate.name.rpartition(".")[2]}
-    found = [use for name in names for use in candidate.module.uses.get(name, ())]
+    uses = candidate.module.uses
+    found = [use for name in set(candidate.names) for use in uses.get(name, ())]
     scope = candidate.scope
     if scope is not None:
         found = [use for use in found if scope.lineno <= use.line <= (scope.end_lineno or 0)]
@@ -185,6 +205,11 @@ def doubt(text: str, style: Style) -> tuple[str, tuple[Style, ...]] | None:
     marks = list(dict.fromkeys(match[0] for match in _PERCENT.finditer(text)))
     if marks and style is Style.TEXT:
         return _listed(marks), (Style.PERCENT, Style.TEXT)
+    pattern = _DOLLAR if style is Style.TEMPLATE else HOLES
+    marks = list(dict.fromkeys(one[0] for one in pattern.finditer(text) if one[0][0] != "{"))
+    if marks and style in (Style.TEMPLATE, Style.TEXT):
+        filled = style if style is Style.TEMPLATE else Style.REPLACE
+        return _listed(marks), (filled, Style.TEXT)
     return None
 
 
@@ -288,24 +313,33 @@ class _Finder:
     """The names of the classes and functions around them, with a dot behind each."""
     scope: Function | None = None
 
-    def walk(self, body: Sequence[ast.stmt]) -> Iterator[Candidate]:
-        """Yield the texts that are assigned and returned, and those that are given to a call."""
+    def walk(self, body: Sequence[ast.stmt], after: Sequence[ast.stmt] = ()) -> Iterator[Candidate]:
+        """Yield the texts that are assigned and returned, and those that are given to a call.
+
+        Args:
+            body: A block.
+            after: The statements behind it.
+        """
         for place, statement in enumerate(body):
-            inner = self
+            inner, rest = self, (*body[place + 1 :], *after)
             if isinstance(statement, ast.ClassDef | Function):
                 scope = self.scope if isinstance(statement, ast.ClassDef) else statement
-                inner = _Finder(self.module, f"{self.prefix}{statement.name}.", scope)
+                inner, rest = _Finder(self.module, f"{self.prefix}{statement.name}.", scope), ()
             else:
-                yield from self._statement(statement, body[place:])
+                yield from self._statement(statement, rest)
             for block in _blocks(statement):
-                yield from inner.walk(block)
+                yield from inner.walk(block, rest)
 
     def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
         covered: ast.expr | None = None
-        if pair := assigned(statement):
+        if (pair := assigned(statement)) and (self.scope is None or "." not in pair[0]):
             name, covered = pair
-            built, last, refusal = self._built(name, covered, rest)
+            built, last, refusal = self._built(name, covered, statement, rest)
             yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
+            values = by_key(covered) if isinstance(covered, ast.Dict) and not self.scope else {}
+            for key, value in values.items():
+                owner = f"{self.prefix}{name}.{key}"
+                yield from self._candidate(owner, value, statement, statement)
         elif isinstance(statement, ast.Return) and statement.value is not None:
             covered = statement.value
             yield from self._candidate(self.prefix.rstrip("."), covered, statement, statement)
@@ -313,27 +347,33 @@ class _Finder:
             yield from self._in_calls(statement, covered)
 
     def _built(
-        self, name: str, node: ast.expr, rest: Sequence[ast.stmt]
+        self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[ast.expr, ast.stmt, str]:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
-        last = rest[0]
         is_text = pieces_of(self.module, node) is not None
-        for statement in rest[1:] if is_text else ():
-            if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
-                if not isinstance(statement.op, ast.Add):
-                    break
-                node, last = ast.BinOp(node, ast.Add(), statement.value), statement
-                ast.copy_location(node, rest[0])
-                continue
+        for statement in rest if is_text else ():
+            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                continue  # Its variables are its own.
+            if last.col_offset == statement.col_offset:
+                pair = assigned(statement)
+                if pair and pair[0] == name and name not in _names(pair[1]):
+                    break  # Another text begins.
+                if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
+                    if not isinstance(statement.op, ast.Add):
+                        break
+                    node, last = ast.BinOp(node, ast.Add(), statement.value), statement
+                    ast.copy_location(node, statement)
+                    continue
             if any(_is_changed(inner, name) for inner in ast.walk(statement)):
-                line = statement.lineno
-                return node, last, f"`{name}` is changed again in line {line}, in a block"
+                return node, last, f"`{name}` is changed again in line {statement.lineno}"
         return node, last, ""
 
     def _candidate(
         self, name: str, node: ast.expr, statement: ast.stmt, last: ast.stmt, refusal: str = ""
     ) -> Iterator[Candidate]:
         use = None
+        if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
+            node = _with_variables(node, self.module, self.scope)
         if (filled := use_of(node)) and text_of(self.module, filled[0]) is not None:
             node, use = filled
         style = self._style(name, node) if use is None else use.style
@@ -409,7 +449,17 @@ class _Finder:
 def _is_changed(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.AugAssign):
         return dotted(node.target) == name
-    return isinstance(node, ast.Assign) and (assigned(node) or ("",))[0] == name
+    pair = assigned(node) or ("", node)
+    return pair[0] == name and not _is_partial(pair[1])
+
+
+def _is_partial(node: ast.AST) -> bool:
+    """Return True for LangChain's `prompt.partial(…)`, which leaves the text alone."""
+    return isinstance(node, ast.Call) and callee_of(node) == "partial"
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -435,6 +485,31 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
             for child in ast.iter_child_nodes(node)
             if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
         ]
+
+
+def _with_variables(node: ast.expr, module: Module, scope: Function | None) -> ast.expr:
+    """Return messages with the templates and texts that variables have in their place."""
+    owner = scope or module.tree
+    bound = [
+        one.arg if isinstance(one, ast.arg) else one.id
+        for one in ast.walk(owner)
+        if isinstance(one, ast.arg)
+        or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    ]
+    pairs = [pair for statement in owner.body if (pair := assigned(statement))]
+    values = {name: value for name, value in pairs if bound.count(name) == 1}
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:
+            value = values.pop(name.id, None)  # It can't hold itself.
+            if not isinstance(value, ast.Constant | ast.Call):
+                return name
+            made: ast.expr = self.visit(deepcopy(value))
+            values[name.id] = value
+            return made
+
+    made: ast.expr = Put().visit(deepcopy(node))
+    return made
 
 
 _DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
@@ -483,9 +558,10 @@ def _message(node: ast.expr) -> ChatMessage | None:
             values = by_key(node)
             role = values.get("role")
             if isinstance(role, ast.Constant) and isinstance(role.value, str):
-                return ChatMessage(role.value, values.get("content", node))
+                name = ROLES.get(role.value, role.value)
+                return _with_text(name, values.get("content", node))
         case ast.Tuple(elts=[ast.Constant(value=str(name)), content]) if name in ROLES:
-            return ChatMessage(ROLES[name], content)
+            return _with_text(ROLES[name], content)
         case ast.Call():
             name = callee_of(node)
             is_template = name == "from_template"
@@ -493,8 +569,19 @@ def _message(node: ast.expr) -> ChatMessage | None:
                 name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
             given = keyword_of(node, "content") or text_argument(node)
             if (known := _MESSAGE_CLASSES.get(name)) is not None and given is not None:
-                return ChatMessage(known, given, is_template)
+                return _with_text(known, given, is_template)
     return None
+
+
+def _with_text(role: str, content: ast.expr, is_template: bool = True) -> ChatMessage:
+    """Return a message; a list of parts is its text if it has no part but one text."""
+    if isinstance(content, ast.List | ast.ListComp):
+        parts = content.elts if isinstance(content, ast.List) else []
+        texts = [by_key(part).get("text") for part in parts if isinstance(part, ast.Dict)]
+        if len(parts) != 1 or not texts or texts[0] is None:
+            return ChatMessage(f"{role} with parts, such as images", content)
+        content = texts[0]
+    return ChatMessage(role, content, is_template)
 
 
 ROLES = {

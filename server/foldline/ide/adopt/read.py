@@ -238,7 +238,7 @@ class _Reader:
     def replaced(self, text: str) -> Iterator[Text | Slot]:
         holes = dict(hole for use in self.uses for hole in use.holes)
         if not holes:
-            holes = {match[0]: match[1] for match in re.finditer(r"\{([A-Za-z_]\w*)\}", text)}
+            holes = {match[0]: match[1] or match[0] for match in find.HOLES.finditer(text)}
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:
             if part in holes:
                 word = re.sub(r"\W+", " ", part).strip().lower().replace(" ", "_")

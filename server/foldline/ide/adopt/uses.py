@@ -100,10 +100,13 @@ def parse(text: str) -> Module:
     for node in ast.walk(tree):
         _note(module, node)
     # A call of `template.render` says what the variables of the text are that `template` is from;
-    # so does one of `text.format` after `text = NAME`.
+    # so does one of `text.format` after `text = NAME` or `text = NAME.replace(…)`.
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and (pair := assigned(node)):
-            inner = _named_text(pair[1]) or dotted(pair[1])
+            filled = use_of(pair[1])
+            is_part = filled is not None and filled[1].style is Style.REPLACE
+            owner = filled[0] if filled is not None and is_part else pair[1]
+            inner = _named_text(owner) or dotted(owner)
             if inner is not None and inner != pair[0]:
                 module.uses.setdefault(inner, []).extend(module.uses.get(pair[0], ()))
                 if pair[0] in module.styles:
@@ -271,11 +274,14 @@ def _named_text(node: ast.expr) -> str | None:
 
 
 def dotted(node: ast.expr) -> str | None:
-    """Return a name with its owners, `self` and `cls` left out."""
+    """Return a name with its owners, `self` and `cls` left out; `D["key"]` is `D.key`."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and (owner := dotted(node.value)):
         return node.attr if owner in ("self", "cls") else f"{owner}.{node.attr}"
+    if isinstance(node, ast.Subscript) and (owner := dotted(node.value)):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return f"{owner}.{key}" if isinstance(key, str) else None
     return None
 
 
@@ -294,9 +300,9 @@ def assigned(statement: ast.AST) -> tuple[str, ast.expr] | None:
     """Return the variable that a statement assigns, and the value."""
     match statement:
         case (
-            ast.Assign(targets=[ast.Name(id=name)], value=value)
-            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-        ):
+            ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value)
+            | ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value)
+        ) if name := dotted(target):
             return name, value
     return None
 
