@@ -192,7 +192,7 @@ SHAPES = [
     (
         "variables.py",
         "f.p",
-        "def f(q):\n    text = 'You are {who}: {{}}'\n"
+        "def f(q):\n    text = 'You are a cook.'\n    g(text)\n    text = 'You are {who}: {{}}'\n"
         "    first = SystemMessagePromptTemplate.from_template(text)\n"
         "    then = HumanMessagePromptTemplate.from_template('{q}')\n"
         "    p = ChatPromptTemplate.from_messages([first, then])\n    return p\n",
@@ -339,3 +339,12 @@ def test_a_message_with_parts_is_left_out_and_named() -> None:
     adoption = adopt(read(Path("p.py"), source, name="f.m"))
     assert "message of the role 'user with parts, such as images'" in adoption.plan.original.lost[0]
     assert not adoption.is_whole
+
+
+def test_a_template_that_is_elsewhere_has_to_be_filled_in() -> None:
+    source = (
+        "from .texts import SYSTEM\n"
+        "p = ChatPromptTemplate.from_messages([('system', SYSTEM), ('human', '{q}')])\n"
+    )
+    adoption = adopt(read(Path("p.py"), source, name="p"))
+    assert adoption.plan.original.notes == ("`SYSTEM` is a template: give its text, filled in",)

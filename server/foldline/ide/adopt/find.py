@@ -497,7 +497,12 @@ def _with_variables(node: ast.expr, module: Module, scope: Function | None) -> a
         or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
     ]
     pairs = [pair for statement in owner.body if (pair := assigned(statement))]
-    values = {name: value for name, value in pairs if bound.count(name) == 1}
+    plain = [name for name, _ in pairs]
+    values = {
+        name: value
+        for name, value in pairs
+        if value.lineno < node.lineno and bound.count(name) == plain.count(name)
+    }
 
     class Put(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:

@@ -59,6 +59,9 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
             read_as = Style.TEXT
             if is_template and isinstance(node, ast.Call):
                 read_as = template_style(module, node)
+                if find.pieces_of(module, content, 1) is None:
+                    shown = ast.unparse(content)
+                    reader.notes.append(f"`{shown}` is a template: give its text, filled in")
             text = find.text_of(module, content, 1) or ""
             if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
                 read_as = Style.JINJA
