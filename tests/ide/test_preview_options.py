@@ -1,5 +1,6 @@
 """What a preview's user chooses besides sections and values: chapters, and a budget."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -179,14 +180,22 @@ async def test_a_budget_says_by_how_much_it_is_exceeded_and_by_what(editor: View
     preview = await editor.command("prompt.preview")
     assert preview["budget"] is None
     state = await editor.command("prompt.setParams", budget=100)
-    text = preview["tokens"]["text"]
+    tokens = preview["tokens"]
+    total = tokens["text"] + tokens["tools"] + tokens["output"]
     budget = state["budget"]
-    assert (budget["unit"], budget["used"], budget["over"]) == ("tokens", text, text - 100)
-    costs = sorted((block["tokens"]["self"] for block in preview["blocks"]), reverse=True)
-    assert [item["used"] for item in budget["largest"]] == costs[:5]
-    assert budget["largest"][0]["key"] == "guidance"
+    assert (budget["unit"], budget["used"], budget["over"]) == ("tokens", total, total - 100)
+    assert budget["words"] == f"{total:,} of 100 tokens ({total - 100:,} over)"
+    costs = [block["tokens"]["self"] for block in preview["blocks"]]
+    costs += [tokens["tools"], tokens["output"]]
+    assert [item["used"] for item in budget["largest"]] == sorted(costs, reverse=True)[:5]
+    dearest = [item["key"] for item in budget["largest"][:3]]
+    assert dearest == ["tools", "output schema", "guidance"]
     state = await editor.command("prompt.setParams", budget=100_000, budget_unit="bytes")
     size = sum(len(block["text"].encode()) for block in preview["blocks"])
+    size += len(json.dumps(preview["output"]["schema"]))
+    for tool in preview["tools"]:
+        kept = {name: tool[name] for name in ("name", "description", "schema")}
+        size += len(json.dumps(kept, ensure_ascii=False).encode())
     assert (state["budget"]["used"], state["budget"]["over"]) == (size, 0)
     undone = await editor.command("prompt.undo")
     assert undone["budget"] == budget

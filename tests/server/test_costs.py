@@ -10,12 +10,13 @@ from foldline.ide.render.render import (
     Block,
     BlockError,
     BlockTokens,
+    Kept,
     Output,
     Render,
     RenderedTool,
     Segment,
 )
-from foldline.ide.render.token_costs import Kept, kept, spent, with_costs
+from foldline.ide.render.token_costs import kept, spent, with_costs
 from foldline.ide.token_counter import token_counter
 
 TEXTS = st.lists(st.text(alphabet="ab", min_size=1, max_size=4), max_size=5)

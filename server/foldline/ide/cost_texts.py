@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.prompts.cache.cache_plan import too_short
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -127,6 +125,8 @@ def cached(count: int, plan: CachePlan, different: Sequence[str]) -> str:
     if count:
         return f"{count:,} tokens reusable from cache"
     if not plan.cached:
+        from foldline.prompts.cache.cache_plan import too_short
+
         return too_short(plan.tokens, plan.rules.minimum_tokens)
     what = " and ".join(different) or "what the prompt begins with"
     return f"Nothing cached: {what} changed"

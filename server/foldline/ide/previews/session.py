@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.previews.state import Stale
-    from foldline.ide.render.render import Block
-    from foldline.ide.render.token_costs import Kept
+    from foldline.ide.render.render import Block, Kept
 
     Watcher = Callable[[PreviewState | None], None]
 # How many of the most expensive sections a budget names.

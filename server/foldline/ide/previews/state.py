@@ -15,6 +15,7 @@ from foldline.ide.render.render import (
     Chapter,
     Descriptor,
     Effect,
+    Kept,
     Output,
     Parameters,
     ParameterSet,
@@ -22,7 +23,6 @@ from foldline.ide.render.render import (
     Tokens,
     UsedInterpreter,
 )
-from foldline.ide.render.token_costs import Kept
 
 
 @dataclass(frozen=True, slots=True)

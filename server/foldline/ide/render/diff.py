@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
-from foldline.ide.render.render import Render
-from foldline.ide.render.token_costs import Kept, kept
+from foldline.ide.render.render import Kept, Render
+from foldline.ide.render.token_costs import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

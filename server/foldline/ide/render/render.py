@@ -262,6 +262,24 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What a provider's cache keeps of the last version of a prompt.
+
+    Attributes:
+        characters: Of the text that both begin with.
+        tools: True if the tools and the output's schema are alike: providers read them before the
+            text.
+        cached: The tokens of this version that are read from the cache.
+        words: That, or why there are none, for people.
+    """
+
+    characters: int
+    tools: bool
+    cached: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterSet:
     """A parameter set and where its values come from."""
 

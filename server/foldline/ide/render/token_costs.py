@@ -8,26 +8,12 @@ gets its error. The sums are of blocks: a tokenizer may save a few where it read
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain, islice
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
-from foldline.ide.render.render import BlockTokens, IfOpened, Tokens
+from foldline.ide.render.render import BlockTokens, Kept, Tokens
 from foldline.ide.token_counter import token_counter
-from foldline.prompts import Stability
-from foldline.prompts.cache.cache_plan import (
-    OUTPUT,
-    TOOLS,
-    BlockStability,
-    CacheRules,
-    UncountedSpan,
-    common_beginning,
-    planned,
-    span_of_schema,
-    spans_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,34 +21,11 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import (
         Block,
         Location,
-        OpenedBlock,
-        Opening,
         Output,
         Render,
         RenderedTool,
     )
     from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.cache.cache_plan import CachePlan
-
-_STABILITIES = {stability.name.lower(): stability for stability in Stability}
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a provider's cache keeps of the last version of a prompt.
-
-    Attributes:
-        characters: Of the text that both begin with.
-        tools: True if the tools and the output's schema are alike: providers read them before the
-            text.
-        cached: The tokens of this version that are read from the cache.
-        words: That, or why there are none, for people.
-    """
-
-    characters: int
-    tools: bool
-    cached: int
-    words: str
 
 
 def with_costs(
@@ -76,12 +39,14 @@ def with_costs(
     With `locations`, each block has its place in the source, too. A block that is as one of those
     `known` is that object.
     """
+    from foldline.ide.render.request_plan import Request
+
     # Not by path: in a prompt that isn't finished, two sections may have the same.
     own = [0 if block.error is not None else counter.count(block.text) for block in render.blocks]
     below = subtrees([block.path for block in render.blocks], own)
     tools = tuple([replace(tool, tokens=counter.count(sent(tool))) for tool in render.tools])
     render = replace(render, tools=tools)
-    request = _Request(render, counter)
+    request = Request(render, counter)
     before = {block.path: block for block in known}
     blocks = []
     for block, count, subtree in zip(render.blocks, own, below, strict=True):
@@ -139,6 +104,8 @@ def spent(block: Block, unit: str) -> int:
 
 def besides_text(render: Render, unit: str) -> Iterator[tuple[str, int]]:
     """Yield what the tools and the output's schema cost, in `tokens` or UTF-8 `bytes`."""
+    from foldline.prompts.cache.cache_plan import OUTPUT, TOOLS
+
     count = bytes_of if unit == "bytes" else counter_of(render).count
     yield TOOLS, sum(count(sent(tool)) for tool in render.tools)
     if render.output is not None:
@@ -153,6 +120,7 @@ def bytes_of(text: str) -> int:
 def kept(before: Render, after: Render) -> Kept:
     """What a provider's cache keeps of one version of a prompt for another one."""
     from foldline.ide.analysis.top_level import common_length
+    from foldline.ide.render.request_plan import Request, common_beginning
 
     counter = counter_of(before)
 
@@ -160,7 +128,7 @@ def kept(before: Render, after: Render) -> Kept:
     characters = common_length(
         min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]
     )
-    request, now = _Request(before, counter), _Request(after, counter)
+    request, now = Request(before, counter), Request(after, counter)
     place = request.plan.kept_before(*common_beginning(request.spans, now.spans))
     cached = 0 if place is None else request.plan.breakpoints[place].tokens
     changed = [
@@ -179,79 +147,6 @@ def counter_of(render: Render) -> TokenCounter:
     """The counter that counted a render."""
     counted = render.tokens
     return token_counter(counted.encoding, exact=counted.exact) if counted else token_counter()
-
-
-class _Request:
-    """A request in the order of the wire, with its cache plan."""
-
-    def __init__(self, render: Render, counter: TokenCounter) -> None:
-        self._render, self._counter = render, counter
-        self._tools = {tool.name: tool for tool in render.tools}
-        self._places = {block.id: place for place, block in enumerate(render.blocks)}
-        self.spans = [] if render.output is None else [span_of_schema(render.output.schema)]
-        stability = _STABILITIES[render.tools_stability]
-        self.spans += [
-            UncountedSpan(TOOLS, None, (), 0, 0, sent(tool), stability) for tool in render.tools
-        ]
-        # Where the spans and the text of each block begin.
-        self._first, self._starts = [len(self.spans)], [0]
-        for block in render.blocks:
-            self.spans += _spans(block, self._starts[-1])
-            self._first.append(len(self.spans))
-            self._starts.append(self._starts[-1] + len(block.text))
-
-    @cached_property
-    def plan(self) -> CachePlan:
-        return planned(
-            self.spans,
-            rules=CacheRules(),
-            count_tokens=self._counter.count,
-            goes_on=bool(self._render.tools),
-        )
-
-    def if_opened(self, opening: Opening, own: Sequence[int]) -> IfOpened:
-        """Return what the request costs more once a section is open; `own` is by block."""
-        count, text = self._counter.count, 0
-        for part in opening.parts:
-            start, end = self._replaced(part.id)
-            text += sum(count(block.text) for block in part.blocks) - sum(own[start:end])
-        costs = {tool.name: tool.tokens or 0 for tool in self._render.tools}
-        added = {tool.name: count(sent(tool)) for tool in opening.added}
-        tools = sum(added.get(name, 0) or costs[name] for name in opening.tools)
-        tools -= sum(costs.values())
-        return IfOpened(text, tools, text + tools, self._kept(opening))
-
-    def _kept(self, opening: Opening) -> int | None:
-        """Return the breakpoint up to which the request is read from the cache after opening."""
-        alike = [*opening.tools] == [tool.name for tool in self._render.tools]
-        if not alike or opening.stability != self._render.tools_stability or not self.plan.cached:
-            return None
-        if not opening.parts:
-            return self.plan.kept_before(len(self.spans), None)
-        part = opening.parts[0]
-        start, end = self._replaced(part.id)
-        offset, new = self._starts[start], list[UncountedSpan]()
-        for block in part.blocks:
-            new += _spans(block, offset)
-            offset += len(block.text)
-        first, behind = self._first[start], islice(self.spans, self._first[end], None)
-        return self.plan.kept_before(*common_beginning(self.spans, chain(new, behind), first))
-
-    def _replaced(self, id_: str) -> tuple[int, int]:
-        """Return where the block of this id, and those below it, begin and end."""
-        start = self._places[id_]
-        end, blocks = start + 1, self._render.blocks
-        while end < len(blocks) and blocks[end].id.startswith(f"{id_}/"):
-            end += 1
-        return start, end
-
-
-def _spans(block: Block | OpenedBlock, start: int) -> Iterator[UncountedSpan]:
-    found = BlockStability(
-        _STABILITIES[block.stability],
-        tuple([_STABILITIES[segment.stability] for segment in block.segments]),
-    )
-    return spans_of(block.role, block.path, start, block.segments, found)
 
 
 def sent(tool: RenderedTool) -> str:

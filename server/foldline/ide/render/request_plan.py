@@ -1,0 +1,105 @@
+"""A request with a prompt in the order of the wire, with its cache plan."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from foldline.ide.render.render import IfOpened
+from foldline.ide.render.token_costs import sent
+from foldline.prompts import Stability
+from foldline.prompts.cache.cache_plan import (
+    TOOLS,
+    BlockStability,
+    CacheRules,
+    UncountedSpan,
+    common_beginning,
+    planned,
+    span_of_schema,
+    spans_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from foldline.ide.render.render import Block, OpenedBlock, Opening, Render
+    from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts.cache.cache_plan import CachePlan
+
+__all__ = ["Request", "common_beginning"]
+
+_STABILITIES = {stability.name.lower(): stability for stability in Stability}
+
+
+class Request:
+    """A request in the order of the wire, with its cache plan."""
+
+    def __init__(self, render: Render, counter: TokenCounter) -> None:
+        self._render, self._counter = render, counter
+        self._tools = {tool.name: tool for tool in render.tools}
+        self._places = {block.id: place for place, block in enumerate(render.blocks)}
+        self.spans = [] if render.output is None else [span_of_schema(render.output.schema)]
+        stability = _STABILITIES[render.tools_stability]
+        self.spans += [
+            UncountedSpan(TOOLS, None, (), 0, 0, sent(tool), stability) for tool in render.tools
+        ]
+        # Where the spans and the text of each block begin.
+        self._first, self._starts = [len(self.spans)], [0]
+        for block in render.blocks:
+            self.spans += _spans(block, self._starts[-1])
+            self._first.append(len(self.spans))
+            self._starts.append(self._starts[-1] + len(block.text))
+
+    @cached_property
+    def plan(self) -> CachePlan:
+        return planned(
+            self.spans,
+            rules=CacheRules(),
+            count_tokens=self._counter.count,
+            goes_on=bool(self._render.tools),
+        )
+
+    def if_opened(self, opening: Opening, own: Sequence[int]) -> IfOpened:
+        """Return what the request costs more once a section is open; `own` is by block."""
+        count, text = self._counter.count, 0
+        for part in opening.parts:
+            start, end = self._replaced(part.id)
+            text += sum(count(block.text) for block in part.blocks) - sum(own[start:end])
+        costs = {tool.name: tool.tokens or 0 for tool in self._render.tools}
+        added = {tool.name: count(sent(tool)) for tool in opening.added}
+        tools = sum(added.get(name, 0) or costs[name] for name in opening.tools)
+        tools -= sum(costs.values())
+        return IfOpened(text, tools, text + tools, self._kept(opening))
+
+    def _kept(self, opening: Opening) -> int | None:
+        """Return the breakpoint up to which the request is read from the cache after opening."""
+        alike = [*opening.tools] == [tool.name for tool in self._render.tools]
+        if not alike or opening.stability != self._render.tools_stability or not self.plan.cached:
+            return None
+        if not opening.parts:
+            return self.plan.kept_before(len(self.spans), None)
+        part = opening.parts[0]
+        start, end = self._replaced(part.id)
+        offset, new = self._starts[start], list[UncountedSpan]()
+        for block in part.blocks:
+            new += _spans(block, offset)
+            offset += len(block.text)
+        first, behind = self._first[start], islice(self.spans, self._first[end], None)
+        return self.plan.kept_before(*common_beginning(self.spans, chain(new, behind), first))
+
+    def _replaced(self, id_: str) -> tuple[int, int]:
+        """Return where the block of this id, and those below it, begin and end."""
+        start = self._places[id_]
+        end, blocks = start + 1, self._render.blocks
+        while end < len(blocks) and blocks[end].id.startswith(f"{id_}/"):
+            end += 1
+        return start, end
+
+
+def _spans(block: Block | OpenedBlock, start: int) -> Iterator[UncountedSpan]:
+    found = BlockStability(
+        _STABILITIES[block.stability],
+        tuple([_STABILITIES[segment.stability] for segment in block.segments]),
+    )
+    return spans_of(block.role, block.path, start, block.segments, found)
