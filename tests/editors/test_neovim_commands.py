@@ -107,7 +107,7 @@ def test_folded_sections_say_what_they_cost_and_hide(nvim: Neovim) -> None:
     nvim.wait("bar():find(' of 64 summarized') ~= nil")
     nvim.command("only | normal! zM")
     assert nvim.screen(90, 9) == (
-        " handbook · 2,621 of 1,500 tokens · 20 of 64 summarized · executed · +97 tools\n"
+        " handbook · 2,718 of 1,500 tokens (1,218 over) · 20 of 64 summarized · executed\n"
         + "".join(
             f"{f'## {heading} · +15 sections':<{90 - len(edge)}}{edge}\n"
             for heading, edge in (
@@ -300,8 +300,8 @@ def test_the_report_lists_sections_tools_values_and_the_interpreter(nvim: Neovim
     nvim.command("FoldlineTokens")
     nvim.wait("vim.fn.bufname():find('tokens') ~= nil")
     report = nvim.buffer()
-    assert "triage: 123 of 1,500 tokens\n1 of 4 sections summarized, executed\n" in report
-    assert "      43           4. Policies (summarized, +14 if opened)\n" in report
+    assert "triage: 281 of 1,500 tokens\n1 of 4 sections summarized, executed\n" in report
+    assert "      43           4. Policies (summarized, −84 if opened (+14 text, −98 tools))\n" in report
     assert "       0           3. Escalation (disabled)\n" in report
     assert "     158           tool open_sections\n" in report
     assert "values of the set free_user\n  Customer.name: str = 'Ada' (preview_free" in report

@@ -81,7 +81,9 @@ function M.label(preview, block)
   if tokens.subtree ~= tokens.self then
     table.insert(parts, M.amount(tokens.subtree) .. ' in all')
   end
-  table.insert(parts, M.if_opened(preview, block))
+  -- Beside a heading there is room for the sum only: a peek and the report have its parts.
+  local opening = tokens.if_opened
+  table.insert(parts, opening and M.gain(opening.total, preview) or nil)
   return table.concat(parts, ', ')
 end
 
