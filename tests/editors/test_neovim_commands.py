@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.ide.cost_texts import MINUS
+
 from . import neovim_screen
 from .neovim_process import Neovim, quoted
 
@@ -301,7 +303,8 @@ def test_the_report_lists_sections_tools_values_and_the_interpreter(nvim: Neovim
     nvim.wait("vim.fn.bufname():find('tokens') ~= nil")
     report = nvim.buffer()
     assert "triage: 281 of 1,500 tokens\n1 of 4 sections summarized, executed\n" in report
-    assert "      43           4. Policies (summarized, −84 if opened (+14 text, −98 tools))\n" in report
+    opening = f"{MINUS}84 if opened (+14 text, {MINUS}98 tools)"
+    assert f"      43           4. Policies (summarized, {opening})\n" in report
     assert "       0           3. Escalation (disabled)\n" in report
     assert "     158           tool open_sections\n" in report
     assert "values of the set free_user\n  Customer.name: str = 'Ada' (preview_free" in report

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
 MINIMUM = 1_024
+LONG = "Rules. " * 200
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ TEXTS = st.lists(
 
 
 @st.composite
-def sections(draw: st.DrawFn, keys: Iterator[int], depth: int) -> Section[object]:
+def sections(draw: st.DrawFn, keys: Iterator[int], depth: int, *, tools: bool) -> Section[object]:
     key = f"s{next(keys)}"
     tool = Tool[Answer, str](
         name=f"tool_{key}", description="Looks it up. " * draw(st.integers(1, 30)), handler=_handle
@@ -153,8 +154,14 @@ def sections(draw: st.DrawFn, keys: Iterator[int], depth: int) -> Section[object
         summary=draw(TEXTS),
         visibility=draw(st.sampled_from((FULL, SUMMARY))),
         enabled=(lambda values: key not in values.off) if gated else None,
-        tools=[tool] if draw(st.booleans()) else [],
-        children=[draw(sections(keys, depth - 1)) for _ in range(children)],
+        tools=[tool] if tools and draw(st.booleans()) else [],
+        children=[draw(sections(keys, depth - 1, tools=tools)) for _ in range(children)],
+    )
+
+
+def folded(number: int) -> Section[object]:
+    return MarkdownSection[None](
+        title="Last", key=f"s{number}", template="All.", summary="Some.", visibility=SUMMARY
     )
 
 
@@ -166,8 +173,19 @@ def _handle(params: Answer, *, context: ToolContext) -> ToolResult[str]:
 def prompts(draw: st.DrawFn) -> Prompt[Any]:
     """A prompt with values: roles, tools, tasks, chosen and gated sections, an output."""
     keys = count()
-    system = [draw(sections(keys, 1)) for _ in range(draw(st.integers(0, 2)))]
-    user = [draw(sections(keys, 2)) for _ in range(draw(st.integers(1, 3)))]
+    # Often a long prefix that caches keep, and tools that stay as they are.
+    stays = draw(st.booleans())
+    system = [
+        draw(sections(keys, 1, tools=not stays))
+        for _ in range(draw(st.integers(0, 0 if stays else 2)))
+    ]
+    user = [draw(sections(keys, 2, tools=not stays)) for _ in range(draw(st.integers(1, 3)))]
+    if stays:
+        ends = st.sampled_from(("${product}", "${customer}", "${request}", "${note}"))
+        for text in (LONG + draw(ends), draw(TEXTS)):
+            long = MarkdownSection[Values](title="Long", key=f"s{next(keys)}", template=text)
+            draw(st.sampled_from((system, user))).insert(0, long)
+        user.append(folded(next(keys)))
     task = TaskSection[Task](summary="A task." if draw(st.booleans()) else None)
     user.insert(draw(st.integers(0, len(user))), task)
     kind: Any = PromptTemplate[Answer] if draw(st.booleans()) else PromptTemplate[None]

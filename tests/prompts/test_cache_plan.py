@@ -4,6 +4,8 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.prompts import (
     EachSection,
@@ -13,7 +15,15 @@ from foldline.prompts import (
     Task,
     TaskSection,
 )
-from foldline.prompts.cache.cache_plan import Breakpoint, CachePlan, CacheRules, MisplacedValue
+from foldline.prompts.cache.cache_plan import (
+    Breakpoint,
+    CachePlan,
+    CacheRules,
+    MisplacedValue,
+    UncountedSpan,
+    common_beginning,
+    planned,
+)
 from foldline.prompts.cache.stability import (
     PerRequest,
     PerSession,
@@ -239,3 +249,35 @@ def test_a_list_that_no_argument_gives_is_unknown() -> None:
     prompt = PromptTemplate[None](ns="t", key="t", sections=[section]).render()
     assert [span.stability for span in prompt.cache_plan().spans] == [Stability.CONSTANT]
     assert prompt.stability_of(prompt.blocks[0]).segments[-1] == Stability.CONSTANT
+
+
+SPANS = st.lists(
+    st.builds(
+        lambda text, stability: UncountedSpan("user", ("a",), (), 0, 0, text, stability),
+        st.sampled_from(("one ", "two ")),
+        st.sampled_from(Stability),
+    ),
+    max_size=4,
+)
+
+
+@given(SPANS, SPANS, SPANS)
+def test_what_another_request_reads_ends_at_a_breakpoint_of_both(
+    common: list[UncountedSpan], one: list[UncountedSpan], other: list[UncountedSpan]
+) -> None:
+    rules = CacheRules(minimum_tokens=1)
+    sent, later = [*common, *one], [*common, *other]
+    plans = [
+        planned(spans, rules=rules, count_tokens=words, goes_on=False) for spans in (sent, later)
+    ]
+    same, following = common_beginning(sent, later)
+    assert sent[:same] == later[:same]
+    ends = {mark.after for mark in plans[1].breakpoints}
+    read = [
+        mark.tokens
+        for mark in plans[0].breakpoints
+        if mark.kept and mark.after < same and mark.after in ends
+    ]
+    found = plans[0].kept_before(same, following)
+    kept = 0 if found is None else plans[0].breakpoints[found].tokens
+    assert kept == max(read, default=0)
