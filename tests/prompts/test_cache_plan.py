@@ -4,7 +4,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -251,17 +251,22 @@ def test_a_list_that_no_argument_gives_is_unknown() -> None:
     assert prompt.stability_of(prompt.blocks[0]).segments[-1] == Stability.CONSTANT
 
 
+def span(stability: Stability, text: str = "one ") -> UncountedSpan:
+    return UncountedSpan("user", ("a",), (), 0, 0, text, stability)
+
+
 SPANS = st.lists(
     st.builds(
-        lambda text, stability: UncountedSpan("user", ("a",), (), 0, 0, text, stability),
-        st.sampled_from(("one ", "two ")),
+        span,
         st.sampled_from(Stability),
+        st.sampled_from(("one ", "two ")),
     ),
     max_size=4,
 )
 
 
 @given(SPANS, SPANS, SPANS)
+@example([span(Stability.CONSTANT)], [span(Stability.SESSION)], [span(Stability.DEPLOYMENT)])
 def test_what_another_request_reads_ends_at_a_breakpoint_of_both(
     common: list[UncountedSpan], one: list[UncountedSpan], other: list[UncountedSpan]
 ) -> None:
