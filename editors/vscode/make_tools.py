@@ -62,7 +62,7 @@ def _tool(operation: Operation[Any, Any]) -> dict[str, object]:
         "userDescription": f"{operation.summary[0].upper()}{operation.summary[1:]}.",
         "modelDescription": operation.description,
         "tags": ["foldline"],
-        "inputSchema": input_schema(operation),
+        "inputSchema": input_schema(operation.arguments),
     }
 
 

@@ -219,7 +219,7 @@ def test_names_of_deleted_files_are_not_near(tmp_path: Path) -> None:
 def test_a_page_that_is_cut_by_its_budget_still_says_why(access: SmartFileAccess) -> None:
     """Only where fewer than three reasons fit, paths say more."""
     whole = format_search(access.search_files("cart", budget=2500)).splitlines()
-    assert len(whole) == 7
+    assert len(whole) == 6
     room = len("\n".join(whole[:3]))
     page = access.search_files("cart", budget=room + 40)
     assert (page.brief, format_search(page).splitlines()[:3]) == (False, whole[:3])
