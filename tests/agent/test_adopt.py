@@ -72,7 +72,7 @@ def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> 
         preview = foldline(tmp_path, "preview", module)
         assert (preview.returncode, preview.stdout) == (0, text)
         check = foldline(tmp_path, "check", module)
-        assert (check.returncode, check.stdout) == (0, "1 prompt module: no diagnostics\n")
+        assert (check.returncode, check.stdout) == (0, "1 file: no diagnostics\n")
 
 
 def test_a_module_that_exists_is_left_alone(

@@ -52,7 +52,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_nothing_found_is_said_and_is_success(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(capsys, "check", project) == (0, "1 prompt module: no diagnostics\n", "")
+    assert run(capsys, "check", project) == (0, "1 file: no diagnostics\n", "")
 
 
 def test_a_finding_is_written_with_its_place_and_fails(
@@ -67,7 +67,7 @@ def test_a_finding_is_written_with_its_place_and_fails(
         '    9 |     MarkdownSection[Params](title="One", key="one", template="Hello 🎉 ${nmae}, '
         '5%, and welcome to it."),',
         "      |" + " " * 71 + "^^^^^^^",
-        "1 error in 2 prompt modules",
+        "1 error in 2 files",
     ]
     _, concise, _ = run(capsys, "check", project, "--format", "concise")
     assert concise.splitlines() == [out.splitlines()[0], out.splitlines()[-1]]
@@ -129,7 +129,7 @@ def test_a_module_that_is_not_python_fails(
     assert first.startswith("bad.py:9:35: error: This isn't Python: invalid syntax.")
     assert first.endswith("[syntax-error]")
     assert marks.endswith("^" * len('"One"'))
-    assert last == "1 error in 2 prompt modules"
+    assert last == "1 error in 2 files"
     (project / "pyproject.toml").write_text("[tool.foldline.severity]\nsyntax-error = 'off'\n")
     assert run(capsys, "check", project)[0] == 0
 
@@ -157,7 +157,7 @@ def test_a_named_file_without_a_prompt_is_told(
 ) -> None:
     (project / "legacy.py").write_bytes(source)
     status, out, err = run(capsys, "check", project / "legacy.py", project / "good.py")
-    assert (status, out) == (2, "1 prompt module: no diagnostics\n")
+    assert (status, out) == (2, "1 file: no diagnostics\n")
     assert "legacy.py: it holds no prompt, section or tool" in err
     assert run(capsys, "check", project)[0] == 0
 
@@ -295,7 +295,7 @@ def test_folders_of_no_project_are_checked_together(
     for folder in (first, second):
         folder.mkdir()
         (folder / "good.py").write_text(GOOD, encoding="utf-8")
-    both = "2 prompt modules: no diagnostics\n"
+    both = "2 files: no diagnostics\n"
     assert run(capsys, "check", first, second) == (0, both, "")
     assert run(capsys, "check", first / "good.py", second / "good.py") == (0, both, "")
     # Each project has settings of its own.

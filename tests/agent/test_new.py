@@ -35,7 +35,7 @@ def test_a_stranger_comes_from_an_empty_folder_to_a_checked_prompt(tmp_path: Pat
     assert (preview.returncode, preview.stderr) == (0, "")
     assert "## 1. Task\n\nAnswer a question about Lumen, in English.\n" in preview.stdout
     assert "Refunds are for a person" not in preview.stdout
-    assert check.stdout == "1 prompt module: no diagnostics\n"
+    assert check.stdout == "1 file: no diagnostics\n"
     opened = foldline(tmp_path, "preview", "prompts/support.py", "--open", "policies")
     assert "- Refunds are for a person: hand over, with" in opened.stdout
     again = foldline(tmp_path, "new", "prompts/support.py")

@@ -131,6 +131,10 @@ def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
     wrong = preview(f"{EXAMPLE}:template", "--set", "shallow")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "There is no parameter set 'shallow'" in wrong.stderr
+    near = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "dep")
+    assert near.stderr.endswith("; did you mean 'deep'?\n")
+    tree = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "deep", "--tree")
+    assert "\nvalues  deep (also: " in tree.stdout
 
 
 def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
@@ -193,7 +197,7 @@ def test_watching_shows_it_again_when_it_or_what_it_imports_changes(tmp_path: Pa
             touching.set()
             touch.join()
             module.write_text(f"{source}broken = (\n", encoding="utf-8")
-            while "SyntaxError" not in (line := process.stderr.readline()):
+            while "isn't Python" not in (line := process.stderr.readline()):
                 assert line
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 130

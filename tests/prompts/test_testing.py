@@ -150,7 +150,14 @@ def test_the_fixture_keeps_snapshots_beside_the_tests(
         pytester.makepyfile(test_prompts=PROJECT.format(text=text))
         return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", *options)
 
-    run("Hello.").assert_outcomes(failed=1)
+    first = run("Hello.")
+    first.assert_outcomes(failed=1)
+    first.stdout.fnmatch_lines(
+        [
+            "there is no snapshot *test_it.md yet",
+            "To write the snapshot, run `pytest --update-prompts`.",
+        ]
+    )
     run("Hello.", "--update-prompts").assert_outcomes(passed=1)
     folder = pytester.path / "snapshots" / "test_prompts"
     assert sorted(path.name for path in folder.iterdir()) == ["test_it.again.md", "test_it.md"]

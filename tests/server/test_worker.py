@@ -87,7 +87,7 @@ async def test_a_prompt_renders(tmp_path: Path) -> None:
 
 RAISING = {
     "raise": ("x = 1\nraise ValueError('no')", 2, "ValueError: no"),
-    "syntax": ("x = 1\ny = (\n", 2, "SyntaxError"),
+    "syntax": ("x = 1\ny = (\n", 2, "this isn't Python: "),
     "exit": ("import sys\nsys.exit(3)", 2, "sys.exit(3)"),
     "interrupt": ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
     "import": ("\n\nimport not_there_at_all", 3, "not_there_at_all"),

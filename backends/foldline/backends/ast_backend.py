@@ -281,9 +281,9 @@ def _gathered(
     reason = "; ".join(notes)
     if not references:
         where = f" below {scope}" if scope else ""
-        reason = "; ".join(
-            (f"no code{where} has the identifier {name!r}; {files} files were parsed", *notes)
-        )
+        parsed = f"; {files} files were parsed" if files else ""
+        none = f"no code{where} has the identifier {name!r}{parsed}"
+        reason = "; ".join((none, *notes))
     return References(
         name,
         tuple(references),

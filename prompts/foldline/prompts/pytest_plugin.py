@@ -63,7 +63,7 @@ def prompt_snapshot(request: pytest.FixtureRequest) -> PromptSnapshot:
                 rendered, path, may_change=may_change, update=request.config.getoption(OPTION)
             )
         except AssertionError as error:
-            told = f"{error}\n\n`pytest {OPTION}` writes the snapshot anew"
+            told = f"{error}\n\nTo write the snapshot, run `pytest {OPTION}`."
             # `pytest.fail` would show the error before it, too.
             raise pytest.fail.Exception(told, pytrace=False) from None
 

@@ -129,9 +129,9 @@ def assert_snapshot(
     try:
         old = Snapshot.parse(path.read_bytes().decode("utf-8"))
     except FileNotFoundError:
-        raise AssertionError(f"there is no snapshot {path}; write it by updating") from None
+        raise AssertionError(f"there is no snapshot {path} yet") from None
     except ValueError as error:
-        raise AssertionError(f"{path} isn't a snapshot: {error}; write it by updating") from error
+        raise AssertionError(f"{path} isn't a snapshot: {error}") from error
     found = list(differences(old, new, may_change=may_change))
     if found:
         raise AssertionError(f"the prompt differs from {path}:\n\n" + "\n\n".join(found))

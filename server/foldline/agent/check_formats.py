@@ -68,7 +68,7 @@ def text_lines(
         ]
         if excerpts:
             yield from _excerpt(located, width)
-    what = f"{len(files)} prompt module{'' if len(files) == 1 else 's'}"
+    what = f"{len(files)} file{'' if len(files) == 1 else 's'}"
     if not diagnostics:
         yield [(f"{what}: no diagnostics", "")]
         return

@@ -39,8 +39,9 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
         number, _, words = whole.partition(" ")
         yield [(f"{number:>9}  {' · '.join((words, *parts))}", "bold")]
     if len(render.parameter_sets) > 1:
-        others = ", ".join(one.name for one in render.parameter_sets)
-        yield [(f"values  {render.parameter_set or 'none'}, of {others}", "dim")]
+        shown = render.parameter_set or "none"
+        others = ", ".join(one.name for one in render.parameter_sets if one.name != shown)
+        yield [(f"values  {shown} (also: {others})", "dim")]
     if render.chapters:
         yield [(visible(f"chapters  {chapters_shown(render.chapters)}"), "dim")]
     if render.cache:

@@ -89,7 +89,7 @@ def test_the_modules_are_python_that_check_finds_nothing_in(
     status = main(["check", str(tmp_path), "--fail-on", "hint"])
     assert (status, capsys.readouterr().out) == (
         0,
-        f"{len(CASES)} prompt modules: no diagnostics\n",
+        f"{len(CASES)} files: no diagnostics\n",
     )
 
 

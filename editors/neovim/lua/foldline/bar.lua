@@ -84,7 +84,7 @@ function M.of(preview)
   return { group = over and 'DiagnosticWarn' or 'WinBar', parts = facts(preview) }
 end
 
---- An error as a sentence, its place once and first: "line 85: SyntaxError: invalid syntax".
+--- An error as a sentence, its place once and first: "line 85: this isn't Python: invalid syntax".
 ---@param preview foldline.Preview
 ---@param problem { message: string, file: string?, line: integer? }
 ---@return string

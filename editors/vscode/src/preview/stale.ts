@@ -61,7 +61,7 @@ function problemOf({ message, file, line }: Stale, uri: string): string {
   if (file === null || line === null || !message.startsWith(start)) {
     return message;
   }
-  const what = message.slice(start.length).replace(/^SyntaxError: /, '');
+  const what = message.slice(start.length).replace(/^this isn't Python: /, '');
   return decodeURI(uri).endsWith(file) ? `Line ${line}: ${what}` : `${name}, line ${line}: ${what}`;
 }
 

@@ -54,12 +54,13 @@ def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, 
         cause = cause.__cause__
     users = _users_places(cause, request) or _users_places(error, request)
     file, line = users[-1] if users else (request["file"], None)
+    what = type(error).__name__
     text = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
     if isinstance(error, SyntaxError) and (file, line) == (error.filename, error.lineno):
         # The whole text says the place once more.
-        text = error.msg
+        what, text = "this isn't Python", error.msg
     return {
-        "message": f"{_where(file, line)}: {type(error).__name__}: {text}",
+        "message": f"{_where(file, line)}: {what}: {text}",
         "file": file,
         "line": line,
         "type": type(cause).__name__,

@@ -17,6 +17,7 @@ import _foldline_modules
 from _foldline_failures import RequestError
 from _foldline_slots import Slot, Slots
 from foldline.prompts import Prompt, PromptTemplate
+from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.specialise import dataclass_of
 
 PREFIX = "preview_"
@@ -88,7 +89,7 @@ class Fixtures:
             raise RequestError(
                 "prompt" if request.get("parameter_set") else "values",
                 f"There is no parameter set {wanted!r} for {name}; there is "
-                f"{', '.join((*self._sets, NONE))}",
+                f"{', '.join((*self._sets, NONE))}{did_you_mean(near_names(wanted, self._sets))}",
                 near=[*self._sets, NONE],
             )
         self.chosen = wanted or next(iter(self._sets), None)

@@ -43,7 +43,7 @@ function problemOf({ message, file, line }, uri) {
   if (file === null || line === null || !message.startsWith(start)) {
     return message;
   }
-  const what = message.slice(start.length).replace(/^SyntaxError: /, "");
+  const what = message.slice(start.length).replace(/^this isn't Python: /, "");
   return decodeURI(uri).endsWith(file) ? `Line ${line}: ${what}` : `${name}, line ${line}: ${what}`;
 }
 function sentence(text) {
