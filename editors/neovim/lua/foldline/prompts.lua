@@ -64,8 +64,8 @@ end
 ---@field style string?
 ---@field output string?
 
---- Makes a prompt module of a text of a file, by default the one at the cursor; of a folder it lists
---- the texts first.
+--- Makes a prompt module of a text of a file, by default the one at the cursor; of a folder it
+--- lists the texts first.
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 ---@param target string? a name in the file, or a folder
