@@ -170,7 +170,7 @@ def test_a_value_is_changed_and_taken_back(nvim: Neovim) -> None:
     completed = "return vim.fn.getcompletion('FoldlineParams %s', 'cmdline')"
     assert nvim.strings(completed % "Customer.p") == ["Customer.plan", "Customer.priority"]
     assert nvim.strings(completed % "Customer.plan ") == ["free", "team", "enterprise"]
-    nvim.command("FoldlineParams Customer.seats 12")
+    nvim.command("FoldlineParams seats 12")
     wait_for_text(nvim, "Zofia.*12 seats")
     chosen(nvim, "enterprise")
     nvim.command("FoldlineParams Customer.plan")

@@ -162,6 +162,7 @@ async def test_steps_are_undone_one_by_one_and_reset_at_once(editor: Viewer) -> 
     assert [step["action"] for step in steps] == ["start", "params", "open"]
     assert [step["version"] for step in steps] == [1, 2, 3]
     assert steps[2]["section_keys"] == ["reference-docs"]
+    assert steps[2]["reason"] is None, "none was given"
     undone = await editor.command("prompt.undo")
     assert undone["order"] == first["order"]
     assert "You review billing" in undone["blocks"][0]["text"]

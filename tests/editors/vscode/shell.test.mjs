@@ -288,8 +288,8 @@ test('the view of code is the outline of the file, and finds references in two t
   await cursorIsAt(11);
 });
 
-test('Copy as Context packs a file within the bytes that are given', async () => {
-  await runCommand(page, 'foldline: Copy as Context');
+test('Copy Code for an LLM packs a file within the bytes that are given', async () => {
+  await runCommand(page, 'foldline: Copy Code for an LLM');
   const input = page.locator('.quick-input-widget input').first();
   await input.waitFor();
   await input.fill('50');

@@ -19,20 +19,34 @@ local choose_value, fields_of, given, label, origin, parse, send, set_field, typ
 ---@field parameters foldline.Parameters
 ---@field field foldline.Field
 
+--- The field of that name, or the only one whose name ends so: `language` for `Project.language`.
+---@param fields foldline.NamedField[]
+---@param name string
+---@return foldline.NamedField?
+local function find(fields, name)
+  local ending = {}
+  for _, named in ipairs(fields) do
+    if named.name == name then
+      return named
+    elseif vim.endswith(named.name, '.' .. name) then
+      table.insert(ending, named)
+    end
+  end
+  return #ending == 1 and ending[1] or nil
+end
+
 --- Asks for a field and its new value; each may be given instead.
 ---@param preview foldline.Preview
----@param name string? "Project.language"
+---@param name string? "Project.language", or "language" where no other field is called so
 ---@param text string? the value as it is typed
 function M.edit(preview, name, text)
   local fields = fields_of(preview)
   if name then
-    for _, named in ipairs(fields) do
-      if named.name == name then
-        if text then
-          return set_field(preview, named, parse(named.field, text))
-        end
-        return choose_value(preview, named)
-      end
+    local named = find(fields, name)
+    if named and text then
+      return set_field(preview, named, parse(named.field, text))
+    elseif named then
+      return choose_value(preview, named)
     end
     local names = table.concat(M.field_names(preview), ', ')
     local message = ('there is no field %s; there is %s'):format(name, names)

@@ -8,7 +8,7 @@ const LEAST = 100;
 const MOST = 100_000;
 
 /**
- * *Copy as Context within N Bytes*: what a model needs to see of files or of a symbol, as text.
+ * *Copy Code for an LLM*: what a model needs to see of files or of a symbol, as text.
  *
  * From the explorer it is the chosen files, from the code view a symbol, else the active file.
  */

@@ -22,7 +22,7 @@ export async function newPrompt(server: Server): Promise<void> {
   }
   const name = await vscode.window.showInputBox({
     title: 'New prompt',
-    prompt: 'The module to write, below the folder',
+    prompt: 'Path of the new file',
     value: 'prompts/support.py',
     valueSelection: ['prompts/'.length, 'prompts/support'.length],
     validateInput: (text) => (text.endsWith('.py') ? undefined : 'A Python module: NAME.py'),

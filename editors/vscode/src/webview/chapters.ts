@@ -60,8 +60,11 @@ export class Chapters {
         toggle,
       ),
       chapter.description !== null && element('p.doc', {}, chapter.description),
-      why !== '' &&
-        element('p.doc', {}, `${open || chapter.may_open ? 'May open' : 'Closed'}: ${why}.`),
+      element(
+        'p.doc',
+        {},
+        chapter.may_open ? 'Can be opened.' : `Can\u2019t be opened with these values: ${why}.`,
+      ),
       refusal,
     );
   }

@@ -12,7 +12,7 @@ from foldline.ide import cost_texts
 from foldline.ide.errors import NoPreview
 from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
-from foldline.ide.prompts.request import TOKENS, View
+from foldline.ide.prompts.request import IN_EDITOR, TOKENS, View
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import EXECUTED, Render, chapters_shown
@@ -246,7 +246,7 @@ class Preview:
             Step(
                 action=step.action,
                 section_keys=step.section_keys,
-                reason=step.reason,
+                reason=None if step.reason == IN_EDITOR else step.reason,
                 params=step.params,
                 parameter_set=step.parameter_set,
                 chapters=None if step.chapters is None else tuple(sorted(step.chapters)),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TOKENS, BYTES = "tokens", "bytes"
 IN_EDITOR = "Opened in the editor"
+"""The reason of a step whose user gives none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -498,7 +498,11 @@ var Chapters = class {
         toggle
       ),
       chapter.description !== null && element("p.doc", {}, chapter.description),
-      why !== "" && element("p.doc", {}, `${open || chapter.may_open ? "May open" : "Closed"}: ${why}.`),
+      element(
+        "p.doc",
+        {},
+        chapter.may_open ? "Can be opened." : `Can’t be opened with these values: ${why}.`
+      ),
       refusal
     );
   }
