@@ -338,7 +338,7 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
     with start(tmp_path, project, "reviewer_prompt.py", init=asked) as nvim:
         nvim.command("FoldlinePreview")
         nvim.wait("vim.bo.filetype == 'markdown'")
-        assert "not trusted, so not executed" in nvim.text("return bar()")
+        assert "source only (run :FoldlineTrust to execute)" in nvim.text("return bar()")
         assert nvim.buffer().startswith("## 1. Review Guidance\n\nYou review auth, ")
         nvim.command("FoldlineOpen reference-docs")
         nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
@@ -355,4 +355,4 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         nvim.wait("bar():find('summarized · executed') ~= nil")
         assert proof.exists()
         nvim.command("FoldlineTrust!")
-        nvim.wait("bar():find('not trusted') ~= nil")
+        nvim.wait("bar():find('source only') ~= nil")

@@ -352,7 +352,7 @@ def test_a_section_that_is_not_rendered_is_named_in_the_bar(nvim: Neovim) -> Non
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("untrusted", "not trusted, so not executed: :FoldlineTrust · the source alone"),
+        ("untrusted", "source only (run :FoldlineTrust to execute)"),
         ("exception", "no · the source alone, not executed"),
     ],
 )

@@ -63,8 +63,8 @@ function M.of(preview)
     return { group = 'DiagnosticError', parts = { preview.lost, name } }
   end
   if stale and stale.kind == 'untrusted' then
-    local why = 'not trusted, so not executed: :FoldlineTrust'
-    return { group = 'WinBar', parts = { why, 'the source alone', name } }
+    local how = 'source only (run :FoldlineTrust to execute)'
+    return { group = 'WinBar', parts = { name, how } }
   end
   if stale then
     local shown = #preview.order == 0 and 'no text yet'
