@@ -99,7 +99,7 @@ def gain_of(block: Block) -> IfOpened | None:
 
 
 def totals(
-    text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool = True
+    text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool
 ) -> tuple[str, ...]:
     """Return a request's cost and its parts: `272 tokens`, `Text: 114 tokens`, `Tools: …`."""
     whole = tokens(text + tools + output, counter, certain=certain)

@@ -216,9 +216,9 @@ def title(
     prompt = analysis.prompt(name)
     if section_key is not None:
         found = prompt.summarized_section(section_key) if prompt is not None else None
-        return (
-            _opening_title(prompt, found.block, counter) if prompt and found else LensTitle("Open")
-        )
+        if prompt is None or found is None:
+            return LensTitle("Open")
+        return _opening_title(prompt, found.block, counter)
     if prompt is None or not prompt.render.blocks:
         return LensTitle("Preview")
     request = costed(prompt, counter)

@@ -231,7 +231,8 @@ class Preview:
         used = sum(one.used for one in spent)
         largest = sorted(spent, key=lambda one: -one.used)[:MOST]
         over = max(0, used - limit)
-        exact = unit != TOKENS or self.render.tokens is None or self.render.tokens.exact
+        counted = self.render.tokens
+        exact = unit != TOKENS or counted is None or not counted.words[0].startswith("~")
         words = cost_texts.of_budget(used, limit, unit, exact=exact)
         return Budget(limit, unit, used, over, words, tuple(largest))
 

@@ -74,8 +74,9 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
 
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
+        request = request_of(value, snapshot.analysis.evaluator, wanted)
         found = replace(
-            request_of(value, snapshot.analysis.evaluator, wanted).render,
+            request.render,
             name=prompt.name.id,
             uri=snapshot.uri,
             version=target.document.version,
@@ -85,7 +86,7 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
             section.path: workspace.locate(snapshot, section.source)
             for section in prompt.described.walk()
         }
-        return with_costs(found, snapshot.counter, located)
+        return with_costs(found, snapshot.counter, located, certain=request.exact)
 
     return await query_prompt(workspace, target, query)
 

@@ -97,7 +97,7 @@ def costed(prompt: PromptFacts, counter: TokenCounter) -> StaticRequest:
 
     def make(value: TemplateValue | PromptValue) -> StaticRequest:
         found = request_of(value, prompt.analysis.evaluator)
-        return replace(found, render=with_costs(found.render, counter))
+        return replace(found, render=with_costs(found.render, counter, certain=found.exact))
 
     return kept(prompt.value, f"costs by {counter.encoding} {counter.exact}", make)
 

@@ -33,11 +33,13 @@ def with_costs(
     counter: TokenCounter,
     locations: Mapping[tuple[str, ...], Location | None] | None = None,
     known: Sequence[Block] = (),
+    *,
+    certain: bool = True,
 ) -> Render:
     """The render with the tokens of each block, each tool, and the whole.
 
     With `locations`, each block has its place in the source, too. A block that is as one of those
-    `known` is that object.
+    `known` is that object. Unless it's `certain` that a model gets this, the totals have a `~`.
     """
     from foldline.ide.render.request_plan import Request
 
@@ -62,19 +64,18 @@ def with_costs(
         render,
         blocks=tuple(blocks),
         cache=request.plan.to_json(),
-        tokens=of_request(sum(own), tools, render.output, counter),
+        tokens=_of_request(sum(own), tools, render.output, counter, certain=certain),
     )
 
 
-def of_request(
+def _of_request(
     text: int,
     tools: Sequence[RenderedTool],
     output: Output | None,
     counter: TokenCounter,
     *,
-    certain: bool = True,
+    certain: bool,
 ) -> Tokens:
-    """Return the tokens of a request; `text` are those of its text."""
     of_tools = sum(counter.count(sent(tool)) for tool in tools)
     of_output = 0 if output is None else counter.count(json.dumps(output.schema))
     total = text + of_tools + of_output
@@ -123,7 +124,6 @@ def kept(before: Render, after: Render) -> Kept:
     from foldline.ide.render.request_plan import Request, common_beginning
 
     counter = counter_of(before)
-
     old, new = ("".join([block.text for block in render.blocks]) for render in (before, after))
     characters = common_length(
         min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]

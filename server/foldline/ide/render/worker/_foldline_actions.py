@@ -66,7 +66,7 @@ class _Session:
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
         self.errors: dict[Path, dict[str, object]] = {}
-        self.reason = request["opening_reason"]
+        self.reason = request.get("opening_reason", "")
         self._request = request
 
     def metadata(self) -> dict[str, object]:
