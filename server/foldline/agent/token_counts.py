@@ -174,11 +174,12 @@ def table_lines(
                 (visible(f"{indent}{section.number}. {section.title}"), ""),
                 (opened + inside, "dim"),
             ]
-    total, partial = sum(one.tokens.total for one in counts), any(one.lower_bound for one in counts)
+    total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)
+    partial = any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
     yield [
-        (f"{counter.format(total, partial=partial):>9}  ", "bold cyan"),
+        (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
         (f"in {prompts} ({counter.encoding}{kind})", ""),
     ]
     for growth in grown:
