@@ -162,7 +162,7 @@
      (stale (format "%s · %s" (plist-get stale :message) name))
      (t (string-join
          (delq nil (list name
-                         (and tokens (format "%d tokens" (plist-get tokens :text)))
+                         (and tokens (format "%d tokens" (plist-get tokens :total)))
                          (and (> made-up 0) (format "%d values made up" made-up))))
          " · ")))))
 
