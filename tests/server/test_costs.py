@@ -50,6 +50,7 @@ def request(texts: list[str], value: str = "") -> Render:
     segments = [Segment("literal", block.text, None) for block in made]
     if value:
         segments[-1] = replace(segments[-1], stability="request")
+        made[-1] = replace(made[-1], id="b", path=("b",))
     shown = (replace(b, segments=(s,)) for b, s in zip(made, segments, strict=True))
     return with_costs(Render(name="p", text="", blocks=tuple(shown)), token_counter())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.prompts.cache.stability import Stability, of_fields, of_type
@@ -364,15 +364,14 @@ def planned(
 def _counted(spans: Sequence[UncountedSpan], count: Callable[[str], int]) -> Iterator[int]:
     """Yield the tokens of each span; those of a section are together what its whole text has.
 
-    A tokenizer reads across their borders.
+    A tokenizer reads across their borders: what that saves is shared among them.
     """
     for _, group in groupby(enumerate(spans), lambda item: item[1].path or item[0]):
-        *ends, whole = accumulate(span.text for _, span in group)
-        total, before = count(whole), 0
-        for end in (*map(count, ends), total):
-            reached = min(max(before, end), total)
-            yield reached - before
-            before = reached
+        texts = [span.text for _, span in group]
+        alone = [*accumulate(map(count, texts), initial=0)]
+        whole = count("".join(texts)) if len(texts) > 1 else alone[-1]
+        ends = [whole * end // alone[-1] if alone[-1] else 0 for end in alone]
+        yield from (end - start for start, end in pairwise(ends))
 
 
 def common_beginning(
