@@ -13,6 +13,7 @@ from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.outlines.parsing import Parsed
 from foldline.backends.outlines.parsing_pool import PoolParsing
+from foldline.backends.ranking import symbols
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -215,3 +216,19 @@ def test_references_to_a_common_name_parse_what_a_page_can_show(tmp_path: Path, 
     assert page.coverage == f"partial: stopped before {files - 24} more files; give a scope"
     assert page.references == whole.references[: len(page)]
     assert (whole.total, whole.coverage) == (10 * files, "complete")
+
+
+def test_the_line_of_a_minified_file_is_read_once_for_all_that_it_defines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "".join(f"function f{number}(x){{return load(x)}}" for number in range(50))
+    (tmp_path / "a.min.js").write_text(f"{line}class Mini{{}}\n")
+    read: list[str] = []
+    words_of = symbols.words_of
+    monkeypatch.setattr(symbols, "words_of", lambda text: read.append(text) or words_of(text))
+    access = SmartFileAccess.for_workspace(tmp_path)
+    assert access.get_outline("a.min.js", query="load x").matches
+    assert sum("return" in text for text in read) == 1
+    read.clear()
+    access.get_outline("a.min.js", query="Mini")
+    assert read == []

@@ -281,6 +281,12 @@ def test_what_is_inherited_is_told_by_base_and_public_names_first(opened: Open) 
     ]
 
 
+def test_a_class_without_members_of_its_own_has_what_it_inherits(opened: Open) -> None:
+    files = {"a.py": "class Base:\n    def run(self): ...\nclass Child(Base):\n    pass\n"}
+    lines = format_outline(opened(files).get_outline("a.py", query="Child")).splitlines()
+    assert lines[1:] == ["3-4 class Child(Base)", "from Base, a.py 1: run", "(2 more in this file)"]
+
+
 def methods(package: str) -> Iterator[tuple[str, str]]:
     """Inherited methods by the names of their class and of the class that has them."""
     top = importlib.import_module(package)

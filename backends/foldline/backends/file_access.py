@@ -264,13 +264,15 @@ class SmartFileAccess(CodeNavigation):
         outline = await definitions.get_outline(self._files, self._analysis, self._engine, file)
         if not query or not query.strip():
             return outline
+        from foldline.backends.formatting.outline_text import class_parts
+
+        asked = replace(outline, query=query)
+        if class_parts(asked):
+            inherited = await self._names().types.inherited(outline.path, query.strip())
+            return replace(asked, inherited=inherited)
         from foldline.backends.ranking.in_file import with_matches
 
-        outline = with_matches(outline, self._files.read_source(outline.path).lines, query)
-        if len(query.split()) > 1:
-            return outline
-        inherited = await self._names().types.inherited(outline.path, query.strip())
-        return replace(outline, inherited=inherited)
+        return with_matches(outline, self._files.read_source(outline.path).lines, query)
 
     @waits
     async def read_symbol(

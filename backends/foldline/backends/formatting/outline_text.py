@@ -88,10 +88,12 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
     check_budget(budget)
     headers = _Headers(outline)
     if outline.query:
-        named = _named(outline)
+        named = class_parts(outline)
         if named:
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
-            said = [*map(_inherited, outline.inherited)]
+            said = [_inherited(base) for base in outline.inherited if base.path]
+            if gone := [visible(base.base) for base in outline.inherited if not base.path]:
+                said.append(f"(from {', '.join(gone)} too, which can't be followed from here)")
             said += [f"({rest} more in this file)"] if rest else []
             return _fit_above(said, headers, named, budget)
         return _matching_lines(headers, outline.symbols, outline.matches, budget)
@@ -145,9 +147,9 @@ def fit_members(
     return _fit(headers, symbol.children, budget, around)
 
 
-def _named(outline: FileOutline) -> list[SymbolInfo]:
+def class_parts(outline: FileOutline) -> list[SymbolInfo]:
     """The class that the query is the name of, in all its parts; nothing where it is none."""
-    asked = (outline.query or "").strip()
+    asked = outline.query.strip()
     parts = [
         located
         for located in flatten(outline.symbols)
@@ -156,7 +158,8 @@ def _named(outline: FileOutline) -> list[SymbolInfo]:
     ]
     known = {id(located.symbol) for located in parts}
     outer = [one.symbol for one in parts if not known.intersection(map(id, one.enclosing))]
-    return outer if len(outer) > 1 or any(symbol.children for symbol in outer) else []
+    is_class = any(symbol.children or symbol.kind in _TYPES for symbol in outer)
+    return outer if len(outer) > 1 or is_class else []
 
 
 def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
@@ -421,8 +424,6 @@ def _matching_lines(
 
 def _inherited(one: Inherited) -> str:
     """`from Base, a.py 12: run, stop`, public names first."""
-    if not one.path:
-        return f"(from {visible(one.base)} too, which can't be followed from here)"
     leaves = [visible(_short(each.name.rpartition(".")[2], _LONGEST_NAME)) for each in one.members]
     names = sorted(leaves, key=lambda name: name.startswith("_"))
     rest = len(names) - _MOST_INHERITED

@@ -41,6 +41,7 @@ _LESS: dict[str, float] = {SymbolKind.CLASS: 0.2, SymbolKind.VARIABLE: 0.3, Symb
 _MOST_OF_A_NAME = 2
 _SHORTEST_NAME = 4
 # Lines of a long definition that are ranked together; pieces overlap by half.
+_LONGEST_LINE = 2_000
 _PIECE = 60
 _MOST_NEAR = 12
 FUNCTIONS: frozenset[str] = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -69,16 +70,21 @@ def units_of(
 
     With `names`, of those inside a function only the ones that have such a name.
     """
+    known: dict[str, Counter[str]] = {}
     for name, located in distinct(flatten(outline.symbols)):
         inside = any(symbol.kind in FUNCTIONS for symbol in located.enclosing)
         if located.symbol.kind == SymbolKind.EXPORT or (
             inside and names is not None and located.symbol.name not in names
         ):
             continue
-        own = [*_own_lines(located, lines)]
+        own = [line[:_LONGEST_LINE] for line in _own_lines(located, lines)]
         for start in range(0, max(len(own) - _PIECE // 2, 1), _PIECE // 2):
             text = "\n".join(own[start : start + _PIECE])
-            yield Unit(outline.path, name, located, words_of(text))
+            # All definitions of a minified file have the same line.
+            words = known.get(text)
+            if words is None:
+                words = known[text] = words_of(text)
+            yield Unit(outline.path, name, located, words)
 
 
 def rank_units(
