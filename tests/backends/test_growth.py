@@ -225,7 +225,12 @@ def test_the_line_of_a_minified_file_is_read_once_for_all_that_it_defines(
     (tmp_path / "a.min.js").write_text(f"{line}class Mini{{}}\n")
     read: list[str] = []
     words_of = symbols.words_of
-    monkeypatch.setattr(symbols, "words_of", lambda text: read.append(text) or words_of(text))
+
+    def recorded(text: str) -> Counter[str]:
+        read.append(text)
+        return words_of(text)
+
+    monkeypatch.setattr(symbols, "words_of", recorded)
     access = SmartFileAccess.for_workspace(tmp_path)
     assert access.get_outline("a.min.js", query="load x").matches
     assert sum("return" in text for text in read) == 1
