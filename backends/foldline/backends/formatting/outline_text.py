@@ -134,17 +134,15 @@ def _with_types(symbols: Sequence[SymbolInfo]) -> tuple[SymbolInfo, ...]:
     )
 
 
-def fit_members(
-    symbol: SymbolInfo, budget: int, matches: Sequence[str] = (), around: int = 0
-) -> Sequence[Line]:
+def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> Sequence[Line]:
     """The lines of a symbol and of what is inside it within a budget; of `matches`, those alone.
 
-    The answer has `around` more bytes, which the budget that shows all counts, too.
+    They don't say which budget shows all: the answer that they are a part of does.
     """
     headers = _Headers(symbol=symbol)
     if matches:
         return _matching_lines(headers, symbol.children, matches, budget)
-    return _fit(headers, symbol.children, budget, around)
+    return _fit(headers, symbol.children, budget, LARGEST_BUDGET)
 
 
 def class_parts(outline: FileOutline) -> list[SymbolInfo]:

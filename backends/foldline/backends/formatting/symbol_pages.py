@@ -335,7 +335,7 @@ def _outline(
         inside = FileOutline(detail.path, "", (), detail.children, detail.line_end)
         source = [""] * (detail.body_line - 1) + detail.body.split("\n")
         matches = with_matches(inside, source, query).matches
-    text = plain(fit_members(detail, room, matches, budget - room))
+    text = plain(fit_members(detail, room, matches))
     left = room - size_of(text)
     fills = detail.kind in _CALLABLE or not isinstance(budget, budgets.DefaultBudget)
     if fills and not query and left > budget // 5:
