@@ -317,6 +317,19 @@ def test_several_prompts_share_the_sections_that_they_have_in_common(
     assert main(["adopt", "bots.py:SUPPORT", "bots.py:ASK", "--output", "x.py"]) == 2
 
 
+def test_options_of_a_text_count_for_all_prompts_of_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    items = "Items:\n{% for i in items %}\n- {{ i }}\n{% endfor %}\n"
+    (tmp_path / "items_prompt.j2").write_text(items)
+    (tmp_path / "text_prompt.txt").write_text("You help {name} with all of it.\n")
+    assert main(["adopt", ".", "--all", "--trim-blocks", "--style", "jinja"]) == 0
+    assert r'separator="\n",' in (tmp_path / "items_prompt.py").read_text()
+    assert "You help {name} with all of it." in (tmp_path / "text_prompt.py").read_text()
+
+
 def test_nothing_outside_of_the_project_is_read_through_a_link(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,9 @@ def run(options: Namespace) -> int:
         root, found = _found(folder.resolve())
         if not options.all:
             return _list(root, found, options)
+        if options.style or options.trim_blocks or options.lstrip_blocks:
+            targets = [str(root.root / one.target) for one in found]
+            return _several([partial(_read, target, options) for target in targets], options)
         return _several([partial(_of_list, root, one) for one in found], options)
     new = _compared(_read(targets[0], options))
     rewritten = _rewritten(new, options)
