@@ -178,7 +178,7 @@ def _compared(new: _New, shared: str = "") -> _New:
     import asyncio
 
     from foldline.ide.adopt.adoption import compare
-    from foldline.ide.adopt.share import alone
+    from foldline.ide.adopt.write import alone
 
     plan = new.adoption.plan
     proof = asyncio.run(compare(replace(new.adoption, text=alone(plan, shared)))).proof
@@ -270,8 +270,7 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
     """Adopt several prompts; the sections that those of one folder share become a module."""
     from foldline.ide.adopt.adoption import as_data, verdict
     from foldline.ide.adopt.model import free_name
-    from foldline.ide.adopt.share import share
-    from foldline.ide.adopt.write import module_text
+    from foldline.ide.adopt.write import module_text, share
 
     if options.output or options.rewrite_call:
         raise Refused("--output and --rewrite-call are for one prompt")

@@ -13,7 +13,7 @@ from foldline.ide.adopt.find import ROLES, SHORTEST, SHORTEST_WITH_VALUES, Candi
 from foldline.ide.adopt.model import AdoptError, Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from foldline.ide.adopt.uses import Module
@@ -42,11 +42,17 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     """
     text = module.text
     if file.suffix in _READERS and not is_whole:
-        found = list(_of_value(_value(file, text), "", module, 0))
+        kind, read = _READERS[file.suffix]
+        try:
+            found = list(_of_value(read(text), "", module, 0))
+        except AdoptError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise AdoptError(f"this isn't {kind}: {error}") from None
         if not found:
             raise AdoptError(
-                f"no string of this {_READERS[file.suffix]} file looks like a prompt; if one is, "
-                "name its key as FILE:KEY"
+                f"no string of this {kind} file looks like a prompt; if one is, name its key as "
+                "FILE:KEY"
             )
         return found
     body = text if file.suffix in _READERS else _FRONT_MATTER.sub("", text, count=1)
@@ -91,27 +97,23 @@ def check_handlebars(text: str) -> None:
         )
 
 
-_READERS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
-
-
-def _value(file: Path, text: str) -> Any:
+def _yaml(text: str) -> Any:
     try:
-        if file.suffix == ".json":
-            return json.loads(text)
-        if file.suffix == ".toml":
-            return tomllib.loads(text)
-        try:
-            import yaml
-        except ModuleNotFoundError:
-            raise AdoptError(needs("reading YAML", "yaml")) from None
-        try:
-            return yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise AdoptError(f"this isn't YAML: {' '.join(str(error).split())}") from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, AdoptError):
-            raise
-        raise AdoptError(f"this isn't {_READERS[file.suffix]}: {error}") from None
+        import yaml
+    except ModuleNotFoundError:
+        raise AdoptError(needs("reading YAML", "yaml")) from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise AdoptError(f"this isn't YAML: {' '.join(str(error).split())}") from None
+
+
+_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    ".json": ("JSON", json.loads),
+    ".toml": ("TOML", tomllib.loads),
+    ".yaml": ("YAML", _yaml),
+    ".yml": ("YAML", _yaml),
+}
 
 
 def _of_value(value: Any, path: str, module: Module, depth: int) -> Iterator[Candidate]:

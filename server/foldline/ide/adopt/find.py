@@ -9,6 +9,7 @@ import ast
 import inspect
 import re
 import textwrap
+from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,12 +25,14 @@ from foldline.ide.adopt.uses import (
     Function,
     Module,
     assigned,
+    bound_in,
     by_key,
     callee_of,
     dotted,
     keyword_of,
     parse,
     scalar_of,
+    scope_of,
     template_style,
     text_argument,
     use_of,
@@ -490,18 +493,13 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
 def _with_variables(node: ast.expr, module: Module, scope: Function | None) -> ast.expr:
     """Return messages with the templates and texts that variables have in their place."""
     owner = scope or module.tree
-    bound = [
-        one.arg if isinstance(one, ast.arg) else one.id
-        for one in ast.walk(owner)
-        if isinstance(one, ast.arg)
-        or (isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    ]
+    bound = bound_in(owner)
     pairs = [pair for statement in owner.body if (pair := assigned(statement))]
-    plain = [name for name, _ in pairs]
+    plain = Counter(name for name, _ in pairs)
     values = {
         name: value
         for name, value in pairs
-        if value.lineno < node.lineno and bound.count(name) == plain.count(name)
+        if value.lineno < node.lineno and bound[name] == plain[name]
     }
 
     class Put(ast.NodeTransformer):
@@ -631,15 +629,6 @@ def _written(node: ast.expr) -> str:
     """Return a constant as formatters write it."""
     value = ast.literal_eval(node)
     return one_line(value) if isinstance(value, str) else repr(value)
-
-
-def scope_of(tree: ast.Module, line: int) -> Function | None:
-    """Return the innermost function around a line."""
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):
-            found = node
-    return found
 
 
 LONGEST = 200_000

@@ -188,17 +188,15 @@ class _Reader:
                     yield Text(literal)
                 if name is None:
                     continue
+                form = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
                 if not name or name.isdecimal():
-                    count += 1
-                    form = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
                     formatted = f"'{{{form}}}'.format(@)" if form else ""
-                    yield self._positional(int(name or count - 1), formatted)
-                    continue
-                extra = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-                if name.isidentifier() and not extra:
+                    yield self._positional(int(name or count), formatted)
+                    count += 1
+                elif name.isidentifier() and not form:
                     yield Slot(name)
                 else:
-                    yield Slot(f"{{{name}{extra}}}", Kind.COMPUTED, hint=name)
+                    yield Slot(f"{{{name}{form}}}", Kind.COMPUTED, hint=name)
         except ValueError as error:
             raise AdoptError(
                 f"`str.format` can't read the text: {error}; if it is shown as it is, name the "

@@ -9,14 +9,16 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.find import scope_of
 from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
 from foldline.ide.adopt.uses import (
     FUNCTIONS,
     TEMPLATES,
     assigned,
+    bound_in,
     callee_of,
+    names_of,
     parse,
+    scope_of,
     text_argument,
     use_of,
 )
@@ -67,46 +69,47 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         raise AdoptError(f"one place is rewritten, and {shown} places that make the text are known")
     (use,) = plan.original.uses
     file = files.read_source(use.file or source)
-    data, where = file.data, f"{file.path}:{use.line}"
+    text, where = file.text, f"{file.path}:{use.line}"
     if file.note or file.encoding != "utf-8":
         raise AdoptError(f"{file.path} isn't in UTF-8")
-    tree = parse(file.parse_data.decode()).tree
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
+    module = parse(file.parse_data.decode())
+    nodes = [node for node in ast.walk(module.tree) if isinstance(node, ast.expr)]
     found = (one for one in nodes if one.lineno == use.line and ast.unparse(one) == use.source)
     if (node := next(found, None)) is None:
         raise AdoptError(f"{where}: several statements make the text")
-    owner = _owner(tree, node)
-    origin = _origin(tree, owner)
+    owner = _owner(module.tree, node)
+    origins = module.imports.items()
+    origin = next((one for name, one in origins if f"{owner}.".startswith(f"{name}.")), None)
     is_own = origin is not None or (
         not use.file and ("." not in owner or owner == plan.original.name)
     )
     if not is_own or ("." in owner and not f".{owner}".endswith(f".{plan.original.name}")):
         raise AdoptError(f"{where}: `{owner}` may be another text than `{plan.original.name}`")
     names = [plan.variable, *([plan.class_name] if plan.fields else [])]
-    taken = {name for part in ast.walk(tree) for name in _names(part)}
+    taken = {name for part in ast.walk(module.tree) for name in names_of(part)}
     local = [free_name(f"{name}_template", taken, "_") if name in taken else name for name in names]
-    newline = "\r\n" if b"\r\n" in data else "\n"
-    starts = [0, *(match.end() for match in re.finditer(b"\n", file.parse_data)), len(data)]
-    start = starts[node.lineno - 1] + node.col_offset
-    end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
-    new = _rendered(plan, use, local, data[starts[node.lineno - 1] : start].decode(), newline)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    start, end = module.span(node)
+    new = _rendered(plan, use, local, text[module.starts[node.lineno - 1] : start], newline)
     if UNKNOWN in new:
         raise AdoptError(f"{where} doesn't show each value: {new}")
-    module = _module(origin, file.path, source, output, files)
+    new_module = _module(origin, file.path, source, output, files)
     pairs = zip(names, local, strict=True)
     imported = sorted(name if name == own else f"{name} as {own}" for name, own in pairs)
-    line = f"from {module} import {', '.join(imported)}{newline}"
-    head = [*takewhile(_leads, tree.body)]
-    comments = re.match(rb"(?:#[^\n]*\n)*", data)
-    place = starts[head[-1].end_lineno or 0] if head else len(comments[0] if comments else b"")
+    line = f"from {new_module} import {', '.join(imported)}{newline}"
+    head = [*takewhile(_leads, module.tree.body)]
+    comments = re.match(r"(?:#[^\n]*\n)*", text)
+    place = (
+        module.starts[head[-1].end_lineno or 0] if head else len(comments[0] if comments else "")
+    )
     if not head or not isinstance(head[-1], ast.Import | ast.ImportFrom):
         line = newline + line if head else line + newline * 2
-    after = (data[:place] + line.encode() + data[place:start] + new.encode() + data[end:]).decode()
+    after = f"{text[:place]}{line}{text[place:start]}{new}{text[end:]}"
     try:
         ast.parse(after)
     except SyntaxError:
         raise AdoptError(f"{where}: rewrite it yourself, as {new}") from None
-    return Rewritten(file.path, use.line, file.text, after)
+    return Rewritten(file.path, use.line, text, after)
 
 
 def _rendered(plan: Plan, use: Use, names: Sequence[str], before: str, newline: str = "\n") -> str:
@@ -172,23 +175,12 @@ def _values(tree: ast.Module, name: ast.Name) -> list[ast.expr | None]:
     """Return what the function around a name, or else the module, binds to it."""
     function = scope_of(tree, name.lineno)
     top = [one for one in tree.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
-    for body in ([] if function is None else [function], top):
-        inner = [node for part in body for node in ast.walk(part)]
-        given = [pair[1] for node in inner if (pair := assigned(node)) and pair[0] == name.id]
-        bound = [node for node in inner if not _is_read(node) and name.id in _names(node)]
-        if bound:
-            return [*given, *[None] * (len(bound) - len(given))]
+    for owner in (function, ast.Module(top, [])):
+        if owner is not None and (bound := bound_in(owner)[name.id]):
+            pairs = filter(None, map(assigned, ast.walk(owner)))
+            given = [value for target, value in pairs if target == name.id]
+            return [*given, *[None] * (bound - len(given))]
     return []
-
-
-def _is_read(node: ast.AST) -> bool:
-    return isinstance(node, ast.alias) or isinstance(getattr(node, "ctx", None), ast.Load)
-
-
-def _names(node: ast.AST) -> list[str]:
-    """Return the names that a node binds or reads."""
-    found = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
-    return [name for name in found if isinstance(name, str) and not isinstance(node, ast.keyword)]
 
 
 def _leads(statement: ast.stmt) -> bool:
@@ -197,21 +189,7 @@ def _leads(statement: ast.stmt) -> bool:
     return is_text or isinstance(statement, ast.Import | ast.ImportFrom)
 
 
-def _origin(tree: ast.Module, owner: str) -> tuple[int, str] | None:
-    """Return the level and the first package of the import that a name is from."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                if f"{owner}.".startswith(f"{alias.asname or alias.name}."):
-                    module = node.module if isinstance(node, ast.ImportFrom) else alias.name
-                    level = node.level if isinstance(node, ast.ImportFrom) else 0
-                    return level, (module or "").partition(".")[0]
-    return None
-
-
-def _module(
-    origin: tuple[int, str] | None, file: str, source: str, output: str, files: FileBackend
-) -> str:
+def _module(origin: str | None, file: str, source: str, output: str, files: FileBackend) -> str:
     """Return how a file imports the new module.
 
     Raises:
@@ -220,11 +198,13 @@ def _module(
     here = PurePosixPath(file).parent.parts
     new = PurePosixPath(output).with_suffix("").parts
     old = PurePosixPath(source).with_suffix("").parts
-    level, first = origin or (int(files.exists(str(PurePosixPath(*here, "__init__.py")))), "")
-    if level:
+    if origin is None:
+        origin = "." if files.exists(str(PurePosixPath(*here, "__init__.py"))) else ""
+    if origin.startswith("."):
         same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(here, new[:-1], strict=False))])
         found, dots = new[same:], "." * (len(here) - same + 1)
     else:
+        first = origin.partition(".")[0]
         root = old.index(first) if first in old else len(here)
         found, dots = new[root:], ""
         if new[:root] != old[:root]:

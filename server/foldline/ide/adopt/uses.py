@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -66,6 +67,7 @@ class Module:
     """The calls that fill in a text, by the name of the variable that has it."""
     styles: dict[str, Style] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
+    """The modules that imported names are from, with a dot for each level of a relative one."""
     renamed: dict[str, str] = field(default_factory=dict)
     """The names of imported things here, by their own name."""
     jinja: JinjaOptions = field(default_factory=JinjaOptions)
@@ -74,9 +76,17 @@ class Module:
 
     def segment(self, node: ast.expr) -> str:
         """Return the source of an expression; `ast` splits the whole module for each."""
-        first, last = self.starts[node.lineno - 1], self.starts[(node.end_lineno or 0) - 1]
-        end = len(self.text[first:last].encode()) + (node.end_col_offset or 0)
-        return self.text[first : last + end].encode()[node.col_offset : end].decode()
+        return self.text[slice(*self.span(node))]
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        """Return the offsets of an expression, which `ast` has in bytes of a line."""
+        ends = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)
+        first, last = (
+            self.starts[line - 1]
+            + len(self.text[self.starts[line - 1] : self.starts[line]].encode()[:column].decode())
+            for line, column in ends
+        )
+        return first, last
 
 
 def parse(text: str) -> Module:
@@ -202,7 +212,8 @@ def _note(module: Module, node: ast.AST) -> None:
     """Record what an import or a call tells about the texts."""
     if isinstance(node, ast.ImportFrom):
         for alias in node.names:
-            module.imports[alias.asname or alias.name] = node.module or ""
+            origin = "." * node.level + (node.module or "")
+            module.imports[alias.asname or alias.name] = origin
             module.renamed[alias.name] = alias.asname or alias.name
     elif isinstance(node, ast.Import):
         for alias in node.names:
@@ -283,6 +294,30 @@ def dotted(node: ast.expr) -> str | None:
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         return f"{owner}.{key}" if isinstance(key, str) else None
     return None
+
+
+def scope_of(tree: ast.Module, line: int) -> Function | None:
+    """Return the innermost function around a line."""
+    found = None
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):
+            found = node
+    return found
+
+
+def bound_in(owner: ast.AST) -> Counter[str]:
+    """Return how often a function or a module binds each name, imports left out."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(owner):
+        if not isinstance(node, ast.alias) and not isinstance(getattr(node, "ctx", 0), ast.Load):
+            found.update(names_of(node))
+    return found
+
+
+def names_of(node: ast.AST) -> list[str]:
+    """Return the names that a node itself binds or reads."""
+    found = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
+    return [name for name in found if isinstance(name, str) and not isinstance(node, ast.keyword)]
 
 
 def callee_of(node: ast.Call) -> str:
