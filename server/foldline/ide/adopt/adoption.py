@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,10 @@ def read(
     candidate = _chosen(found, name, module)
     calls: dict[str, Calls] = {}
     if files is not None and candidate.is_code:
-        calls = in_workspace(files, {candidate.name: _relative(files, file)})
+        path = ""
+        with suppress(PathError):
+            path = files.resolve(str(file))
+        calls = in_workspace(files, {candidate.name: path})
     return original_of(candidate, style, calls.get(candidate.name))
 
 
@@ -219,32 +223,7 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
     if len(styles) > 1:
         shown = " and ".join(style.label for style in styles)
         raise AdoptError(f"calls fill it in as {shown}: name one style", styles=tuple(styles))
-    return styles[0] if styles else _settled(candidate.text, seems)
-
-
-def _relative(files: FileBackend, file: Path) -> str:
-    try:
-        return files.resolve(str(file))
-    except PathError:
-        return ""
-
-
-def _settled(text: str, seems: Style) -> Style:
-    """Return the style that a text seems to have.
-
-    Raises:
-        AdoptError: It could have another one, or has one that adopting doesn't know.
-    """
-    data_files.check_handlebars(text)
-    found = find.doubt(text, seems)
-    if found is None:
-        return seems
-    marks, styles = found
-    raise AdoptError(
-        f"{marks} looks like a placeholder, and no call was found that fills it in: say how the "
-        "text is read",
-        styles=styles,
-    )
+    return styles[0] if styles else find.settled(candidate.text, seems)
 
 
 def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candidate:
@@ -258,21 +237,18 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
         if len(likely) == 1:
             return likely[0]
         raise AdoptError("the module has several prompts; name one", tuple(likely))
-    for candidate in found:
-        if candidate.name == name:
-            return candidate
+    exact = [candidate for candidate in found if candidate.name == name]
+    # A function makes it in a variable.
     within = [candidate for candidate in likely if candidate.name.startswith(f"{name}.")]
-    if len(within) == 1:
-        # A function that makes it in a variable.
-        return within[0]
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
-    if len(tails) == 1:
-        return tails[0]
+    for meant in (exact[:1], within, tails):
+        if len(meant) == 1:
+            return meant[0]
     if made := find.made_by(module, name):
         raise AdoptError(f"`{name}` has no text that adopting can read: it {made}", tuple(likely))
     near = errors.near_names(name, [candidate.name for candidate in found])
-    meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise AdoptError(f"the module has no text {name!r}{meant}", tuple(likely))
+    question = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise AdoptError(f"the module has no text {name!r}{question}", tuple(likely))
 
 
 def report(adoption: Adoption) -> Iterator[str]:

@@ -23,7 +23,6 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^---[ \t]*(?:\n|\Z)", re.DOTALL | r
 # A line of `.prompty` files, and dotprompt's mark.
 _ROLE_LINE = re.compile(r"^#?[ \t]*(system|developer|user|assistant)[ \t]*:[ \t]*$", re.MULTILINE)
 _ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
-_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*(?:media|history)\b")
 _LEFT_OUT = ("the front matter is left out: it configures the prompt, and isn't sent",)
 _DEEPEST = 30
 _MOST = 2_000
@@ -82,19 +81,6 @@ def _messages_node(texts: Sequence[tuple[str, str]]) -> ast.expr:
     """Return roles and texts as the list of messages that they would be in Python."""
     shown = [{"role": role, "content": text} for role, text in texts]
     return ast.parse(repr(shown), mode="eval").body
-
-
-def check_handlebars(text: str) -> None:
-    """Refuse a text with more of Handlebars than names.
-
-    Raises:
-        AdoptError: It has a helper, a block or a partial.
-    """
-    if found := _HANDLEBARS.search(text):
-        raise AdoptError(
-            f"`{found[0]}` is of Handlebars, and adopting knows its names alone: "
-            "write it as Jinja, or render it first"
-        )
 
 
 def _yaml(text: str) -> Any:

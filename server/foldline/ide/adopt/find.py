@@ -10,6 +10,7 @@ import inspect
 import re
 import textwrap
 from collections import Counter
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -52,10 +53,10 @@ _DOLLAR = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _FIELD = re.compile(
     r"(?<![{$\\])\{([A-Za-z_]\w*)(?:(?:\.\w|\[\w)[^{}\n]*)?(?:![rsa])?(?::[^{}\s]*)?\}(?!\})"
 )
-HOLES = re.compile(
-    r"\{([A-Za-z_]\w*)\}|\$[A-Z][A-Z_]*\$|!<[^<>\n]{1,40}>!|<<(?!SYS)\w+>>|\[\[\w+\]\]"
-)
+_MARKS = re.compile(r"\$[A-Z][A-Z_]*\$|!<[^<>\n]{1,40}>!|<<(?!SYS)\w+>>|\[\[\w+\]\]")
+HOLES = re.compile(rf"\{{([A-Za-z_]\w*)\}}|{_MARKS.pattern}")
 """The marks that people replace with values."""
+_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*(?:media|history)\b")
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
@@ -193,40 +194,38 @@ def style_of_text(text: str) -> Style:
     return Style.TEMPLATE if _DOLLAR.search(text) else Style.TEXT
 
 
-def doubt(text: str, style: Style) -> tuple[str, tuple[Style, ...]] | None:
-    """Return what looks like a placeholder in a text of a style, and the styles it may have.
+def settled(text: str, seems: Style) -> Style:
+    """Return the style that a text seems to have, where nothing confirms it.
 
-    Args:
-        text: The text.
-        style: The one that it seems to have, and that nothing confirms.
+    Raises:
+        AdoptError: It could have another one, or has one that adopting doesn't know.
     """
-    fields = list(dict.fromkeys(match[0] for match in _FIELD.finditer(text)))
-    if fields:
-        own = style if style is Style.FSTRING else Style.TEXT
-        jinja = (Style.JINJA,) if style is Style.JINJA else ()
-        return _listed(fields), (*_formats(text), Style.REPLACE, *jinja, own)
-    marks = list(dict.fromkeys(match[0] for match in _PERCENT.finditer(text)))
-    if marks and style is Style.TEXT:
-        return _listed(marks), (Style.PERCENT, Style.TEXT)
-    pattern = _DOLLAR if style is Style.TEMPLATE else HOLES
-    marks = list(dict.fromkeys(one[0] for one in pattern.finditer(text) if one[0][0] != "{"))
-    if marks and style in (Style.TEMPLATE, Style.TEXT):
-        filled = style if style is Style.TEMPLATE else Style.REPLACE
-        return _listed(marks), (filled, Style.TEXT)
-    return None
-
-
-def _formats(text: str) -> tuple[Style, ...]:
-    try:
+    if found := _HANDLEBARS.search(text):
+        raise AdoptError(
+            f"`{found[0]}` is of Handlebars, and adopting knows its names alone: "
+            "write it as Jinja, or render it first"
+        )
+    fills = [Style.REPLACE]
+    with suppress(ValueError):
         list(Formatter().parse(text))
-    except ValueError:
-        return ()
-    return (Style.FORMAT,)
-
-
-def _listed(marks: Sequence[str]) -> str:
-    shown = ", ".join(marks[:3])
-    return f"{shown} …" if len(marks) > 3 else shown
+        fills.insert(0, Style.FORMAT)
+    rest = {Style.FSTRING: [Style.FSTRING], Style.JINJA: [Style.JINJA, Style.TEXT]}
+    looks: list[tuple[re.Pattern[str], bool, Iterable[Style]]] = [
+        (_FIELD, True, [*fills, *rest.get(seems, [Style.TEXT])]),
+        (_PERCENT, seems is Style.TEXT, (Style.PERCENT, Style.TEXT)),
+        (_DOLLAR, seems is Style.TEMPLATE, (Style.TEMPLATE, Style.TEXT)),
+        (_MARKS, seems is Style.TEXT, (Style.REPLACE, Style.TEXT)),
+    ]
+    for pattern, is_possible, styles in looks:
+        marks = list(dict.fromkeys(match[0] for match in pattern.finditer(text)))
+        if marks and is_possible:
+            shown = ", ".join(marks[:3]) + (" …" if len(marks) > 3 else "")
+            raise AdoptError(
+                f"{shown} looks like a placeholder, and no call was found that fills it in: say "
+                "how the text is read",
+                styles=tuple(styles),
+            )
+    return seems
 
 
 def text_of(module: Module, node: ast.expr | None, depth: int = 0) -> str | None:
@@ -452,13 +451,11 @@ class _Finder:
 def _is_changed(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.AugAssign):
         return dotted(node.target) == name
-    pair = assigned(node) or ("", node)
-    return pair[0] == name and not _is_partial(pair[1])
-
-
-def _is_partial(node: ast.AST) -> bool:
-    """Return True for LangChain's `prompt.partial(…)`, which leaves the text alone."""
-    return isinstance(node, ast.Call) and callee_of(node) == "partial"
+    pair = assigned(node)
+    if pair is None or pair[0] != name:
+        return False
+    # LangChain's `prompt.partial(…)` leaves the text alone.
+    return not (isinstance(pair[1], ast.Call) and callee_of(pair[1]) == "partial")
 
 
 def _names(node: ast.expr) -> set[str]:

@@ -100,7 +100,7 @@ def _used(section: Section) -> Iterator[str]:
     if section.each is None:
         yield from section.fields
     else:
-        yield section.each.items.name
+        yield section.each[0].name
 
 
 def _variable(name: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Guess, Use
+    from foldline.ide.adopt.model import Use
     from foldline.ide.adopt.uses import Module
 
 LONGEST = 400_000
@@ -67,7 +67,19 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
                 read_as = Style.JINJA
         reader.add(module, role, content, read_as, 1)
     made = Style.FSTRING if find.text_of(module, node) is None else style
-    return reader.original(candidate.name, made, find.guesses(candidate, uses))
+    if not reader.messages:
+        raise AdoptError("none of these messages can be a section of a prompt")
+    return Original(
+        candidate.name,
+        made if messages is None else Style.MESSAGES,
+        tuple(reader.messages),
+        find.guesses(candidate, uses),
+        module.jinja,
+        reader.preamble,
+        tuple(dict.fromkeys(reader.notes)),
+        tuple(reader.lost),
+        tuple(uses),
+    )
 
 
 class _Reader:
@@ -130,26 +142,6 @@ class _Reader:
         raw = self._nodes(before, style) if after else nodes
         shown = changed(nodes, self._dedented)
         self.messages.append(Message(role, tuple(shown), tuple(raw), after))
-
-    def original(self, name: str, style: Style, guesses: dict[str, Guess]) -> Original:
-        """Return the prompt.
-
-        Raises:
-            AdoptError: It has no message.
-        """
-        if not self.messages:
-            raise AdoptError("none of these messages can be a section of a prompt")
-        return Original(
-            name,
-            style if self.messages[0].role is None else Style.MESSAGES,
-            tuple(self.messages),
-            guesses,
-            self.options,
-            self.preamble,
-            tuple(dict.fromkeys(self.notes)),
-            tuple(self.lost),
-            self.uses,
-        )
 
     def _dedented(self, text: str) -> str:
         """Return a text as sections show it: without the indentation that all lines share."""

@@ -64,15 +64,6 @@ Edges: TypeAlias = tuple[bool, bool]
 
 
 @dataclass(slots=True)
-class Each:
-    """The list that a section shows."""
-
-    items: Field
-    separator: str
-    empty: str
-
-
-@dataclass(slots=True)
 class Section:
     """A section of the new prompt.
 
@@ -80,6 +71,7 @@ class Section:
         heading: The line of the source that is the section's heading; None without one.
         text: The template.
         fields: The names of the fields in the template.
+        each: The list that the section shows, the text between two items, and that without any.
     """
 
     title: str
@@ -88,7 +80,7 @@ class Section:
     text: str = ""
     fields: tuple[str, ...] = ()
     conditions: Conditions = ()
-    each: Each | None = None
+    each: tuple[Field, str, str] | None = None
     role: str | None = None
     key: str = ""
     children: list[Section] = field(default_factory=list)
@@ -230,7 +222,7 @@ class Splitter:
                 text=template,
                 fields=tuple(used),
                 conditions=conditions,
-                each=Each(owner, separator, escaped(joined(plain))),
+                each=(owner, separator, escaped(joined(plain))),
             )
         )
 
@@ -337,17 +329,16 @@ def _template(nodes: Sequence[Node], name_of: Callable[[Slot], str]) -> tuple[st
 
 def _listed(node: Node) -> Slot | None:
     """Return `${xs}` for a loop that does what `joined` does, within a line."""
-    match node:
-        case For(names=(name,), otherwise=(), is_plain=True):
-            body = [part for part in node.body if part != Text("")]
-        case _:
-            return None
-    match body:
-        case [
-            Slot(source=source),
-            If(branches=((Test(source=test), (Text(text=separator),)),)),
-        ] if source == name and test.split() == ["not", "loop.last"]:
-            return Slot(node.items, form=f"joined({one_line(separator)})")
+    body = [part for part in node.body if part != Text("")] if isinstance(node, For) else []
+    match node, body:
+        case (
+            For(names=(name,), items=items, otherwise=(), is_plain=True),
+            [
+                Slot(source=source),
+                If(branches=((Test(source=test), (Text(text=separator),)),)),
+            ],
+        ) if source == name and test.split() == ["not", "loop.last"]:
+            return Slot(items, form=f"joined({one_line(separator)})")
     return None
 
 

@@ -225,7 +225,11 @@ def _note(module: Module, node: ast.AST) -> None:
         # The first of several `replace` is a part of the last one, which was noted before.
         if name and not any(one.source.startswith(f"{use.source}.replace(") for one in known):
             known.append(use)
-            if use.style is not Style.TEMPLATE and _is_certain(use):
+            # It may be the repair of some word of a text.
+            is_repair = use.style is Style.REPLACE and not any(
+                _HOLE.fullmatch(hole) for hole, _ in use.holes
+            )
+            if use.style is not Style.TEMPLATE and not is_repair:
                 module.styles.setdefault(name, use.style)
     elif isinstance(node, ast.Call):
         _note_template(module, node)
@@ -248,11 +252,6 @@ def _note_template(module: Module, node: ast.Call) -> None:
             match part:
                 case ast.Tuple(elts=[_, text]) if name := dotted(text):
                     module.styles.setdefault(name, template_style(module, node))
-
-
-def _is_certain(use: Use) -> bool:
-    """Return False for what may be arithmetic, or the repair of some word of a text."""
-    return use.style is not Style.REPLACE or any(_HOLE.fullmatch(hole) for hole, _ in use.holes)
 
 
 def template_style(module: Module, node: ast.Call) -> Style:

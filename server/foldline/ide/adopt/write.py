@@ -133,23 +133,22 @@ def section_text(plan: Plan, section: Section, indent: str = "") -> str:
     """Return the expression that makes a section; `indent` is that of its line."""
     if section.shared:
         return section.shared
-    inner, each = indent + INDENT, section.each
-    needs_params = bool(section.fields or section.conditions) or each is not None
-    types = plan.class_name if needs_params else "None"
-    name = "MarkdownSection"
-    if each is not None and each.items.items is not None:
-        name, types = "EachSection", f"{types}, {each.items.items.class_name}"
+    inner = indent + INDENT
+    needs_params = section.fields or section.conditions or section.each
+    name, types = "MarkdownSection", plan.class_name if needs_params else "None"
     parts = [f"title={one_line(section.title)}", f"key={one_line(section.key)}"]
     if section.role is not None:
         parts.append(f'role="{section.role}"')
     if section.conditions:
         parts.append(_enabled(plan, section.conditions, inner))
-    if each is not None:
-        parts.append(f'items="{each.items.name}"')
-    parts.append(f"template={quoted(section.text, inner)}")
-    if each is not None:
-        parts.append(f"separator={one_line(each.separator)}")
-        parts.append(f"empty={quoted(each.empty, inner)}")
+    shown = [f"template={quoted(section.text, inner)}"]
+    if section.each is not None:
+        owner, separator, empty = section.each
+        assert owner.items is not None
+        name, types = "EachSection", f"{types}, {owner.items.class_name}"
+        written = f"separator={one_line(separator)}", f"empty={quoted(empty, inner)}"
+        shown = [f'items="{owner.name}"', *shown, *written]
+    parts += shown
     if section.children:
         children = [section_text(plan, child, inner + INDENT) for child in section.children]
         parts.append(f"children={_block('[', children, ']', inner)}")
