@@ -429,23 +429,16 @@ class _Finder:
             return Style.MESSAGES
         styles = self.module.styles
         style = styles.get(name) or styles.get(name.rpartition(".")[2])
-        if isinstance(node, ast.Call):
-            if callee_of(node) in ("format", "format_map"):
-                return None
-            if callee_of(node) in TEMPLATES:
-                style = template_style(self.module, node)
-        pieces = pieces_of(self.module, node)
-        if pieces is None:
+        if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
+            style = template_style(self.module, node)
+        if pieces_of(self.module, node) is None:
             return None
-        text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
-        if any(not isinstance(piece, str) for piece in pieces):
+        text = text_of(self.module, node)
+        if text is None:
             return Style.FSTRING
-        if style is None:
-            style = style_of_text(text)
-            if style is Style.TEMPLATE:
-                # Without a `Template` around it, the text is sent as it is.
-                style = Style.TEXT
-        return style
+        # Without a `Template` around it, a text with `${name}` is sent as it is.
+        seems = Style.JINJA if style_of_text(text) is Style.JINJA else Style.TEXT
+        return style or seems
 
 
 def _is_changed(node: ast.AST, name: str) -> bool:
@@ -634,11 +627,8 @@ LONGEST = 200_000
 
 def candidates_at(text: str, start: int, end: int) -> list[Candidate]:
     """Return the likely prompts of a module that a range touches."""
-    if len(text) > LONGEST:
-        return []
-    return [
-        candidate for candidate in _likely(text) if candidate.start <= end and start < candidate.end
-    ]
+    found = _likely(text) if len(text) <= LONGEST else ()
+    return [candidate for candidate in found if candidate.start <= end and start < candidate.end]
 
 
 @lru_cache(maxsize=4)

@@ -210,14 +210,13 @@ def _replaced(node: ast.expr) -> tuple[ast.expr, tuple[tuple[str, str], ...]]:
 
 def _note(module: Module, node: ast.AST) -> None:
     """Record what an import or a call tells about the texts."""
-    if isinstance(node, ast.ImportFrom):
+    if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
-            origin = "." * node.level + (node.module or "")
-            module.imports[alias.asname or alias.name] = origin
-            module.renamed[alias.name] = alias.asname or alias.name
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            module.imports[alias.asname or alias.name] = alias.name
+            own, origin = alias.asname or alias.name, alias.name
+            if isinstance(node, ast.ImportFrom):
+                origin = "." * node.level + (node.module or "")
+                module.renamed[alias.name] = own
+            module.imports[own] = origin
     elif found := use_of(node):
         owner, use = found
         name = (_named_text(owner) if isinstance(owner, ast.Call) else None) or dotted(owner)
