@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
 from foldline.ide.adopt.uses import (
-    FUNCTIONS,
     MESSAGE_LISTS,
     SCALARS,
     TEMPLATES,
@@ -31,6 +30,7 @@ from foldline.ide.adopt.uses import (
     callee_of,
     dotted,
     keyword_of,
+    names_in,
     parse,
     scalar_of,
     scope_of,
@@ -146,7 +146,7 @@ def made_by(module: Module, name: str) -> str:
     last = name.rpartition(".")[2]
     for node in ast.walk(module.tree):
         value = None
-        if isinstance(node, FUNCTIONS) and node.name == last:
+        if isinstance(node, Function) and node.name == last:
             returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value]
             value, verb = (returns[-1].value, "returns") if returns else (None, "")
         elif (pair := assigned(node)) and pair[0] == last:
@@ -354,11 +354,11 @@ class _Finder:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
         is_text = pieces_of(self.module, node) is not None
         for statement in rest if is_text else ():
-            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            if isinstance(statement, Function | ast.ClassDef):
                 continue  # Its variables are its own.
             if last.col_offset == statement.col_offset:
                 pair = assigned(statement)
-                if pair and pair[0] == name and name not in _names(pair[1]):
+                if pair and pair[0] == name and name not in names_in(pair[1]):
                     break  # Another text begins.
                 if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
                     if not isinstance(statement.op, ast.Add):
@@ -449,10 +449,6 @@ def _is_changed(node: ast.AST, name: str) -> bool:
         return False
     # LangChain's `prompt.partial(…)` leaves the text alone.
     return not (isinstance(pair[1], ast.Call) and callee_of(pair[1]) == "partial")
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:

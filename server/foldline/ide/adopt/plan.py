@@ -36,7 +36,6 @@ class Plan:
     original: Original
     variable: str
     class_name: str
-    key: str
     sections: list[Section]
     fields: list[Field]
     notes: list[str] = field(default_factory=list)
@@ -71,8 +70,7 @@ def plan(original: Original) -> Plan:
     """Return the new prompt for one that was read."""
     name = original.name.rpartition(".")[2] or original.name
     variable = _variable(name)
-    words = [word.capitalize() for word in variable.strip("_").split("_") if word]
-    class_name = "".join(words) + "Params"
+    class_name = "".join(map(str.capitalize, variable.split("_"))) + "Params"
     fields = Fields(original.guesses, {"_number"})
     splitter = Splitter(fields, {class_name, *_CLASSES})
     sections: list[Section] = []
@@ -81,8 +79,7 @@ def plan(original: Original) -> Plan:
     fields.settle()
     used = {name for section in sections for part in section.walk() for name in _used(part)}
     shown = [known for known in fields.all if known.name in used]
-    key = re.sub(r"[^a-z0-9]+", "-", variable.lower()).strip("-") or "prompt"
-    made = Plan(original, variable, class_name, key, sections, shown)
+    made = Plan(original, variable, class_name, sections, shown)
     _name_sections(made)
     for section in made.walk():
         for known in indented(section):

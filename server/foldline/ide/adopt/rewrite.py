@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
 from foldline.ide.adopt.uses import (
-    FUNCTIONS,
     TEMPLATES,
+    Function,
     assigned,
     bound_in,
     callee_of,
-    names_of,
+    names_in,
     parse,
     scope_of,
     text_argument,
@@ -86,7 +86,7 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
     if not is_own or ("." in owner and not f".{owner}".endswith(f".{plan.original.name}")):
         raise AdoptError(f"{where}: `{owner}` may be another text than `{plan.original.name}`")
     names = [plan.variable, *([plan.class_name] if plan.fields else [])]
-    taken = {name for part in ast.walk(module.tree) for name in names_of(part)}
+    taken = names_in(module.tree)
     local = [free_name(f"{name}_template", taken, "_") if name in taken else name for name in names]
     newline = "\r\n" if "\r\n" in text else "\n"
     start, end = module.span(node)
@@ -174,7 +174,7 @@ def _owner(tree: ast.Module, node: ast.expr) -> str:
 def _values(tree: ast.Module, name: ast.Name) -> list[ast.expr | None]:
     """Return what the function around a name, or else the module, binds to it."""
     function = scope_of(tree, name.lineno)
-    top = [one for one in tree.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
+    top = [one for one in tree.body if not isinstance(one, Function | ast.ClassDef)]
     for owner in (function, ast.Module(top, [])):
         if owner is not None and (bound := bound_in(owner)[name.id]):
             pairs = filter(None, map(assigned, ast.walk(owner)))

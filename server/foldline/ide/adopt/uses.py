@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SECONDS = 5.0
 """The time limit of a search of the workspace."""
 
@@ -298,7 +297,7 @@ def scope_of(tree: ast.Module, line: int) -> Function | None:
     """Return the innermost function around a line."""
     found = None
     for node in ast.walk(tree):
-        if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, Function) and node.lineno <= line <= (node.end_lineno or 0):
             found = node
     return found
 
@@ -308,12 +307,16 @@ def bound_in(owner: ast.AST) -> Counter[str]:
     found: Counter[str] = Counter()
     for node in ast.walk(owner):
         if not isinstance(node, ast.alias) and not isinstance(getattr(node, "ctx", 0), ast.Load):
-            found.update(names_of(node))
+            found.update(_names_of(node))
     return found
 
 
-def names_of(node: ast.AST) -> list[str]:
-    """Return the names that a node itself binds or reads."""
+def names_in(owner: ast.AST) -> set[str]:
+    """Return the names that an expression or a module binds or reads."""
+    return {name for node in ast.walk(owner) for name in _names_of(node)}
+
+
+def _names_of(node: ast.AST) -> list[str]:
     found = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
     return [name for name in found if isinstance(name, str) and not isinstance(node, ast.keyword)]
 

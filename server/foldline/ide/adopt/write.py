@@ -117,7 +117,7 @@ def _template(plan: Plan) -> str:
     sections = [section_text(plan, section, INDENT * 2) for section in plan.sections]
     parts = [
         'ns="prompts"',
-        f"key={one_line(plan.key)}",
+        f"key={one_line(plan.variable.replace('_', '-'))}",
         "heading=heading",
         f"sections={_block('[', sections, ']', INDENT)}",
     ]
@@ -180,7 +180,7 @@ def _preview(plan: Plan) -> str:
     shown = [known for known in plan.fields if known.default is None]
     values = [f"{known.name}={_sample(known)}" for known in shown]
     return (
-        f"def preview_{plan.variable.lower()}() -> {plan.class_name}:\n"
+        f"def preview_{plan.variable}() -> {plan.class_name}:\n"
         f'{INDENT}"""Values for previews; write one such function for each case to look at."""\n'
         f"{INDENT}return {_block(f'{plan.class_name}(', values, ')', INDENT)}"
     )
