@@ -163,6 +163,20 @@ SHAPES = [
     ("a.json", None, '{"a": ', "this isn't JSON"),
     ("a.yaml", None, "a: [", "this isn't YAML"),
     (
+        "named.py",
+        "f",
+        "BASE = 'You are a bot that answers.'\ndef f(q):\n    p = BASE\n    p += f' {q}'\n"
+        "    return p\n",
+        ["You are a bot that answers. <q>"],
+    ),
+    (
+        "filled.py",
+        "f",
+        "def f(q):\n    p = 'You are a bot. {}'.format(q)\n    if q:\n        p += 'x'\n"
+        "    return p\n",
+        "built step by step: `p` is changed again in line 3",
+    ),
+    (
         "behind.py",
         "f.p",
         "def f(q):\n    if q:\n        p = f'You are a bot. {q}'\n    else:\n        p = q\n"

@@ -352,7 +352,7 @@ class _Finder:
         self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[ast.expr, ast.stmt, str]:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
-        is_text = pieces_of(self.module, node) is not None
+        is_text = pieces_of(self.module, node, 1) is not None or use_of(node) is not None
         for statement in rest if is_text else ():
             if isinstance(statement, Function | ast.ClassDef):
                 continue  # Its variables are its own.
