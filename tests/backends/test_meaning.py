@@ -589,7 +589,8 @@ def test_a_header_is_cplusplus_where_its_text_is(opened: Open) -> None:
 
 
 NAMESAKES = {
-    "shop/gin.go": "package shop\n\ntype Context struct{}\n\nfunc (c *Context) JSON(code int) {\n"
+    "shop/gin.go": 'package shop\n\nimport "x/render"; type Context struct{}\n\n'
+    "func (c *Context) JSON(code int) {\n"
     "\tc.Write(render.JSON{})\n}\n\nfunc (c *Context) Fail() { c.JSON(500) }\n\n"
     "var t = T{JSON: 1}\n",
     "shop/errors.go": "package shop\n\ntype Error struct{}\n\nfunc (e *Error) JSON() any {}\n"
@@ -601,8 +602,8 @@ NAMESAKES = {
     "b.py": "from c import Base\nclass Child(Base):\n    def go(self):\n        self.run()\n"
     "class Other:\n    def run(self): ...\n    def again(self):\n        self.run()\n"
     "def use(thing):\n    with Child() as child:\n        child.run()\n    other = Other()\n"
-    "    other.run()\n    other = thing()\n    other.run()\n"
-    "    other = Other().copy()\n    other.run()\n",
+    "    other.run()\n    some = thing()\n    some.run()\n"
+    "    copy = Other().copy()\n    copy.run()\n",
     "c.py": "class Base:\n    def run(self): ...\ndef run(): ...\nrun()\n",
     "e.py": "run()\n",
     "d.py": "from c import run\nimport c as module\nrun()\nmodule.run()\n",
@@ -623,7 +624,7 @@ NAMESAKES = {
         ("Context.JSON", "shop/gin.go", "shop/gin.go:5,9,11", "shop/gin.go:6"),
         ("Base.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13 c.py:3,4 d.py:1,3,4"),
         ("Child.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13"),
-        ("Other.run", None, "b.py:6,8,13,15,17 e.py:1", "b.py:4,11 c.py:2,3,4"),
+        ("Other.run", None, "b.py:6,8,11,13,15,17 e.py:1", "b.py:4 c.py:2,3,4"),
         ("c.run", None, "c.py:3,4 d.py:1,3,4 e.py:1", "b.py:6,8"),
     ],
 )
@@ -650,6 +651,68 @@ def test_uses_that_another_definition_explains_better_come_last(
         path, _, lines = part.partition(":")
         assert set(map(int, lines.split(","))) <= set(grouped("another")[path])
     assert len(found) == len(access.find_references(name.rpartition(".")[2], scope))
+
+
+IN_DOUBT = {
+    "a.py": "class Base:\n    def add(self):\n        self.add()\nclass Kid(Base):\n"
+    "    def add(self): ...\nclass Grandkid(Kid):\n    def add(self):\n        self.add()\n"
+    "class Other:\n    def add(self): ...\nn = Other()\ndef f(n): n.add()\n"
+    "class K:\n    n = Other()\n    def m(self, n): n.add()\n"
+    "def f(n: Other | Kid): n.add()\ndef f(n: 'Other | Kid'): n.add()\n"
+    "def f(n: Base): n.add()\ndef f(x):\n    n = Other() if x else Kid()\n    n.add()\n"
+    "def f():\n    n = Other() or Kid()\n    n.add()\n"
+    "def f(n: Other):\n    if isinstance(n, Kid): n.add()\n"
+    "def f(n: Other):\n    for n in (): n.add()\n    o.kid.add()\n"
+    "def f(x):\n    n = Other()\n    if x: n = Kid()\n    n.add()\n",
+    "b.ts": "class Base { add() {} }\nclass Kid extends Base { add() {} }\n"
+    "class Other { add() {} }\nconst n = new Other();\nfunction f1(n) { n.add() }\n"
+    "const f3 = (n) => n.add();\nconst f4 = n => n.add();\nfunction f6({ n }) { n.add() }\n"
+    "try {} catch (n) { n.add() }\nfunction f2(n: Other | Kid) { n.add() }\n"
+    "function f9(n: Other & Kid) { n.add() }\n"
+    "function f8() { let n = new Other() as unknown as Kid; n.add(); }\n",
+    "d.rs": "struct Other;\nimpl Other { fn add(&self) {} fn mk() -> Kid { Kid } }\n"
+    "struct Kid;\nimpl Kid { fn add(&self) {} }\n"
+    "fn f2(n: Other) { let n = Other::mk(); n.add(); }\n"
+    "fn f3(n: Other) { if let Some(n) = x { n.add() } }\n"
+    "fn f4(n: Other) { ks.iter().map(|n| n.add()); }\n"
+    "fn f6(n: Other) { match x { n => n.add() } }\nfn f7() { Other::mk().add(); }\n",
+    "c.go": "package p\ntype Other struct{}\nfunc (o Other) add() {}\ntype Kid struct{}\n"
+    "func (k *Kid) add() {}\ntype Adder interface{ add() }\nfunc f1(n Adder) { n.add() }\n"
+    "func f2() { Active().add() }\nfunc f3() { (p.Active()).add() }\n"
+    "func f4(n Other) { func(n *Kid) { n.add() }(nil) }\n",
+    "d.java": "class Base {\n  void add() {}\n  void all() { add(); }\n}\n"
+    "class Kid extends Base { void add() {} }\n",
+}
+
+
+@pytest.mark.parametrize("path", IN_DOUBT)
+def test_a_use_that_may_be_of_the_asked_type_is_never_of_another(path: str, opened: Open) -> None:
+    found = opened({path: IN_DOUBT[path]}).find_references("Kid.add")
+    others = [use for use in found if use.tier == "another"]
+    assert others
+    assert {use.kind for use in others} == {"definition"}
+
+
+SURE = {
+    "a.py": "class Kid:\n    def add(self): ...\nclass Other:\n    def add(self): self.add()\n"
+    "def f(n: Other): n.add()\ndef f():\n    n = Other()\n    n.add()\n"
+    "def f(): Other().add()\nOther.add(1)\n",
+    "b.ts": "class Kid { add() {} }\nclass Other { add() { this.add() } }\n"
+    "function f(n: Other) { n.add() }\nfunction g() { const n = new Other(); n.add() }\n"
+    "new Other().add();\n",
+    "d.rs": "use std::sync::Arc;\nstruct Kid;\nimpl Kid { fn add() {} }\nstruct Other;\n"
+    "impl Other { fn add() {} }\nfn f(n: &Other) { n.add(); }\n"
+    "fn g() { Arc::add(); Vec::add(); Other::add(); }\n",
+    "c.go": "package p\ntype Other struct{}\nfunc (o Other) add() {}\ntype Kid struct{}\n"
+    "func (k *Kid) add() {}\nfunc f(n *Other) { n.add() }\n"
+    "func g() {\n\tn := Other{}\n\tn.add()\n}\n",
+}
+
+
+@pytest.mark.parametrize("path", SURE)
+def test_a_use_of_a_type_that_is_known_is_of_another(path: str, opened: Open) -> None:
+    found = opened({path: SURE[path]}).find_references("Kid.add")
+    assert [use.enclosing for use in found if use.tier == "possible"] == ["Kid"]
 
 
 def test_uses_of_another_definition_are_folded_to_a_line_that_names_it(opened: Open) -> None:

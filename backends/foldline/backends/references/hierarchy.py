@@ -146,7 +146,7 @@ class Hierarchy:
 
     async def member(self, owner: Found, word: str) -> Member:
         """The definitions of a member of a type: its own, or those of the first base with one."""
-        order = await self._order(owner)
+        order = await self.order(owner)
         for look in (self._members, self._attributes):
             missing = []
             for one in order:
@@ -160,11 +160,6 @@ class Hierarchy:
         ]
         return Member((), tuple(missing), tuple(others))
 
-    async def members(self, path: str, name: str, word: str) -> list[Found]:
-        """The definitions of a member of the types that a file knows by a name, if it has one."""
-        types = await self.types_called(name, path) if name else []
-        return [one for each in types for one in (await self.member(each, word)).found]
-
     async def inherited(self, path: str, name: str) -> tuple[Inherited, ...]:
         """The bases of a file's type, nearest first, with what it has from each.
 
@@ -173,7 +168,7 @@ class Hierarchy:
         found = []
         known: set[str] = set()
         for owner in [one for one in self.fitting([path], name) if one.is_type][:1]:
-            for base in await self._order(owner):
+            for base in await self.order(owner):
                 if isinstance(base, str):
                     found.append(Inherited(base))
                     continue
@@ -214,7 +209,7 @@ class Hierarchy:
                 return [Found(use.path, Located(symbol, name, ()), name)]
         return []
 
-    async def _order(self, start: Found) -> list[Found | str]:
+    async def order(self, start: Found) -> list[Found | str]:
         """The type and its bases as members are looked for; one that isn't found as its name."""
         known: dict[str, Found] = {}
         bases: dict[str, list[str]] = {}

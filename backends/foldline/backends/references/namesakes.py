@@ -7,6 +7,7 @@ from dataclasses import replace
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.formatting.text import column_in
 from foldline.backends.models import Reference, ReferenceKind
 from foldline.backends.references.hierarchy import fit, modules_of
@@ -16,17 +17,22 @@ if TYPE_CHECKING:
 
     from foldline.backends.references.hierarchy import Hierarchy
 
-_RECEIVER = re.compile(r"(\w*)[\])]*[?!]?(?:\.|->|::)\s*\Z")
+# `name.`, `mod.T::` or `T(…).`; any other receiver has no name.
+_RECEIVER = re.compile(r"(?:(?<![\w.)\]}>:@])(\w[\w.:]*)(\([^()]*\))?)?[?!]?(?:\.|->|::)\s*\Z")
 _SELF = frozenset({"self", "this", "cls", "Self"})
-# `name: T`, `name = T(…)`, `name := &T{`, `with T() as name`, Go's `name *T`, and C's `T name`.
-_TYPED = (
-    r"\b{0}(?: *\??:| *:?=(?!=)) *(?:[&*\[\]\"']|(?:new|mut|dyn|await) )*([\w.:]*\w)(?!.*\)\.)"
-    r"|\b([\w.]*\w)\([^()]*\) as {0}\b"
-    r"|\b{0} +\*?((?:\w+\.)?\w+)(?=[,){{ ])|\b([A-Z]\w*)(?:<[^<>\n]*>)?[ *&]+{0}\b"
-)
-_MOST_ABOVE, _LONGEST = 120, 300
-# How badly a definition explains a use; those that a type or an import leads to are below.
-_NEAR, _MEMBER, _NOT = 5, 6, 7
+_EXPLICIT = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript", "php", "c"})
+_STD = re.compile(r"(?:(?:std|core|alloc)|(?:Box|Option|Result|String|Vec)(?=\.\w+\Z))\.")
+# What another type may be without a word, or what makes types.
+_ABSTRACT = re.compile(r"\b(?:interface|trait|[Pp]rotocol)\b|=")
+# How a name is bound to one plain type. Every other mention of it, but for its members, is a doubt.
+_BOUND = {
+    "python": r"{0}(?:: *[\"']?([\w.]+)[\"']? *(?=[,)=\n])| = ([\w.]+)\([^()\n]*\) *(?=[#\n]))",
+    "go": r"{0} (?:\*?([\w.]+) *(?=[,)=\n])|:= &?([\w.]+)\{{[^{{}}\n]*\}}(?=[;\n]))",
+    "": r"(?:{0}\??: *(?:&|mut )*([\w.:]+) *(?=[,)=;\n])|([A-Z]\w*)[ *&]+{0}(?=\s*[,)=;])"
+    r"|(?:const|let|va[lr]) {0} = (?:new )?([\w.]+)\([^()\n]*\)(?=[;\n]))",
+}
+# How badly a definition explains a use without a receiver; those that an import leads to are below.
+_NEAR, _NOT = 5, 7
 
 
 async def told_apart(
@@ -38,7 +44,7 @@ async def told_apart(
 ) -> tuple[Reference, ...]:
     """The uses: first the files with some that only the `meant` definitions explain, tests last.
 
-    Possible ones that others among `every` use explain better have the tier `another`.
+    Possible ones that another among `every` use is known to explain have the tier `another`.
     """
     sides: list[list[Reference]] = [[], []]
     for one in every:
@@ -46,44 +52,90 @@ async def told_apart(
             sides[_place(one) not in meant].append(one)
     if not sides[True]:
         return tuple(uses)
-    known: dict[tuple[str, str], set[tuple[str, int]]] = {}
-    fits: dict[tuple[str, str], list[int]] = {}
+    owners = {(one.path, one.enclosing) for one in sides[False] if one.enclosing}
+    known: dict[tuple[str, str], int | None] = {}
     ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
     for use in uses:
-        before = use.context[: column_in(use.context, use.column - 1)]
-        is_definition = use.kind == ReferenceKind.DEFINITION
-        receiver = None if is_definition else _RECEIVER.search(before)
-        members = {_place(use)}
-        if receiver:
-            key = (use.path, _type_of(use, receiver[1], types))
-            if key not in known:
-                known[key] = {(one.path, one.line) for one in await types.members(*key, word)}
-            members = known[key]
-        key = (use.path, f"{receiver[1]}.{word}" if receiver else word)
-        if key not in fits:
-            names = [key[1]] * bool(receiver) + modules_of(types.read(use.path)[0], key[1])
-            fits[key] = [
-                min((_fit(one, word, names) for one in side), default=_NOT) for side in sides
-            ]
-        own, other = (
-            0
-            if any(_place(one) in members for one in side)
-            else min(
-                rank,
-                _MEMBER if receiver and any(one.enclosing for one in side) else _NOT,
-                _NEAR if not receiver and any(_is_known(one, use) for one in side) else _NOT,
-            )
-            for side, rank in zip(sides, fits[key], strict=True)
-        )
-        rank = (own > other) - (own < other)
+        receiver, name = _receiver(use, types)
+        key = (use.path, name)
+        if name and key not in known:
+            known[key] = await _of_type(key, word, meant, owners, types)
+        if use.kind == ReferenceKind.DEFINITION:
+            rank = -2 if _place(use) in meant else 1
+        elif (found := known[key] if name else None) is not None:
+            rank = found
+        else:
+            sure = not receiver or receiver == name
+            rank = sure and _by_name(use, f"{receiver}.{word}".strip("."), sides, types)
+            if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
+                # A function is reached through its module.
+                rank = any(one.enclosing for one in sides[True])
         ranked.append((use, rank))
-        rank -= 2 * (_place(use) in meant)
         best[use.path] = min(rank, best.get(use.path, rank))
     return tuple(
         replace(use, tier="another") if rank > 0 and use.tier == "possible" else use
         for use, rank in sorted(ranked, key=lambda one: (one[0].test, best[one[0].path]))
     )
+
+
+async def _of_type(
+    key: tuple[str, str],
+    word: str,
+    meant: set[tuple[str, int]],
+    owners: Iterable[tuple[str, str]],
+    types: Hierarchy,
+) -> int | None:
+    """Whether a type's member is meant (-1) or surely another (1), or may be (0); None without."""
+    found = await types.types_called(key[1], key[0])
+    members = [(await types.member(one, word)).found for one in found]
+    if not any(members):
+        return None
+    if any((one.path, one.line) in meant for some in members for one in some):
+        return -1
+    kin = {base for one in found for base in await _above(one.path, one.name, types)}
+    own = {one.name.rpartition(".")[2] for one in found}
+    for owner, above in [(one[1], await _above(*one, types)) for one in owners]:
+        if owner.rpartition(".")[2] in kin or above & own:
+            return 0
+    unsure = any(_ABSTRACT.search(one.located.symbol.signature) for one in found)
+    return int(all(members) and not unsure)
+
+
+async def _above(path: str, name: str, types: Hierarchy) -> set[str]:
+    """The last names of the bases of a file's type."""
+    return {
+        (base if isinstance(base, str) else base.name).rpartition(".")[2]
+        for one in await types.types_called(name, path)
+        for base in (await types.order(one))[1:]
+    }
+
+
+def _by_name(use: Reference, name: str, sides: list[list[Reference]], types: Hierarchy) -> int:
+    """Whether imports and places explain a name by what is meant (-1) or by another (1)."""
+    imports, word = types.read(use.path)[0], name.rpartition(".")[2]
+    names = modules_of(imports, name)
+    if (
+        name != word
+        and not names
+        and (
+            name[0].isupper()
+            or re.search(rf"\b{name.partition('.')[0]}\b", f"{imports}")
+            or "::" in use.context
+        )
+    ):
+        # A type or a namespace that is written out.
+        names = [name]
+    if names and use.path.endswith(".rs") and all(map(_STD.match, names)):
+        return 1
+    own, other = (
+        min(
+            min((_fit(one, word, names) for one in side), default=_NOT),
+            _NEAR if name == word and any(_is_known(one, use) for one in side) else _NOT,
+        )
+        for side in sides
+    )
+    return (own > other) - (own < other)
 
 
 def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
@@ -97,14 +149,32 @@ def _place(use: Reference) -> tuple[str, int]:
     return use.path, use.line
 
 
-def _type_of(use: Reference, receiver: str, types: Hierarchy) -> str:
-    """The type of a receiver where the lines above tell it, or an empty string."""
-    if not receiver or receiver in _SELF:
-        return use.enclosing.rpartition(".")[0] if receiver else ""
-    above = types.read(use.path)[2][max(use.line - _MOST_ABOVE, 0) : use.line]
-    typed = re.findall(_TYPED.format(receiver), "\n".join(line[:_LONGEST] for line in above))
-    # Of `T::new` and `mod.T` it is T.
-    return re.sub(r"\.[a-z_]\w*\Z", "", "".join(typed[-1]).replace("::", ".")) if typed else ""
+def _receiver(use: Reference, types: Hierarchy) -> tuple[str, str]:
+    """The receiver as it is written, and its type where that is certain; `?` for an expression."""
+    before = use.context[: column_in(use.context, use.column - 1)]
+    match = _RECEIVER.search(before)
+    language = language_of(use.path)
+    if match is None and language in _EXPLICIT:
+        return "", ""
+    name = (match[1] or "?").replace("::", ".") if match else ""
+    if not match or (name in _SELF and not match[2]):
+        return name, use.enclosing.rpartition(".")[0]
+    if name == "?" or match[2] or name[0].isupper():
+        return (name, "") if name == "?" else (name + "()" * bool(match[2]), name)
+    _, symbols, lines = types.read(use.path)
+    around = [one.located.symbol for one in symbols if one.name == use.enclosing]
+    text = "".join(
+        f"{line}\n"
+        for one in around
+        if one.line <= use.line <= one.line_end
+        for line in lines[one.line - 1 : one.line_end]
+    )
+    pattern = _BOUND.get(language, _BOUND[""]).format(first := re.escape(name.partition(".")[0]))
+    every = rf"(?<![\w.$]){pattern}|(?<![\w.$])(?<!->){first}\b(?!\s*[?!]?(?:\.|->|::)|:\")"
+    bound = {"".join(one.groups("")) for one in re.finditer(every, text)}
+    if not bound:
+        return name, name
+    return name, "".join(bound).replace("::", ".") if len(bound) == 1 and "." not in name else ""
 
 
 def _is_known(one: Reference, use: Reference) -> bool:
