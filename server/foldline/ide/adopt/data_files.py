@@ -43,7 +43,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     if file.suffix in _READERS and not is_whole:
         kind, read = _READERS[file.suffix]
         try:
-            found = list(_of_value(read(text), "", module, 0))
+            found = list(_of_value(read(text), "", module, 0, set()))
         except AdoptError:
             raise
         except (ValueError, RecursionError) as error:
@@ -102,10 +102,14 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _of_value(value: Any, path: str, module: Module, depth: int) -> Iterator[Candidate]:
-    """Yield the prompts in a value, named by their keys."""
-    if depth > _DEEPEST:
+def _of_value(
+    value: Any, path: str, module: Module, depth: int, seen: set[int]
+) -> Iterator[Candidate]:
+    """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
+    if depth > _DEEPEST or id(value) in seen:
         return
+    if isinstance(value, (dict, list)):
+        seen.add(id(value))
     if isinstance(value, str):
         style = style_of_text(value)
         shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
@@ -125,7 +129,7 @@ def _of_value(value: Any, path: str, module: Module, depth: int) -> Iterator[Can
     elif isinstance(value, list):
         items = [(f"[{place}]", inner) for place, inner in enumerate(value[:_MOST])]
     for key, inner in items[:_MOST]:
-        yield from _of_value(inner, f"{path}{key}", module, depth + 1)
+        yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen)
 
 
 def _messages(value: list[Any]) -> list[tuple[str, str]] | None:

@@ -72,6 +72,8 @@ class Module:
     jinja: JinjaOptions = field(default_factory=JinjaOptions)
     starts: list[int] = field(default_factory=list)
     """The offset of each line."""
+    bound: Counter[str] = field(default_factory=Counter)
+    """How often each name is bound or added to."""
 
     def segment(self, node: ast.expr) -> str:
         """Return the source of an expression; `ast` splits the whole module for each."""
@@ -108,6 +110,10 @@ def parse(text: str) -> Module:
             module.constants[name[0]] = name[1]
     for node in ast.walk(tree):
         _note(module, node)
+        if pair := assigned(node):
+            module.bound[pair[0]] += 1
+        elif isinstance(node, ast.AugAssign) and (added := dotted(node.target)):
+            module.bound[added] += 1
     # A call of `template.render` says what the variables of the text are that `template` is from;
     # so does one of `text.format` after `text = NAME` or `text = NAME.replace(…)`.
     for node in ast.walk(tree):
