@@ -352,9 +352,12 @@ class _Finder:
         self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[ast.expr, ast.stmt, str]:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
+        filled = use_of(node)
+        # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
+        text, depth = (filled[0], 0) if filled else (node, 1)
+        is_text = pieces_of(self.module, text, depth) is not None
         is_bound_again = self.module.bound[name] > 1
-        is_text = pieces_of(self.module, node, 1) is not None or use_of(node) is not None
-        for statement in rest if is_bound_again and is_text else ():
+        for statement in rest if is_text and is_bound_again else ():
             if isinstance(statement, Function | ast.ClassDef):
                 continue  # Its variables are its own.
             if last.col_offset == statement.col_offset:
