@@ -23,7 +23,7 @@ class B:
 
 
 LIMIT = 3
-A().go(); B().go()
+A().go(); one.go()
 print(LIMIT)
 """
 

@@ -61,16 +61,15 @@ async def told_apart(
         key = (use.path, name)
         if name and key not in known:
             known[key] = await _of_type(key, word, meant, owners, types)
+        rank = known[key] if name else None
         if use.kind == ReferenceKind.DEFINITION:
             rank = -2 if _place(use) in meant else 1
-        elif (found := known[key] if name else None) is not None:
-            rank = found
-        else:
+        elif rank is None:
             sure = not receiver or receiver == name
-            rank = sure and _by_name(use, f"{receiver}.{word}".strip("."), sides, types)
+            rank = _by_name(use, f"{receiver}.{word}".strip("."), sides, types) if sure else 0
             if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
                 # A function is reached through its module.
-                rank = any(one.enclosing for one in sides[True])
+                rank = int(any(one.enclosing for one in sides[True]))
         ranked.append((use, rank))
         best[use.path] = min(rank, best.get(use.path, rank))
     return tuple(
@@ -95,8 +94,8 @@ async def _of_type(
         return -1
     kin = {base for one in found for base in await _above(one.path, one.name, types)}
     own = {one.name.rpartition(".")[2] for one in found}
-    for owner, above in [(one[1], await _above(*one, types)) for one in owners]:
-        if owner.rpartition(".")[2] in kin or above & own:
+    for path, owner in owners:
+        if owner.rpartition(".")[2] in kin or own & await _above(path, owner, types):
             return 0
     unsure = any(_ABSTRACT.search(one.located.symbol.signature) for one in found)
     return int(all(members) and not unsure)
@@ -115,15 +114,9 @@ def _by_name(use: Reference, name: str, sides: list[list[Reference]], types: Hie
     """Whether imports and places explain a name by what is meant (-1) or by another (1)."""
     imports, word = types.read(use.path)[0], name.rpartition(".")[2]
     names = modules_of(imports, name)
-    if (
-        name != word
-        and not names
-        and (
-            name[0].isupper()
-            or re.search(rf"\b{name.partition('.')[0]}\b", f"{imports}")
-            or "::" in use.context
-        )
-    ):
+    first = name.partition(".")[0]
+    mentioned = "::" in use.context or first in re.split(r"\W", f"{imports}")
+    if not names and name != word and (mentioned or first[0].isupper()):
         # A type or a namespace that is written out.
         names = [name]
     if names and use.path.endswith(".rs") and all(map(_STD.match, names)):
@@ -156,21 +149,21 @@ def _receiver(use: Reference, types: Hierarchy) -> tuple[str, str]:
     language = language_of(use.path)
     if match is None and language in _EXPLICIT:
         return "", ""
-    name = (match[1] or "?").replace("::", ".") if match else ""
+    name = (match[1] or "").replace("::", ".") if match else "this"
     if not match or (name in _SELF and not match[2]):
-        return name, use.enclosing.rpartition(".")[0]
-    if name == "?" or match[2] or name[0].isupper():
-        return (name, "") if name == "?" else (name + "()" * bool(match[2]), name)
+        return name * bool(match), use.enclosing.rpartition(".")[0]
+    if not name or match[2] or name[0].isupper():
+        return f"{name}()" if match[2] else name or "?", name
     _, symbols, lines = types.read(use.path)
-    around = [one.located.symbol for one in symbols if one.name == use.enclosing]
-    text = "".join(
-        f"{line}\n"
-        for one in around
-        if one.line <= use.line <= one.line_end
-        for line in lines[one.line - 1 : one.line_end]
-    )
+    around = [
+        lines[one.located.symbol.line - 1 : one.located.symbol.line_end]
+        for one in symbols
+        if one.name == use.enclosing
+        and one.located.symbol.line <= use.line <= one.located.symbol.line_end
+    ]
+    text = "".join(f"{line}\n" for some in around for line in some)
     pattern = _BOUND.get(language, _BOUND[""]).format(first := re.escape(name.partition(".")[0]))
-    every = rf"(?<![\w.$]){pattern}|(?<![\w.$])(?<!->){first}\b(?!\s*[?!]?(?:\.|->|::)|:\")"
+    every = rf"(?<![\w.$*]){pattern}|(?<![\w.$])(?<!->){first}\b(?!\s*[?!]?(?:\.|->|::)|:\")"
     bound = {"".join(one.groups("")) for one in re.finditer(every, text)}
     if not bound:
         return name, name
