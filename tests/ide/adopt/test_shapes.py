@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.ide.adopt.adoption import adopt, read
+from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read, report
 from foldline.ide.adopt.model import AdoptError, Style
 
 from .here import blocks_here, prove_here
@@ -44,6 +44,12 @@ SHAPES = [
         "P = 'Answer <A> with <B>.'\ndef f(q, r):\n    p = P.replace('<A>', q)\n"
         "    p = p.replace('<B>', r)\n    return p\n",
         ["Answer <a> with <b>."],
+    ),
+    (
+        "memory.py",
+        "P",
+        "from jinja2 import Template\nP = 'So far {{history}}, now {{ q }}'\nt = Template(P)\n",
+        ["So far <history>, now <q>"],
     ),
     (
         "inline.py",
@@ -362,3 +368,36 @@ def test_a_template_that_is_elsewhere_has_to_be_filled_in() -> None:
     )
     adoption = adopt(read(Path("p.py"), source, name="p"))
     assert adoption.plan.original.notes == ("`SYSTEM` is a template: give its text, filled in",)
+
+
+def test_a_prompt_is_never_called_like_a_builtin(tmp_path: Path) -> None:
+    (tmp_path / "bool.j2").write_text("{% if a %}\n# A\nX {{ a }}\n{% endif %}\n")
+    assert adopt(read(tmp_path / "bool.j2")).plan.variable == "bool_prompt"
+
+
+def test_a_field_with_another_name_says_what_it_stands_for(tmp_path: Path) -> None:
+    (tmp_path / "a.j2").write_text("X {{ _q }} {{ q or 'none' }}\n")
+    text = adopt(read(tmp_path / "a.j2")).text
+    assert "    # Stands for: _q\n    q: str\n" in text
+    assert "    # Stands for: q\n    q_2: " in text
+
+
+def test_a_call_in_two_places_is_said_to_be_one_field(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(q):\n    return f'You: {g()} and {g()} for {q}.'\n")
+    (line,) = [line for line in report(adopt(read(tmp_path / "a.py", name="f"))) if "g()" in line]
+    assert line == "  compute   g = g(), once for all its places"
+
+
+def test_aliases_of_yaml_are_read_once(tmp_path: Path) -> None:
+    lines = ["a: &a ['You are a bot that helps {who}.', x]"]
+    for before, name in zip("abcdefghijklm", "bcdefghijklmn", strict=True):
+        lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]")
+    path = tmp_path / "prompts.yaml"
+    path.write_text("\n".join(lines))
+    assert [one.name for one in prompts_in(path, module_of(path, path.read_text()))][:1] == ["a[0]"]
+
+
+def test_a_dotprompt_with_a_history_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.prompt").write_text('{{role "system"}}\nYou help.\n{{history}}\n')
+    with pytest.raises(AdoptError, match="Handlebars"):
+        read(tmp_path / "a.prompt")

@@ -261,7 +261,8 @@ def report(adoption: Adoption) -> Iterator[str]:
         size = f"`{section.key}`, {len(section.text):,} characters"
         yield f"  long      {size}: with a summary of yours, the model can open it when it needs it"
     for field in plan.of_kind(Kind.COMPUTED):
-        yield f"  compute   {field.name} = {_short(field.source)}"
+        once = ", once for all its places" if field.is_called_once else ""
+        yield f"  compute   {field.name} = {_short(field.source)}{once}"
     for field in plan.of_kind(Kind.REMAINDER):
         yield f"  remainder {field.name}: {field.reason}: {_short(field.source)}"
     for lost in plan.original.lost:

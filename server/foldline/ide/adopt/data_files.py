@@ -9,7 +9,14 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.extras import needs
-from foldline.ide.adopt.find import ROLES, SHORTEST, SHORTEST_WITH_VALUES, Candidate, style_of_text
+from foldline.ide.adopt.find import (
+    HANDLEBARS,
+    ROLES,
+    SHORTEST,
+    SHORTEST_WITH_VALUES,
+    Candidate,
+    style_of_text,
+)
 from foldline.ide.adopt.model import AdoptError, Style
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^---[ \t]*(?:\n|\Z)", re.DOTALL | r
 # A line of `.prompty` files, and dotprompt's mark.
 _ROLE_LINE = re.compile(r"^#?[ \t]*(system|developer|user|assistant)[ \t]*:[ \t]*$", re.MULTILINE)
 _ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
+_HISTORY = re.compile(r"\{\{\s*history\b[^}]*\}\}")
 _LEFT_OUT = ("the front matter is left out: it configures the prompt, and isn't sent",)
 _DEEPEST = 30
 _MOST = 2_000
@@ -56,6 +64,8 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
         return found
     body = text if file.suffix in _READERS else _FRONT_MATTER.sub("", text, count=1)
     marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
+    if marks is _ROLE_MARK and (history := _HISTORY.search(body)):
+        raise AdoptError(f"`{history[0]}` {HANDLEBARS}")
     parts = [body] if marks is None else marks.split(body)
     texts = [
         (ROLES.get(role, role), part) for role, part in zip(parts[1::2], parts[2::2], strict=True)

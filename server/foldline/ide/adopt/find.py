@@ -56,7 +56,10 @@ _FIELD = re.compile(
 _MARKS = re.compile(r"\$[A-Z][A-Z_]*\$|!<[^<>\n]{1,40}>!|<<(?!SYS)\w+>>|\[\[\w+\]\]")
 HOLES = re.compile(rf"\{{([A-Za-z_]\w*)\}}|{_MARKS.pattern}")
 """The marks that people replace with values."""
-_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*(?:media|history)\b")
+HANDLEBARS = (
+    "is of Handlebars, and adopting knows its names alone: write it as Jinja, or render it first"
+)
+_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*media\b")
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
@@ -201,10 +204,7 @@ def settled(text: str, seems: Style) -> Style:
         AdoptError: It could have another one, or has one that adopting doesn't know.
     """
     if found := _HANDLEBARS.search(text):
-        raise AdoptError(
-            f"`{found[0]}` is of Handlebars, and adopting knows its names alone: "
-            "write it as Jinja, or render it first"
-        )
+        raise AdoptError(f"`{found[0]}` {HANDLEBARS}")
     fills = [Style.REPLACE]
     with suppress(ValueError):
         list(Formatter().parse(text))

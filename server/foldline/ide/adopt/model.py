@@ -279,6 +279,8 @@ class Field:
     kind: Kind = Kind.VALUE
     reason: str = ""
     items: Items | None = None
+    is_called_once: bool = False
+    """Calls that stand in several places are one field, though each may return something else."""
 
 
 @dataclass(slots=True)
@@ -297,6 +299,7 @@ class Fields:
             is_same = known.source == source and (known.kind is kind or not is_part)
             if is_same and (joint := _joint_type(known.type, type)) is not None:
                 known.type = joint
+                known.is_called_once = "(" in source and kind is Kind.COMPUTED
                 return known
         guess = self.guesses.get(source) if kind is Kind.VALUE else None
         default = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.sections import Section
 
 _LONGEST_KEY = 48
-_TAKEN = {"dataclass", "heading", "joined", "or_else", "section", "params"}
+_TAKEN = {"dataclass", "heading", "joined", "or_else", "section", "params", *dir(builtins)}
 _CLASSES = {
     *("Annotated", "EachSection", "Heading", "MarkdownSection", "PromptTemplate", "HEADINGS"),
     *("None", "True", "False"),

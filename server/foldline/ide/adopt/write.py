@@ -90,8 +90,10 @@ def _field_comment(known: Field) -> list[str]:
             return comment(known.source, prefix=f"{lead} ")
         case Kind.COMPUTED:
             lines = [lead]
-        case Kind.VALUE:
+        case Kind.VALUE if known.source.rpartition(".")[2] == known.name:
             return []
+        case Kind.VALUE:
+            return comment(known.source, prefix=f"{INDENT}# Stands for: ")
     return lines + comment(known.source, INDENT, "#     ")
 
 
