@@ -129,7 +129,7 @@ def test_without_a_server_a_symbol_is_known_by_its_name(
         "(partial: by name alone, from syntax trees)",
     ]
     assert main(["implementations", "shop.py", "checkout", "--seconds", "0"]) == 1
-    assert "no implementation of 'checkout' in code" in capsys.readouterr().out
+    assert "no type that names 'checkout' as its base was found" in capsys.readouterr().out
 
 
 @pytest.mark.real

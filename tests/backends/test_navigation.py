@@ -13,6 +13,7 @@ from foldline.backends import (
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.waiting import coroutine_of, waits
+from foldline.backends.engine import Engine
 from foldline.backends.formatting.navigation import (
     call_line,
     call_lines,
@@ -22,7 +23,7 @@ from foldline.backends.formatting.navigation import (
 )
 from foldline.backends.formatting.parts import plain, text_of
 from foldline.backends.models import References
-from foldline.backends.outlines.locations import Call, Position
+from foldline.backends.outlines.locations import Call, Locations, Position
 
 FILES = {
     "cart.py": (
@@ -124,6 +125,60 @@ def test_without_a_server_implementations_follow_the_names_of_bases(
     assert of("shapes.ts", 1, "Shape") == [("shapes.ts", 2), ("cart.py", 5), ("cart.py", 12)]
     assert of("cart.py", 8, "total") == [("cart.py", 13)]
     assert of("cart.py", 17, "pay") == []
+
+
+RUST = """\
+pub trait Show { fn show(&self) -> u8; }
+pub struct One;
+pub struct Held<S: Show> { s: S }
+impl Show for One {
+    fn show(&self) -> u8 { 1 }
+}
+impl<'a, T: Show> crate::Show for Held<T> {
+    fn show(&self) -> u8 { 2 }
+}
+impl<'a, S: Show> Show for &'a S {
+    fn show(&self) -> u8 { 3 }
+}
+impl<S: Show> Clone for Held<S> {
+    fn clone(&self) -> Self { todo!() }
+}
+"""
+
+
+def test_the_implementations_of_a_rust_trait_are_its_impl_blocks(access: SmartFileAccess) -> None:
+    (access.file_backend.root / "show.rs").write_text(RUST, encoding="utf-8")
+    found = access.find_implementations("show.rs", 1, "Show")
+    assert [one.line for one in found] == [4, 7, 10]
+    methods = access.find_implementations("show.rs", 1, "show")
+    assert [one.line for one in methods] == [5, 8, 11]
+
+
+def test_no_implementation_by_name_says_what_was_looked_at(access: SmartFileAccess) -> None:
+    found = access.find_implementations("cart.py", 12, "Basket")
+    assert not found.locations
+    assert found.reason == (
+        "no type that names 'Basket' as its base was found, and only names were looked at;"
+        " no language server was asked"
+    )
+
+
+class _KnowsNone(Engine):
+    async def find_implementations(self, target: Position, *, seconds: float) -> Locations:
+        return Locations((), "clangd", reason=f"none in {seconds} s at {target.line}")
+
+
+def test_where_a_server_knows_no_implementation_those_by_name_are_possible(
+    access: SmartFileAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "class Base {};\nclass Kid : public Base {};\n"
+    (access.file_backend.root / "kid.cpp").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(access, "_engine", _KnowsNone())
+    found = access.find_implementations("kid.cpp", 1, "Base", seconds=5)
+    assert [one.line for one in found] == [2]
+    assert found.coverage.startswith("partial: by name alone")
+    assert found.reason == "possible ones: clangd knows none"
+    assert access.find_implementations("kid.cpp", 2, "Kid", seconds=5).backend == "clangd"
 
 
 def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> None:

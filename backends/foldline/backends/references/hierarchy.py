@@ -49,7 +49,7 @@ _BETWEEN = re.compile(
     r"\b(?:extends|implements|with|public|private|protected|virtual|final|struct|interface)\b"
     r"|\sby\s.*?(?=,|\Z)|[,:+&=<]"
 )
-_IMPLEMENTED = re.compile(r"impl\b.*?([\w:]+)(?:<.*>)? for\b")
+IMPLEMENTED = re.compile(r"impl\b.*?([\w:]+)(?:<.*>)? for\b")
 # Bases that stand in the body.
 _MIXED_IN = {
     "go": re.compile(r"\s+\*?([A-Za-z_][\w.]*)(?:\[[^\]]*\])?\s*(?:`[^`]*`)?\s*(?://.*)?\Z"),
@@ -237,7 +237,7 @@ class Hierarchy:
         found: list[str] = []
         if language == "rust":
             blocks = [
-                _IMPLEMENTED.match(block.located.symbol.signature[:_LONGEST_SIGNATURE])
+                IMPLEMENTED.match(block.located.symbol.signature[:_LONGEST_SIGNATURE])
                 for path in await coroutine_of(self._analysis.writing_files)(symbol.name)
                 for block in self.symbols(path)
                 if block.name == one.name and _package(path) == _package(one.path)

@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import PathError
+from foldline.backends.base.languages import language_of
+from foldline.backends.errors import InvalidArgumentError, PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
@@ -26,6 +27,7 @@ from foldline.backends.outlines.locations import (
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import flatten
+from foldline.backends.references.hierarchy import IMPLEMENTED
 from foldline.backends.references.spelling import key_of
 from foldline.backends.references.two_tier_references import first_writes
 
@@ -49,7 +51,11 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
     uses, coverage = await _uses(analysis, position)
     found = _defining(uses, position)
     return _locations(
-        analysis, map(_location, found), coverage, f"definition of {position.name!r}", reason
+        analysis,
+        map(_location, found),
+        coverage,
+        f"no definition of {position.name!r} in code",
+        reason,
     )
 
 
@@ -69,8 +75,9 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
-    what = f"implementation of {position.name!r}"
-    return _locations(analysis, found, coverage, what, reason)
+    base = " or ".join(dict.fromkeys(owners)) or position.name
+    none = f"no type that names {base!r} as its base was found, and only names were looked at"
+    return _locations(analysis, found, coverage, none, reason)
 
 
 async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
@@ -158,11 +165,15 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, 
         for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
             for symbol, _, _ in _symbols(analysis, path):
                 _, _, heritage = symbol.signature.partition(symbol.name)
+                if language_of(path) == "rust":
+                    # A bound of a struct or of a block isn't what it implements.
+                    block = IMPLEMENTED.match(symbol.signature)
+                    heritage = block[1].rpartition("::")[2] if block else ""
                 if symbol.kind not in _BASES or not word.search(heritage):
                     continue
                 if (path, symbol.line) not in seen:
                     seen.add((path, symbol.line))
-                    waiting.append(symbol.name)
+                    waiting.extend([symbol.name] if symbol.name.isidentifier() else [])
                     found.append((path, symbol))
     return found
 
@@ -171,11 +182,11 @@ def _locations(
     analysis: Analysis,
     found: Iterable[Location],
     coverage: str,
-    what: str,
+    none: str,
     reason: str,
 ) -> Locations:
     found = tuple(found)
-    said = reason if found else f"no {what} in code; {reason}"
+    said = reason if found else f"{none}; {reason}"
     return Locations(found, analysis.name, coverage, said)
 
 
@@ -184,7 +195,8 @@ def _location(use: Reference) -> Location:
 
 
 def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
-    with suppress(PathError):
+    # A block may be for `&T`, which is no identifier.
+    with suppress(PathError, InvalidArgumentError):
         for use in analysis.find_references(symbol.name, path):
             if use.line == symbol.name_line:
                 return _location(use)

@@ -151,6 +151,10 @@ class CodeNavigation:
             self._engine_for(seconds).find_implementations(position, seconds=seconds),
             lambda reason: name_fallback.implementations(self._analysis, position, reason),
         )
+        if position.name and not found.locations and found.backend != self._analysis.name:
+            reason = f"possible ones: {found.backend} knows none"
+            by_name = await name_fallback.implementations(self._analysis, position, reason)
+            found = by_name if by_name.locations else found
         return pages.page_locations(found, budget, cursor)
 
     @waits
