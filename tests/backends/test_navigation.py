@@ -84,6 +84,17 @@ def test_a_place_is_found_by_what_is_known_of_it(
     assert access.find_position("cart.py", name, line=line, column=column) == place
 
 
+def test_a_go_name_is_found_by_its_package_whatever_the_folder_is_called(
+    access: SmartFileAccess,
+) -> None:
+    text = "// Shop sells.\npackage shop\n\ntype Till struct{}\n\nfunc (t *Till) Open() {}\n"
+    (access.file_backend.root / "till.go").write_text(text, encoding="utf-8")
+    assert access.find_position(None, "shop.Till").line == 4
+    assert access.find_position(None, "shop.Till.Open").line == 6
+    with pytest.raises(SymbolNotFoundError):
+        access.find_position(None, "bank.Till")
+
+
 def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
     with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Cart\.total', 'Basket\.total'"):
         access.find_position("cart.py", "Cart.totl")

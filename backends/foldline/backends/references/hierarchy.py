@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import islice
-from posixpath import commonpath, dirname, join, normpath, splitext
+from posixpath import basename, commonpath, dirname, join, normpath, splitext
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import language_of
@@ -50,6 +50,7 @@ _BETWEEN = re.compile(
     r"|\sby\s.*?(?=,|\Z)|[,:+&=<]"
 )
 IMPLEMENTED = re.compile(r"impl\b.*?([\w:]+)(?:<.*>)? for\b")
+_PACKAGE = re.compile(r"package\s+(\w+)")
 # Bases that stand in the body.
 _MIXED_IN = {
     "go": re.compile(r"\s+\*?([A-Za-z_][\w.]*)(?:\[[^\]]*\])?\s*(?:`[^`]*`)?\s*(?://.*)?\Z"),
@@ -110,12 +111,21 @@ class Hierarchy:
         """The symbols of some files that a dotted name means best."""
         found: dict[int, list[Found]] = {}
         for path in islice(paths, _MOST_FILES):
-            for one in self.symbols(path):
-                if (rank := fit(path, one.name, name)) is not None:
+            symbols = self.symbols(path)
+            module = self._module(path)
+            for one in symbols:
+                if (rank := fit(module, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)
         best = found[min(found)] if found else []
         # A public name before a private one that is written alike.
         return [one for one in best if one.name.endswith(name)] or best
+
+    def _module(self, path: str) -> str:
+        """The path, with the name of a Go package, which may not be its folder's."""
+        if language_of(path) != "go":
+            return path
+        clause = next(filter(None, map(_PACKAGE.match, self.read(path)[2])), None)
+        return join(dirname(path), clause[1], basename(path)) if clause else path
 
     def symbols(self, path: str) -> list[Found]:
         """All symbols of a file; none where it can't be read."""
