@@ -95,6 +95,30 @@ def test_a_go_name_is_found_by_its_package_whatever_the_folder_is_called(
         access.find_position(None, "bank.Till")
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("V.operator[]", 2),
+        ("V::operator()", 3),
+        ("V::operator==", 4),
+        ("bool V::operator==(const V& o) const", 4),
+        ("V::operator=", 5),
+    ],
+)
+def test_an_operator_is_found_by_its_name(access: SmartFileAccess, name: str, line: int) -> None:
+    (access.file_backend.root / "v.cpp").write_text(
+        "struct V {\n"
+        "    int operator[](int i) { return i; }\n"
+        "    int operator()(int i) { return i; }\n"
+        "    bool operator==(const V& o) const { return true; }\n"
+        "    V& operator=(const V& o) { return *this; }\n"
+        "};\n",
+        encoding="utf-8",
+    )
+    assert access.find_position(None, name).line == line
+    assert access.find_position("v.cpp", name).line == line
+
+
 def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
     with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Cart\.total', 'Basket\.total'"):
         access.find_position("cart.py", "Cart.totl")

@@ -20,6 +20,10 @@ _SIGNATURE = re.compile(
 )
 # The parameters of a test, as pytest prints them.
 _TEST_ID = re.compile(r"\b(test\w*)\[.*\]\Z", re.DOTALL)
+# `operator[]` and `operator==` of C++, which are names with brackets and signs.
+_OPERATOR = re.compile(
+    r"(?:.*\s)?([\w:.]*)\boperator\s*(\(\)|\[\]|[-+*/%^&|~!=<>,]+)(?=\s*(?:\(|\Z))", re.DOTALL
+)
 # Words for the type or package around the code, which add nothing to a name.
 _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
@@ -60,6 +64,11 @@ def spelled(text: str) -> str:
     text = _TEST_ID.sub(r"\1", text.strip().strip("`'\""))
     if receiver := _RECEIVER.match(text):
         return f"{receiver[1]}.{receiver[2]}"
+    operator = _OPERATOR.match(text)
+    # `operator()` alone may be any function's name.
+    if operator and (operator[1] or operator[2] != "()"):
+        owner = operator[1].replace("::", ".").strip(".")
+        return f"{owner}.operator{operator[2]}".lstrip(".")
     bare, count = text, 1
     while count:
         bare, count = _GENERICS.subn("", bare)
