@@ -119,6 +119,15 @@ def test_an_operator_is_found_by_its_name(access: SmartFileAccess, name: str, li
     assert access.find_position("v.cpp", name).line == line
 
 
+def test_what_a_go_struct_on_one_line_embeds_is_followed(access: SmartFileAccess) -> None:
+    text = (
+        "package e\n\ntype Base struct{}\n\nfunc (b Base) Run() {}\n\n"
+        "type Emb struct { n int; *Base }\n"
+    )
+    (access.file_backend.root / "e.go").write_text(text, encoding="utf-8")
+    assert access.find_position("e.go", "Emb.Run").line == 5
+
+
 def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
     with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Cart\.total', 'Basket\.total'"):
         access.find_position("cart.py", "Cart.totl")

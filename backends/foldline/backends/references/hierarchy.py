@@ -255,6 +255,9 @@ class Hierarchy:
             found = [block[1].replace("::", ".") for block in blocks if block]
         elif mixed := _MIXED_IN.get(language):
             lines = self.read(one.path)[2][symbol.line : symbol.line_end]
+            if symbol.line == symbol.line_end and language == "go":
+                whole = self.read(one.path)[2][symbol.line - 1]
+                lines = [f" {part}" for part in re.split(r"[{};]", whole)[1:]]
             for match in filter(None, map(mixed.match, lines)):
                 names = re.split(r"\s*,\s*", match[1].replace("::", ".").replace("\\", "."))
                 found = [*names, *found] if language == "ruby" else [*found, *names]
