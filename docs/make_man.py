@@ -68,7 +68,10 @@ def page() -> str:
 def _verb(name: str, verb: argparse.ArgumentParser) -> Iterator[str]:
     usage = re.sub(r"\s+", " ", verb.format_usage()).removeprefix("usage: ").strip()
     yield f".SS {roff(name)}"
+    # A list of choices is a word that no line can be filled with.
+    yield ".ad l"
     yield f"\\fB{roff(usage.replace('[-h] ', ''))}\\fR"
+    yield ".ad b"
     yield ".PP"
     yield roff(" ".join((verb.description or "").split()))
     # argparse has no public way to list them.

@@ -15,7 +15,7 @@ from foldline.agent.exit_statuses import STATUSES
 from foldline.ide.operations import OPERATIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
-MACROS = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", '.\\"'}
+MACROS = {".ad", ".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", '.\\"'}
 ESCAPES = {"(>=", "e", "-", "&", "(aq", "(ga", "(dq", "fB", "fI", "fR"}
 
 

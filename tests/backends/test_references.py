@@ -294,7 +294,7 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     (tmp_path / "b.csv").write_text("word\n" * 200_000)
     access = SmartFileAccess.for_workspace(tmp_path)
     assert access.find_references("word").reason.endswith("; not read: 1 .zig over 500 KB")
-    assert access.find_references("word", "*.csv").reason.endswith("files were parsed")
+    assert access.find_references("word", "*.csv").reason.endswith("has the identifier 'word'")
     access.close()
 
 

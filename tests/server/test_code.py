@@ -60,7 +60,7 @@ async def test_a_missing_symbol_lists_the_near_ones(editor: Editor) -> None:
 
 async def test_references_are_confirmed_and_the_status_shows_by_whom(editor: Editor) -> None:
     found = await editor.command("code.findReferences", name="TokenSigner.read", seconds=60)
-    assert found["text"].startswith("TokenSigner.read: ")
+    assert found["text"].startswith("3 confirmed, ")
     assert (found["backend"], found["coverage"]) == ("ty+ast", "complete")
     tiers = {(reference["path"], reference["tier"]) for reference in found["data"]["references"]}
     assert ("auth/tokens.py", "confirmed") in tiers

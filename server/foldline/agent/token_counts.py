@@ -122,6 +122,7 @@ async def executed(
                     certain=certain,
                     sections=sections,
                     lower_bound=False,
+                    undecided=(),
                     executed=True,
                 )
             )

@@ -127,7 +127,7 @@ def read(
     found = prompts_in(file, module, is_whole=style is not None and name is None)
     if name is not None and found and not found[0].name_is_key:
         raise AdoptError("the file is one prompt: only modules and data files have names")
-    if name is None and line is not None and line < len(module.starts):
+    if name is None and line is not None and 0 <= line < len(module.starts):
         offset = module.starts[line]
         here = [one for one in found if one.start <= offset < one.end]
         here = [one for one in here if one.is_likely] or here

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from foldline.backends.errors import AmbiguousSymbolError
+from foldline.backends.errors import AmbiguousSymbolError, MissingPathError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.text import symbol_lines
@@ -84,6 +84,14 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         if not error.parts or arguments.cursor is not None:
             raise
         return await run_query(access.read_symbols, path, names, **shared)
+    except MissingPathError:
+        # A file that was renamed since it was shown.
+        meant = await run_query(access.definitions_of, names[0], seconds=0)
+        if len(meant.found) != 1:
+            raise
+        one = meant.one()
+        said = f"{path} isn't there; {one.path} defines {one.name}"
+        detail = await run_query(access.read_symbol, one.path, one.readable, **shared)
     return replace(detail, notes=(said, *detail.notes)) if said else detail
 
 
