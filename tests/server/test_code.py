@@ -58,6 +58,14 @@ async def test_a_missing_symbol_lists_the_near_ones(editor: Editor) -> None:
     assert "did you mean" in message
 
 
+async def test_a_definition_is_found_by_its_name_after_its_file_was_renamed(editor: Editor) -> None:
+    found = await editor.command("code.readSymbol", path="auth/old.py", name="TokenSigner.read")
+    assert "(auth/old.py isn't there; auth/tokens.py defines TokenSigner.read)" in found["text"]
+    gone = {"path": "auth/old.py", "name": "TokenSigner.gone"}
+    message, _ = await editor.refusal("code.readSymbol", **gone)
+    assert "no such file" in message
+
+
 async def test_references_are_confirmed_and_the_status_shows_by_whom(editor: Editor) -> None:
     found = await editor.command("code.findReferences", name="TokenSigner.read", seconds=60)
     assert found["text"].startswith("3 confirmed, ")
