@@ -86,10 +86,10 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         return await run_query(access.read_symbols, path, names, **shared)
     except MissingPathError:
         # A file that was renamed since it was shown.
-        meant = await run_query(access.definitions_of, names[0], seconds=0)
-        if len(meant.found) != 1:
+        renamed = await run_query(access.definitions_of, names[0], seconds=0)
+        if len(renamed.found) != 1:
             raise
-        one = meant.one()
+        one = renamed.one()
         said = f"{path} isn't there; {one.path} defines {one.name}"
         detail = await run_query(access.read_symbol, one.path, one.readable, **shared)
     return replace(detail, notes=(said, *detail.notes)) if said else detail
