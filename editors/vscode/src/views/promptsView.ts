@@ -191,9 +191,9 @@ function sectionItem({ prompt, section, costs, about }: SectionNode): vscode.Tre
   return item;
 }
 
-/** With its sign: a summary may cost more than the section. */
+/** With its sign, a minus as the server writes it: a summary may cost more than the section. */
 export function signed(tokens: number): string {
-  return tokens.toLocaleString(undefined, { signDisplay: 'always' });
+  return tokens.toLocaleString(undefined, { signDisplay: 'always' }).replace('-', '−');
 }
 
 function goTo(uri: vscode.Uri, { start }: Range): vscode.Command {
