@@ -77,7 +77,7 @@ def test_more_files_are_looked_into_than_jedi_would_by_itself(access: SmartFileA
     assert (found.confirmed, found.possible) == (USERS + 1, 2)
     assert (found.backend, found.coverage) == ("jedi+ast", COMPLETE)
     assert "jedi answered: no language server is installed" in found.reason
-    assert {reference.path for reference in found if reference.tier == "possible"} == {"other.py"}
+    assert {reference.path for reference in found if reference.tier == "another"} == {"other.py"}
 
 
 def test_an_edit_and_an_open_buffer_are_in_the_next_answer(access: SmartFileAccess) -> None:
