@@ -14,6 +14,7 @@ from foldline.backends.index import workspace as workspace_module
 from foldline.backends.outlines.parsing import Parsed
 from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.backends.ranking import symbols
+from foldline.backends.search.walks import Scope
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -58,6 +59,12 @@ def workspace(root: Path, files: int) -> SmartFileAccess:
     access = SmartFileAccess.for_workspace(root, patience=None)
     access.search_files("nothing")
     return access
+
+
+def test_a_glob_is_read_without_a_walk(tmp_path: Path) -> None:
+    files = LocalFileBackend(modules(tmp_path, 30))
+    counted = calls(lambda: Scope(files, "**/*.py,!package1/**"))
+    assert not counted["walk_folder"]
 
 
 def test_twice_the_words_and_files_take_a_search_less_than_twice_the_work(

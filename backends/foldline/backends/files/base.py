@@ -119,19 +119,21 @@ class FileBackend(ABC):
 
     # Reading
 
-    def resolve(self, path: str, *, no_ignore: bool = False) -> str:
+    def resolve(self, path: str, *, no_ignore: bool = False, exact: bool = False) -> str:
         """The path as answers name it; raises `PathError` for what may not be read.
 
         A path with an overlay is never ignored: its text came from the editor, not from the disk.
+        What doesn't exist costs a walk, to find the file that is meant and near names, unless the
+        path must be `exact`.
         """
         key = self._locate(path)
         if key in self._overlays or key == ".":
             return key
         kind = self._kind(key)
         if kind is None and not self._is_overlay_folder(key):
-            meant = self._written_otherwise(key)
+            meant = [] if exact else self._written_otherwise(key)
             if len(meant) != 1:
-                raise MissingPathError(path, self._near(key))
+                raise MissingPathError(path, [] if exact else self._near(key))
             key = meant[0]
         if not (no_ignore or self._no_ignore):
             hidden = self._rules().for_path(key, is_folder=kind == "folder")

@@ -122,7 +122,7 @@ def _pattern(files: FileBackend, part: str, *, exact: bool = False) -> str:
     """The pattern from the root, if it's an absolute path in it, or `exact` and one that exists."""
     try:
         if exact:
-            return "/" + _SPECIAL.sub(r"\\\1", files.resolve(part)).removeprefix(".")
+            return "/" + _SPECIAL.sub(r"\\\1", files.resolve(part, exact=True)).removeprefix(".")
     except (MissingPathError, OutsideWorkspaceError):
         pass
     if not part.startswith("/"):

@@ -145,10 +145,10 @@ class Scope:
         self.single_file: str | None = None
         if text is None or text in {"", ".", "./"}:
             return
+        is_glob = not MAGIC.isdisjoint(text)
         try:
-            path = _resolved(files, text, no_ignore=no_ignore)
+            path = _resolved(files, text, no_ignore=no_ignore, exact=is_glob)
         except MissingPathError as error:
-            is_glob = not MAGIC.isdisjoint(text)
             if not is_glob and "/" in text.rstrip("/"):
                 raise
             self._missing = None if is_glob else error
@@ -219,10 +219,10 @@ class Scope:
         )
 
 
-def _resolved(files: FileBackend, text: str, *, no_ignore: bool) -> str:
+def _resolved(files: FileBackend, text: str, *, no_ignore: bool, exact: bool) -> str:
     """The path that exists; one that begins with a slash may be meant from the root."""
     try:
-        return files.resolve(text, no_ignore=no_ignore)
+        return files.resolve(text, no_ignore=no_ignore, exact=exact)
     except OutsideWorkspaceError:
         inside = text.strip("/")
         if not text.startswith("/") or not inside:
@@ -230,4 +230,4 @@ def _resolved(files: FileBackend, text: str, *, no_ignore: bool) -> str:
         first = inside.partition("/")[0]
         if MAGIC.isdisjoint(first) and not files.exists(first):
             raise
-        return files.resolve(inside, no_ignore=no_ignore)
+        return files.resolve(inside, no_ignore=no_ignore, exact=exact)
