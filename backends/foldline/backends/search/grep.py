@@ -90,6 +90,9 @@ async def grep(
     if show not in SHOWN:
         raise InvalidArgumentError("show", unknown(show, SHOWN, "value"))
     first = budgets.read_cursor(_KIND, cursor)
+    if index is not None:
+        # A walk that begins with the kept list compares times, and opens no folder.
+        index.recall()
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
 
     async def found(text: str, literal: str = "") -> GrepResults:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,22 +81,22 @@ async def ask(
     The budget has room for the receipt of an excerpt. If `shown` makes the result too large, by
     longer paths, a smaller page is read.
     """
-    budget = budget_of(arguments)
+    since, budget = time.monotonic(), budget_of(arguments)
     if budget is None:
-        result = _marked(access, shown(await operation.run(access, arguments)), arguments)
+        result = _marked(access, shown(await operation.run(access, arguments)), arguments, since)
         return result, operation.lines(result, arguments)
     room = max(budget - (RECEIPT if operation.excerpt else _MARK_ROOM), 1)
     whole = replace(arguments, budget=type(budget)(room)) if operation.excerpt else arguments
     for share in _SHARES:
         page = replace(whole, budget=type(budget)(room * share))
-        result = _marked(access, shown(await operation.run(access, page)), arguments)
+        result = _marked(access, shown(await operation.run(access, page)), arguments, since)
         lines = operation.lines(result, whole)
         if not plain(lines).endswith(CUT):
             break
     return result, lines
 
 
-def _marked(access: SmartFileAccess, result: Any, arguments: Any) -> Any:
+def _marked(access: SmartFileAccess, result: Any, arguments: Any, since: float) -> Any:
     """Return a page of a list with a mark in its cursor, which changes with the files.
 
     Its reason says if the mark of the cursor that was asked with is another.
@@ -106,7 +107,7 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any) -> Any:
     cursor = getattr(result, "cursor", None)
     if not hasattr(result, "reason") or not (asked or cursor):
         return result
-    known = [stamp.path for stamp in access.file_backend.walk_folder(".")]
+    known = [stamp.path for stamp in access.file_backend.walk_folder(".", since=since)]
     if result.coverage == COMPLETE:
         totals = (getattr(result, name, 0) for name in ("total", "files", "total_entries"))
         known += map(str, totals)
