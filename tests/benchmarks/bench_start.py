@@ -46,7 +46,27 @@ while line := stdin.readline():
     if message["method"] == "exit":
         break
 """
-PYGLS = "from pygls.lsp.server import LanguageServer; LanguageServer('a', '1').start_io()"
+PYGLS = """
+import ast
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+server = LanguageServer("a", "1")
+def symbols(nodes):
+    kinds = {ast.ClassDef: 5, ast.FunctionDef: 12, ast.AsyncFunctionDef: 12}
+    for node in nodes:
+        if type(node) in kinds:
+            place = types.Range(
+                types.Position(node.lineno - 1, 0), types.Position(node.end_lineno - 1, 0)
+            )
+            kind = types.SymbolKind(kinds[type(node)])
+            inner = list(symbols(node.body))
+            yield types.DocumentSymbol(node.name, kind, place, place, children=inner)
+@server.feature("textDocument/documentSymbol")
+def answer(params):
+    text = server.workspace.get_text_document(params.text_document.uri).source
+    return list(symbols(ast.parse(text).body))
+server.start_io()
+"""
 SDK = """
 import asyncio, mcp_types as types
 from mcp.server.lowlevel import Server
@@ -113,15 +133,11 @@ def rows(subject: Subject) -> list[Row]:
         command("search", subject.name),
         command("grep", subject.name),
         command("outline", subject.file),
-        Row("raw loop", _editor([*python, RAW_LOOP], subject.folder)),
-        Row("pygls alone", _editor([*python, PYGLS], subject.folder)),
-        Row("pylsp", _editor(_found("pylsp"), subject.folder)),
-        Row("jedi-language-server", _editor(_found("jedi-language-server"), subject.folder)),
-        Row(
-            "foldline serve",
-            _editor([*foldline, "serve"], subject.folder),
-            anchor="pygls alone",
-        ),
+        Row("raw loop", _editor([*python, RAW_LOOP], subject)),
+        Row("pygls alone", _editor([*python, PYGLS], subject)),
+        Row("pylsp", _editor(_found("pylsp"), subject)),
+        Row("jedi-language-server", _editor(_found("jedi-language-server"), subject)),
+        Row("foldline serve", _editor([*foldline, "serve"], subject), anchor="pygls alone"),
         Row("mcp alone", _agent([*python, SDK], subject)),
         Row(
             "foldline mcp",
@@ -160,15 +176,20 @@ def _command(words: list[str], folder: Path) -> Callable[[], Iterator[str]]:
     return run
 
 
-def _editor(words: list[str], folder: Path) -> Callable[[], Iterator[str]]:
-    """A language server, as an editor without a workspace symbol of that name asks it."""
+def _editor(words: list[str], subject: Subject) -> Callable[[], Iterator[str]]:
+    """A language server, as an editor asks it that opens a file."""
 
     def run() -> Iterator[str]:
         client = Client(words)
-        _initialize(client, folder)
+        _initialize(client, subject.folder)
         yield "initialize"
-        client.request("workspace/symbol", {"query": "no such symbol"})
-        yield "first request"
+        file = subject.folder / subject.file
+        opened = {"uri": file.as_uri(), "languageId": "python", "version": 1}
+        text = file.read_text()
+        client.notify("textDocument/didOpen", {"textDocument": {**opened, "text": text}})
+        asked = {"textDocument": {"uri": file.as_uri()}}
+        client.request("textDocument/documentSymbol", asked)
+        yield "document symbols"
         client.close()
 
     return run

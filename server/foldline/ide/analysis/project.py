@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,8 @@ class Project:
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
+        self._names: dict[str, set[str]] = {}
+        """The files of the folders that imports were looked up in."""
         self._sources: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
         self._mentions: dict[tuple[str, ...], bool] = {}
@@ -70,7 +73,7 @@ class Project:
             if known is None:
                 closed = self._closed.pop(file, None)
                 known = self._open[file] = closed or Document(file, text)
-                self._found.clear()
+                self._look_again()
                 known.update(text)
                 self._changed()
                 return
@@ -114,9 +117,14 @@ class Project:
             self._stamps.pop(file, None)
             self._closed.pop(file, None)
             self._sources.pop(file, None)
-            self._found.clear()
+            self._look_again()
             if file not in self._open:
                 self._changed()
+
+    def _look_again(self) -> None:
+        """Forget where modules are, and are not."""
+        self._found.clear()
+        self._names.clear()
 
     def _changed(self) -> None:
         self.version += 1
@@ -271,52 +279,49 @@ class Project:
             first = dotted.partition(".")[0]
             if first in sys.stdlib_module_names or (dotted + ".").startswith(LIBRARY + "."):
                 return None
-        key = (dotted, level, str(Path(importer).parent))
+        folder = _parent(importer)
+        key = (dotted, level, folder)
         if key not in self._found:
-            self._found[key] = self._locate(dotted, level, Path(importer))
+            for _ in range(level - 1):
+                folder = _parent(folder)
+            folders = (folder,) if level else self._search_path(folder)
+            found = (self._module_file(one, dotted) for one in folders)
+            self._found[key] = next(filter(None, found), None)
         return self._found[key]
 
-    def _locate(self, dotted: str, level: int, importer: Path) -> str | None:
-        parts = dotted.split(".") if dotted else []
-        if level:
-            folder = importer.parent
-            for _ in range(level - 1):
-                folder = folder.parent
-            return self._module_file(folder, parts)
-        for folder in self._search_path(importer):
-            found = self._module_file(folder, parts)
-            if found is not None:
-                return found
-        return None
-
-    def _search_path(self, importer: Path) -> Iterator[Path]:
+    def _search_path(self, folder: str) -> Iterator[str]:
+        """Yield the folders in which a module of this folder finds others."""
         if self.root is None:
-            yield importer.parent
+            yield folder
             return
-        package = importer.parent
-        while self._exists(package / "__init__.py") and package != self.root:
-            package = package.parent
-        yield package
-        yield self.root
-        yield self.root / "src"
-        for folder in package.parents:
-            if folder == self.root or not folder.is_relative_to(self.root):
-                return
+        root = str(self.root).rstrip(os.sep)
+        while folder != root and self._exists(folder, "__init__.py"):
+            folder = _parent(folder)
+        yield folder
+        yield root
+        yield f"{root}{os.sep}src"
+        while (folder := _parent(folder)).startswith(root + os.sep):
             yield folder
 
-    def _module_file(self, folder: Path, parts: list[str]) -> str | None:
-        if not parts:
-            candidates = [folder / "__init__.py"]
-        else:
-            path = folder.joinpath(*parts)
-            candidates = [path.with_name(path.name + ".py"), path / "__init__.py"]
-        for candidate in candidates:
-            if self._exists(candidate):
-                return str(candidate)
-        return None
+    def _module_file(self, folder: str, dotted: str) -> str | None:
+        """Return the file of a module or package below a folder; without a name, its own."""
+        path = f"{folder}{os.sep}{dotted.replace('.', os.sep)}" if dotted else folder
+        above, _, name = path.rpartition(os.sep)
+        if dotted and self._exists(above, f"{name}.py"):
+            return f"{path}.py"
+        return f"{path}{os.sep}__init__.py" if self._exists(path, "__init__.py") else None
 
-    def _exists(self, path: Path) -> bool:
-        return str(path) in self._open or path.is_file()
+    def _exists(self, folder: str, name: str) -> bool:
+        if folder not in self._names:
+            # One look at a folder is less work than one at each file that it may have.
+            self._names[folder] = names = set[str]()
+            with suppress(OSError, ValueError), os.scandir(folder or os.sep) as entries:
+                names.update(entry.name for entry in entries if entry.is_file())
+        return name in self._names[folder] or f"{folder}{os.sep}{name}" in self._open
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(os.sep)[0]
 
 
 def _stamp(file: str) -> tuple[int, int]:
