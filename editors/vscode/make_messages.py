@@ -22,6 +22,7 @@ from foldline.ide.operations.operation import Role
 from foldline.ide.previews.state import PreviewState, Steps
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.render.diff import Comparison
+from foldline.ide.render.matrix import Matrix
 from foldline.ide.render.render import OpenedSections, SectionSummary, SectionText
 from foldline.ide.render.static import PromptTokens
 
@@ -33,6 +34,7 @@ ROOTS = (
     SectionText,
     SectionSummary,
     Comparison,
+    Matrix,
     Steps,
     PromptTokens,
 )

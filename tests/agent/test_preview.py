@@ -298,7 +298,7 @@ def test_a_terminal_sees_where_a_message_ends_and_a_pipe_the_text_alone(tmp_path
     assert on_a_terminal(f"{prompt}:one", "--text") == text
 
 
-def on_a_terminal(*arguments: str) -> str:
+def on_a_terminal(*arguments: str, columns: int = 80) -> str:
     """The output of a preview, as on a terminal without colours."""
     done = subprocess.run(
         [sys.executable, "-m", "foldline.agent", "preview", *arguments],
@@ -306,7 +306,7 @@ def on_a_terminal(*arguments: str) -> str:
         text=True,
         timeout=120,
         check=False,
-        env={**os.environ, "FORCE_COLOR": "1"},
+        env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(columns)},
     )
     return re.sub("\x1b\\[[0-9;]*m", "", done.stdout)
 
@@ -335,3 +335,62 @@ def test_json_says_what_a_cache_can_keep() -> None:
         ("user", "session"),
     ]
     assert answer["cache"]["sentence"].startswith("Too short to cache (")
+
+
+SETS = """
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+@dataclass(frozen=True)
+class Who:
+    name: str
+
+p = PromptTemplate(ns="n", key="k", sections=[
+    MarkdownSection[Who](title="Name", key="name", template="You help ${name}."),
+    MarkdownSection[Who](title="Rules", key="rules", template="Be kind.",
+        enabled=lambda params: params.name != "Bob"),
+])
+
+def preview_ada():
+    return Who("Ada")
+
+def preview_bob():
+    return Who("Bob")
+"""
+
+
+def test_all_sets_are_shown_side_by_side(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(SETS, encoding="utf-8")
+    done = preview(str(prompt), "--matrix")
+    assert (done.returncode, done.stderr) == (0, "")
+    heading, name, rules, total, _ = done.stdout.splitlines()
+    assert heading.split() == ["section", "ada", "bob"]
+    assert re.fullmatch(r"Name +\d+ +\d+\*", name)
+    assert re.fullmatch(r"Rules +\d+ +off\*", rules)
+    assert total.split()[0] == "total"
+    found = json.loads(preview(str(prompt), "--matrix", "--json").stdout)
+    assert [one["name"] for one in found["sets"]] == ["ada", "bob"]
+    assert [one["tokens"]["words"][0].split()[0] for one in found["sets"]] == total.split()[1:]
+    refused = preview(str(prompt), "--matrix", "--set", "bob")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--matrix shows every parameter set: leave --set out" in refused.stderr
+
+
+def test_a_set_that_fails_is_named_below_the_table(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(f"{SETS}\ndef preview_carl():\n    return Who(1 / 0)\n", encoding="utf-8")
+    done = preview(str(prompt), "--matrix")
+    assert done.returncode == 1
+    assert "carl: prompt.py:22: ZeroDivisionError: division by zero" in done.stdout
+    assert re.search(r"^total +\d+ +\d+ +failed", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_of_sets_fits_the_terminal(tmp_path: Path, columns: int) -> None:
+    prompt = tmp_path / "prompt.py"
+    more = (f"def preview_customer_number_{n}():\n    return Who('{n}')\n" for n in range(12))
+    prompt.write_text(SETS + "\n".join(more), encoding="utf-8")
+    lines = on_a_terminal(str(prompt), "--matrix", columns=columns).splitlines()
+    assert columns - 20 < max(map(len, lines)) <= columns
+    assert sum(line.startswith("total") for line in lines) > 1

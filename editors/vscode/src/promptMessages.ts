@@ -423,6 +423,38 @@ export interface Comparison {
   unified: string;
 }
 
+/** A row: a section that some set has. */
+export interface MatrixSection {
+  id: string;
+  key: string;
+  title: string;
+  depth: number;
+}
+
+/** A section as one set shows it. */
+export interface Cell {
+  /** `full`, `summary`, `disabled`, `failed`, or `absent` where a summary stands for it. */
+  shown: string;
+  /** Of its own text. */
+  tokens: number;
+  /** Where a section looks alike in two sets, both have the same; the first set that can be rendered has 0. */
+  variant: number;
+}
+
+/** A column: a parameter set, with the sections in order and the tokens of a request. */
+export interface MatrixSet {
+  name: string;
+  cells: Cell[];
+  tokens: Tokens | null;
+  error: string | null;
+}
+
+/** The parameter sets of a prompt by its sections: what each shows, and what it costs. */
+export interface Matrix {
+  sections: MatrixSection[];
+  sets: MatrixSet[];
+}
+
 /** A step that undo goes back through; its `chapters` are None where all are open. */
 export interface Step {
   action: string;
@@ -486,5 +518,6 @@ export type PromptAction =
   | { action: 'undo'; steps?: number }
   | { action: 'reset' }
   | { action: 'history' }
-  | { action: 'diff'; before?: number; after?: number; revision?: string }
-  | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' };
+  | { action: 'diff'; before?: number; after?: number; revision?: string; before_set?: string; after_set?: string }
+  | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' }
+  | { action: 'matrix' };

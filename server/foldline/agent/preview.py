@@ -98,6 +98,11 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
         choices=("anthropic", "openai", "openai-responses"),
         help="print the JSON that an evaluation would send to a provider; nothing is sent",
     )
+    parser.add_argument(
+        "--matrix",
+        action="store_true",
+        help="show all parameter sets by the prompt's sections: what each shows, and its tokens",
+    )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.add_argument("--model", default="MODEL", help="the model that --as names")
     parser.set_defaults(run=run, actions=offered)
@@ -148,6 +153,8 @@ def run(options: argparse.Namespace) -> int:
 
     file, name = file_and_name(options.target)
     check_python(file)
+    if options.matrix and options.parameter_set:
+        raise Refused("--matrix shows every parameter set: leave --set out")
     if options.chapter is not None:
         options.chapter = frozenset(options.chapter) - {"none"}
     if options.serve:
@@ -229,7 +236,7 @@ class _Shown:
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.prompts.actions import Body, Diff, Open, RenderPrompt
+    from foldline.ide.prompts.actions import Body, CompareSets, Diff, Open, RenderPrompt
     from foldline.ide.prompts.perform import perform
     from foldline.ide.render.render import OpenedSections, chapters_shown
     from foldline.ide.render.token_costs import with_costs
@@ -244,10 +251,19 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
             opening = action
     keys = opening.section_keys if isinstance(opening, Open) else ()
     opened = replace(prompt.view, opened=keys, tolerant=False)
+    compared = replace(prompt, view=replace(opened, costs=True))
+    if options.matrix:
+        from foldline.ide.render.matrix import matrix_lines
+
+        sets = await perform(workspace, compared, CompareSets())
+        width = console_of(sys.stdout).width if is_styled() else None
+        status = NOTHING if sets.failed else FOUND
+        if options.json:
+            return _Shown(status, _plain(json_text(unstructured(sets))))
+        return _Shown(status, list(matrix_lines(sets, width)))
     if options.diff is not None:
         from foldline.agent.preview_lines import diff_lines
 
-        compared = replace(prompt, view=replace(opened, costs=True))
         found = await perform(workspace, compared, Diff(revision=options.diff))
         if options.json:
             return _Shown(FOUND, _plain(json_text(unstructured(found))))

@@ -26,6 +26,7 @@ __all__, __getattr__, __dir__ = exports(
             "ChooseSet",
             "Close",
             "CloseChapter",
+            "CompareSets",
             "Diff",
             "End",
             "History",

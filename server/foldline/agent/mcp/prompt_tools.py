@@ -125,7 +125,7 @@ class PromptTools:
                 ),
             )
             for name, action in self._actions.items()
-            if (needs.folded if action.names.safe else needs.tools)
+            if action.names.listed and (needs.folded if action.names.safe else needs.tools)
         )
 
     async def _perform(

@@ -31,7 +31,8 @@ from foldline.ide.resolve import find_prompt, resolve
 if TYPE_CHECKING:
     from foldline.ide.previews.previews import Previews
     from foldline.ide.prompts.request import PromptRef
-    from foldline.ide.render.diff import Comparison
+    from foldline.ide.render.diff import Comparison, Side
+    from foldline.ide.render.matrix import Matrix
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.render.static_disclosure import StaticText
     from foldline.ide.resolve import PromptTarget
@@ -72,6 +73,7 @@ class Names:
         key: Its key there, shown with `label`, which is the name of its class by default.
         tool: Its name for models, who read `description`.
         safe: It runs none of the prompt's own tools.
+        listed: Models are told of it; otherwise it can be called all the same.
         option: Its option of `foldline preview`; for changes.
     """
 
@@ -84,6 +86,7 @@ class Names:
     tool: str = ""
     description: str = ""
     safe: bool = True
+    listed: bool = True
     option: str = ""
 
 
@@ -100,6 +103,12 @@ class Subject:
     def only_source(self) -> bool:
         """True if nothing may be executed, and the source alone is good enough."""
         return self.view.fallback and not self.workspace.settings.trusted
+
+    @property
+    def of_sets(self) -> View:
+        """The view of parameter sets: without what was typed into a preview in place of one."""
+        params = {} if self.of_preview else self.view.params
+        return replace(self.view, params=params, tolerant=True, for_model=False)
 
 
 class Action(Generic[AnswerT]):
@@ -521,12 +530,20 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
     """The changes between two versions of a prompt.
 
     They are versions of a preview, or with `revision`, `REV` or `REV..REV`, what git has of the
-    prompt. Of a prompt without a preview, the revision is `HEAD` by default.
+    prompt, or the prompt with two parameter sets. Of a prompt without a preview, the revision is
+    `HEAD` by default.
     """
 
     before: Annotated[int | None, Doc("a version of the preview; the one before `after`")] = None
     after: Annotated[int | None, Doc("a version of the preview; the newest")] = None
     revision: Annotated[str | None, Doc("`REV` or `REV..REV`")] = None
+    before_set: Annotated[str | None, Doc("a parameter set, to compare with `after_set`")] = None
+    after_set: Annotated[str | None, Doc("the other one; both by default the one in use")] = None
+
+    @property
+    def of_sets(self) -> bool:
+        """True if it compares parameter sets."""
+        return (self.before_set, self.after_set) != (None, None)
 
     def prefers_preview(self, uri: str | None, *, any_open: bool) -> bool:
         of_versions = (self.before, self.after) != (None, None)
@@ -537,6 +554,9 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         from foldline.ide.render.revisions import parse_range, revision_side
 
         subject.workspace.require_trust()
+        if self.of_sets:
+            sides = [await _set_side(subject, name) for name in (self.before_set, self.after_set)]
+            return await in_thread(partial(compare, *sides))
         given = (subject.workspace, subject.target, subject.view)
         first, last = parse_range(self.revision or "HEAD")
         one, other = await revision_side(*given, first), await revision_side(*given, last)
@@ -545,13 +565,45 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
     async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
         from foldline.ide.render.diff import compare
 
-        if self.revision:
+        if self.revision or self.of_sets:
             return await Query.on_preview(self, previews, session_id)
         preview = previews.find(session_id)
         after = preview.version if self.after is None else self.after
         before = max(1, after - 1) if self.before is None else self.before
         sides = preview.version_side(before), preview.version_side(after)
         return await in_thread(partial(compare, *sides))
+
+
+async def _set_side(subject: Subject, name: str | None) -> Side:
+    from foldline.ide.render.diff import Side
+    from foldline.ide.render.execution import render
+
+    view = replace(subject.of_sets, parameter_set=name or subject.view.parameter_set)
+    shown = await render(subject.workspace, subject.target, view)
+    return Side(shown.parameter_set or "none", shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSets(
+    Query["Matrix"],
+    command="prompt.matrix",
+    takes=RENDERED,
+    event="matrix",
+    tool="prompt_matrix",
+    description="A prompt with each of its parameter sets: which sections are shown, tokens, "
+    "and what differs.",
+    listed=False,
+):
+    """All parameter sets of a prompt by its sections: what each shows, and what it costs.
+
+    Each set is rendered once; one that fails has its error in its place.
+    """
+
+    async def answer(self, subject: Subject) -> Matrix:
+        from foldline.ide.render.matrix import matrix_of, render_sets
+
+        renders = await render_sets(subject.workspace, subject.target, subject.of_sets)
+        return await in_thread(partial(matrix_of, renders))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -591,5 +643,6 @@ class History(Action[Steps], command="prompt.history", event="history", key="y")
 ACTIONS: tuple[type[Action[Any]], ...] = (
     *(Open, Close, Read, ChooseSet, SetValues, OpenChapter, CloseChapter, SetBudget),
     *(Undo, Reset, History, Diff, Start, End, RenderPrompt, Summary, CallTool, Body, Tokens, Text),
+    CompareSets,
 )
 """All actions, in the order of the terminal's keys."""

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import _foldline_chapters
+import _foldline_fixtures
 import _foldline_job
 import _foldline_openings
 import _foldline_parameters
@@ -40,6 +41,11 @@ Overrides = dict[Path, SectionVisibility]
 
 def perform(module: ModuleType, request: _foldline_job.Request) -> dict[str, object]:
     """Carry out `request` on a prompt of `module`, and return the answer."""
+    if request["action"] == "sets":
+        # Values that can't be made keep no set from being known.
+        name, prompt = _find_prompt(module, request["name"])
+        sets = _foldline_fixtures.Fixtures(module, name, prompt, request).sets
+        return {"name": name, "parameter_sets": [one.description() for one in sets]}
     session = _Session(module, request)
     try:
         answer = ACTIONS[request["action"]](session, request)
