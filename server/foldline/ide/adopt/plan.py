@@ -93,12 +93,8 @@ def plan(original: Original) -> Plan:
 
 def _used(section: Section) -> Iterator[str]:
     """Yield the fields of the parameters that a section needs."""
-    for condition in section.conditions:
-        yield from re.findall(r"\bparams\.(\w+)", condition.text)
-    if section.each is None:
-        yield from section.fields
-    else:
-        yield section.each[0].name
+    yield from re.findall(r"\bparams\.(\w+)", section.enabled)
+    yield from section.fields if section.items is None else (section.items.name,)
 
 
 def _variable(name: str) -> str:

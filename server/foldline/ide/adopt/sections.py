@@ -30,12 +30,11 @@ from foldline.ide.adopt.model import (
 from foldline.ide.adopt.write import expression, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-_HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
-_TAG = re.compile(r"<(?P<title>[A-Za-z][\w-]*)>[ \t]*\Z")
-_MARKED = re.compile(
-    r"(?:\*\*(?P<bold>[^*\n]{2,60})\*\*:?|~~~(?P<tildes>[^~\n`]{2,60})~~~|"
+_HEADING = re.compile(
+    r"(?:(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)|<(?P<tag>[A-Za-z][\w-]*)>|"
+    r"\*\*(?P<bold>[^*\n]{2,60})\*\*:?|~~~(?P<tildes>[^~\n`]{2,60})~~~|"
     r"={3,}[ ]*(?P<equals>[^=\n]{2,60}?)[ ]*={3,})[ \t]*\Z"
 )
 _BELOW_HEADINGS = 8
@@ -47,20 +46,25 @@ INLINE_IF = "the condition is within a line, and sections are whole lines"
 INLINE_FOR = "the loop is within a line, and sections are whole lines"
 INDENTED = "its text is indented, and that of a section begins in the first column"
 OTHERWISE = "its `{% else %}` has more than text"
-OTHER_ITEMS = "another loop over the same list names its items differently"
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test over the fields, and how the source has it."""
+    """A test that has to be true, or false."""
 
-    text: str
-    source: str
+    test: Test
+    is_negated: bool = False
+
+    @property
+    def source(self) -> str:
+        """The condition in the words of the source."""
+        return f"not ({self.test.source})" if self.is_negated else self.test.source
 
 
 Conditions: TypeAlias = tuple[Condition, ...]
 Edges: TypeAlias = tuple[bool, bool]
 """A line begins before some nodes; a line ends after them."""
+Body: TypeAlias = list[Text | Slot]
 
 
 @dataclass(slots=True)
@@ -68,24 +72,30 @@ class Section:
     """A section of the new prompt.
 
     Attributes:
+        nodes: What it shows.
         heading: The line of the source that is the section's heading; None without one.
+        loop: The list that it shows, the text between two items, and that without any.
         text: The template.
         fields: The names of the fields in the template.
-        each: The list that the section shows, the text between two items, and that without any.
+        enabled: The conditions in Python; empty without any.
+        items: The field of the list.
+        shared: The constant that has it, for several prompts.
     """
 
-    title: str
+    nodes: Sequence[Node]
+    conditions: Conditions = ()
     heading: str | None = None
     level: int = 9
+    title: str = ""
+    loop: tuple[For, str, str] | None = None
     text: str = ""
     fields: tuple[str, ...] = ()
-    conditions: Conditions = ()
-    each: tuple[Field, str, str] | None = None
+    enabled: str = ""
+    items: Field | None = None
     role: str | None = None
     key: str = ""
     children: list[Section] = field(default_factory=list)
     shared: str = ""
-    """The constant that has it, for several prompts."""
 
     def walk(self) -> Iterator[Section]:
         """Yield this section and all below it."""
@@ -100,189 +110,73 @@ class Splitter:
 
     fields: Fields
     class_names: set[str]
-    found: list[Section] = field(default_factory=list)
+    tests: dict[int, str] = field(default_factory=dict)
 
     def split(self, nodes: Sequence[Node], role: str | None) -> list[Section]:
-        """Return the sections of one message, nested by the levels of their headings."""
-        self.found = []
-        self._blocks(nodes, (), (True, True))
-        found = _merged(self.found)
-        for section in found:
+        """Return the sections of one message, nested by the levels of their headings.
+
+        Raises:
+            NotRepresentableError: No section can show its text.
+        """
+        found: list[Section] = []
+        for place, section in enumerate(_sections(nodes, (), (True, True))):
+            above = found[-1] if found else section
+            is_bare = above.heading is not None and not above.nodes and above.loop is None
+            if section.loop and is_bare and above.conditions == section.conditions:
+                # A list has the heading right above it.
+                section.heading, section.level = above.heading, above.level
+                section.title = above.title
+                found.pop()
             section.role = role
+            self._fill(section, place)
+            found.append(section)
         return _nested(found)
 
-    # Blocks
+    def _fill(self, section: Section, place: int) -> None:
+        """Give a section the fields that it needs, its text, and a title if it has none."""
+        tests = " and ".join(f"({self._test(one)})" for one in section.conditions)
+        section.enabled = expression(tests) if tests else ""
+        name_of = self._name
+        if section.loop is not None:
+            section.items = self._items(section.loop[0])
+            assert section.items.items is not None
+            name_of = partial(_item_name, section.items.items.fields, section.loop[0].names)
+            section.title = section.title or _titled(section.items.name)
+        for node in section.nodes:
+            if isinstance(node, Text):
+                section.text += escaped(node.text)
+            elif isinstance(node, Slot):
+                section.fields += (name_of(node),)
+                section.text += f"${{{section.fields[-1]}}}"
+        section.title = section.title or _untitled(section, place)
 
-    def _blocks(self, nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> None:
-        """Add the sections of nodes.
-
-        Raises:
-            NotRepresentableError: No section can show their text.
-        """
-        kept: set[int] = set()
-        saved = self._saved()
-        while (last := self._attempt(nodes, conditions, edges, kept)) is not None:
-            # The text below a block can't begin a section: the block stays in the text.
-            self._restore(saved)
-            if last < 0:
-                raise NotRepresentableError(INDENTED)
-            kept.add(last)
-            saved = self._saved()
-
-    def _attempt(
-        self, nodes: Sequence[Node], conditions: Conditions, edges: Edges, kept: set[int]
-    ) -> int | None:
-        """Add the sections of nodes; return the block (-1: none) below which no section can begin.
-
-        The blocks at the places `kept` stay in the text around them.
-        """
-        body: list[Text | Slot] = []
-        last = -1
-        for place, node in enumerate(nodes):
-            shown = _listed(node) or node
-            if isinstance(shown, Text | Slot):
-                body.append(shown)
-                continue
-            before = _is_clear(nodes[:place], edges[0], after=True)
-            after = _is_clear(nodes[place + 1 :], edges[1], after=False)
-            saved, reason = self._saved(), INDENTED
-            if place not in kept:
-                if not self._flush(body, conditions):
-                    return last
-                try:
-                    if isinstance(shown, If):
-                        self._if(shown, conditions, (before, after))
-                    else:
-                        self._for(shown, conditions, (before, after))
-                    body, last = [], place
-                    continue
-                except NotRepresentableError as error:
-                    reason = str(error)
-            # Undo the partial sections: the block becomes a field of the text around it.
-            self._restore(saved)
-            body = _with_remainder(body, shown, reason)
-        return None if self._flush(body, conditions) else last
-
-    def _saved(self) -> tuple[int, set[str], list[Field]]:
-        return len(self.found), set(self.class_names), [replace(one) for one in self.fields.all]
-
-    def _restore(self, saved: tuple[int, set[str], list[Field]]) -> None:
-        length, self.class_names, self.fields.all = saved
-        del self.found[length:]
-
-    def _if(self, node: If, conditions: Conditions, around: Edges) -> None:
-        """Add the sections of a condition.
-
-        Raises:
-            NotRepresentableError: There can't be any, with the reason.
-        """
-        earlier: Conditions = ()
-        for test, nodes in node.branches:
-            edges = _edges(nodes, around)
-            if nodes and not all(edges):
-                raise NotRepresentableError(INLINE_IF)
-            own = earlier
-            if test is not None:
-                condition = self._condition(test)
-                own = (*earlier, condition)
-                earlier = (*earlier, _negated(condition))
-            self._blocks(nodes, (*conditions, *own), edges)
-        if not any(around):
-            raise NotRepresentableError(INLINE_IF)
-
-    def _for(self, node: For, conditions: Conditions, around: Edges) -> None:
-        """Add the section of a loop.
-
-        Raises:
-            NotRepresentableError: There can't be one, with the reason.
-        """
-        text, separator = self._item_nodes(node.body)
-        if not (all(_edges(node.body, around)) and any(around) and separator):
-            raise NotRepresentableError(INLINE_FOR)
-        if not _is_representable(text):
-            raise NotRepresentableError(INDENTED)
-        plain = _stripped(node.otherwise)
-        if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
-            raise NotRepresentableError(OTHERWISE)
-        name = self._class_name(node)
-        items = Items(name, node.head, Fields(reserved={"_number"}))
-        shown = Slot(node.items, Kind.VALUE if node.is_plain else Kind.COMPUTED)
-        owner = self.fields.add(shown, f"tuple[{name}, ...]")
-        if owner.items is not None:
-            # Another loop over the same list: its items have what both show.
-            if owner.items.head != node.head:
-                raise NotRepresentableError(OTHER_ITEMS)
-            items, name = owner.items, owner.items.class_name
-        owner.items = items
-        template, used = _template(text, partial(_item_name, items.fields, node.names))
-        self.class_names.add(name)
-        self.found.append(
-            Section(
-                _titled(owner.name),
-                text=template,
-                fields=tuple(used),
-                conditions=conditions,
-                each=(owner, separator, escaped(joined(plain))),
+    def _test(self, condition: Condition) -> str:
+        # One test may be that of several sections.
+        if (text := self.tests.get(id(condition.test))) is None:
+            text = "".join(
+                part if isinstance(part, str) else f"params.{self._tested(*part)}"
+                for part in condition.test.parts
             )
-        )
+            self.tests[id(condition.test)] = text
+        return _negated(text) if condition.is_negated else text
 
-    def _item_nodes(self, body: Sequence[Node]) -> tuple[list[Node], str]:
-        """Return an item's nodes as texts and slots, and the text between two items."""
-        parts: list[Text | Slot] = []
-        for node in body:
-            if isinstance(node, Text | Slot):
-                parts.append(node)
-            else:
-                parts = _with_remainder(parts, node, IN_ITEM)
-        text = joined(parts)
-        rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
-        lead = text[: len(text) - len(rest)].count("\n")
-        trail = len(rest) - len(rest.rstrip("\n"))
-        return _stripped(parts), "\n" * (lead + trail)
+    def _tested(self, source: str, kind: str) -> str:
+        slot = Slot(source, Kind.VALUE if source.isidentifier() else Kind.COMPUTED)
+        return self.fields.add(slot, kind).name
 
-    def _class_name(self, node: For) -> str:
-        word = node.names[0] if len(node.names) == 1 else node.items
+    def _items(self, loop: For) -> Field:
+        """Return the field of a list; loops with the same head show the same items."""
+        for known in self.fields.all:
+            if known.items is not None and known.items.head == loop.head:
+                return known
+        word = loop.names[0] if len(loop.names) == 1 else loop.items
         name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
-        return free_name(name, self.class_names, "")
-
-    def _condition(self, test: Test) -> Condition:
-        text = ""
-        for part in test.parts:
-            if isinstance(part, str):
-                text += part
-                continue
-            source, kind = part
-            slot = Slot(source, Kind.VALUE if source.isidentifier() else Kind.COMPUTED)
-            text += f"params.{self.fields.add(slot, kind).name}"
-        return Condition(expression(text), test.source)
-
-    # Texts
-
-    def _flush(self, body: Sequence[Text | Slot], conditions: Conditions) -> bool:
-        """Add the sections of a text; False if no section can show it."""
-        if all(isinstance(node, Text) and not node.text.strip() for node in body):
-            return True
-        plain = _stripped(body)
-        parts = list(_by_heading(plain))
-        if not all(_is_representable(part) for _, part in parts):
-            if not _is_representable(plain):
-                return False
-            parts = [(None, plain)]
-        for place, (heading, part) in enumerate(parts):
-            text, used = _template(part, self._name)
-            section = Section("", text=text, fields=tuple(used), conditions=conditions)
-            if heading is not None:
-                tag = _TAG.match(heading)
-                named = (_BELOW_HEADINGS, _titled(tag["title"])) if tag else _heading_of(heading)
-                assert named is not None
-                section.heading = heading
-                section.level, section.title = named
-            else:
-                section.title = _untitled(section, len(self.found))
-                # Below a closed tag, it stands beside what the tag enclosed.
-                section.level = _BELOW_HEADINGS if place else section.level
-            self.found.append(section)
-        return True
+        name = free_name(name, self.class_names, "")
+        self.class_names.add(name)
+        shown = Slot(loop.items, Kind.VALUE if loop.is_plain else Kind.COMPUTED)
+        added = self.fields.add(shown, f"tuple[{name}, ...]")
+        added.items = Items(name, loop.head, Fields(reserved={"_number"}))
+        return added
 
     def _name(self, slot: Slot) -> str:
         """Return the name of a value in the prompt's own text."""
@@ -291,6 +185,92 @@ class Splitter:
             shown = "tuple[str, ...]" if slot.form.startswith("joined(") else "str | None"
             kind = f"Annotated[{shown}, {slot.form}]"
         return self.fields.add(slot, kind).name
+
+
+def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> list[Section]:
+    """Return the sections of nodes, one after another.
+
+    Raises:
+        NotRepresentableError: No section can show their text.
+    """
+    done: list[tuple[Body, If | For, list[Section]]] = []
+    body: Body = []
+
+    def closed(body: Body) -> tuple[Body, list[Section]]:
+        """Return a text and its sections; where none can show it, with the block above it."""
+        while (found := _text_sections(body, conditions)) is None:
+            if not done:
+                raise NotRepresentableError(INDENTED)
+            above, block, _ = done.pop()
+            body = [*_with_remainder(above, block, INDENTED), *body]
+        return body, found
+
+    for place, node in enumerate(nodes):
+        shown = _listed(node) or node
+        if isinstance(shown, Text | Slot):
+            body.append(shown)
+            continue
+        before = _is_clear(nodes[:place], edges[0], after=True)
+        after = _is_clear(nodes[place + 1 :], edges[1], after=False)
+        sections_of = _if_sections if isinstance(shown, If) else _for_sections
+        try:
+            inner = sections_of(shown, conditions, (before, after))
+        except NotRepresentableError as error:
+            body = _with_remainder(body, shown, str(error))
+        else:
+            body, above = closed(body)
+            done.append((body, shown, [*above, *inner]))
+            body = []
+    _, last = closed(body)
+    return [*(section for _, _, sections in done for section in sections), *last]
+
+
+def _if_sections(node: If, conditions: Conditions, around: Edges) -> list[Section]:
+    """Return the sections of a condition.
+
+    Raises:
+        NotRepresentableError: There can't be any, with the reason.
+    """
+    earlier, found = conditions, list[Section]()
+    for test, nodes in node.branches:
+        edges = _edges(nodes, around)
+        if not any(around) or (nodes and not all(edges)):
+            raise NotRepresentableError(INLINE_IF)
+        own = earlier if test is None else (*earlier, Condition(test))
+        found += _sections(nodes, own, edges)
+        earlier = earlier if test is None else (*earlier, Condition(test, is_negated=True))
+    return found
+
+
+def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Section]:
+    """Return the section of a loop.
+
+    Raises:
+        NotRepresentableError: There can't be one, with the reason.
+    """
+    parts: Body = []
+    for part in node.body:
+        is_shown = isinstance(part, Text | Slot)
+        parts = [*parts, part] if is_shown else _with_remainder(parts, part, IN_ITEM)
+    text, plain, shown = joined(parts), _stripped(node.otherwise), _stripped(parts)
+    rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
+    breaks = text[: len(text) - len(rest)].count("\n") + len(rest) - len(rest.rstrip("\n"))
+    if not (all(_edges(node.body, around)) and any(around) and breaks):
+        raise NotRepresentableError(INLINE_FOR)
+    if not _is_representable(shown):
+        raise NotRepresentableError(INDENTED)
+    if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
+        raise NotRepresentableError(OTHERWISE)
+    return [Section(shown, conditions, loop=(node, "\n" * breaks, escaped(joined(plain))))]
+
+
+def _text_sections(body: Body, conditions: Conditions) -> list[Section] | None:
+    """Return the sections of a text; None if no section can show it."""
+    plain = _stripped(body)
+    found = list(_by_heading(plain, conditions))
+    if all(_is_representable(section.nodes) for section in found):
+        return found
+    return [Section(plain, conditions)] if _is_representable(plain) else None
 
 
 class NotRepresentableError(Exception):
@@ -314,17 +294,6 @@ def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
 def escaped(text: str) -> str:
     """Return a text as a template shows it."""
     return text.replace("$", "$$")
-
-
-def _template(nodes: Sequence[Node], name_of: Callable[[Slot], str]) -> tuple[str, list[str]]:
-    text, used = "", []
-    for node in nodes:
-        if isinstance(node, Text):
-            text += escaped(node.text)
-        elif isinstance(node, Slot):
-            used.append(name_of(node))
-            text += f"${{{used[-1]}}}"
-    return text, used
 
 
 def _listed(node: Node) -> Slot | None:
@@ -395,59 +364,49 @@ def _is_representable(nodes: Sequence[Node]) -> bool:
     return textwrap.dedent(text).strip() == "\n".join(lines)
 
 
-def _by_heading(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
-    """Yield the headings and what is below each, without the empty lines between them."""
+def _by_heading(nodes: list[Node], conditions: Conditions) -> Iterator[Section]:
+    """Yield a section for each heading, without the empty lines between them."""
     slots = iter([node for node in nodes if not isinstance(node, Text)])
-
-    def nodes_of(lines: list[str]) -> list[Node]:
-        parts = unmarked("\n".join(lines), slots)
-        return _stripped(Text(part) if isinstance(part, str) else part for part in parts)
-
-    parts: list[tuple[str | None, list[str]]] = [(None, [])]
+    parts: list[tuple[Section, list[str]]] = [(Section((), conditions), [])]
     fence, closing = "", -1
-    every = joined(nodes).split("\n")
-    for place, line in enumerate(every):
-        mark = _FENCE.match(line)
-        if mark is not None and (not fence or mark[1].startswith(fence)) and not _heading_of(line):
+    lines = joined(nodes).split("\n")
+    for place, line in enumerate(lines):
+        found = _heading(lines, place)
+        mark = _FENCE.match(line) if found is None else None
+        if mark is not None and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1][:3]
-        tag_end = -1 if fence or place < closing else _closing(every, place)
-        if tag_end > 0 or (not fence and place > closing and _heading_of(line)):
-            parts.append((line.rstrip(), []))
-            closing = max(closing, tag_end)
+        if found is not None and not fence and place > closing:
+            level, title, closing = found
+            parts.append((Section((), conditions, line.rstrip(), level, title), []))
             continue
         parts[-1][1].append(line)
         if place == closing:
-            parts.append((None, []))
-    for heading, lines in parts:
-        if heading is not None or any(line.strip() for line in lines):
-            yield heading, nodes_of(lines)
+            # Below a closed tag, it stands beside what the tag enclosed.
+            parts.append((Section((), conditions, level=_BELOW_HEADINGS), []))
+    for section, own in parts:
+        if section.heading is not None or any(line.strip() for line in own):
+            shown = unmarked("\n".join(own), slots)
+            section.nodes = _stripped(Text(one) if isinstance(one, str) else one for one in shown)
+            yield section
 
 
-def _heading_of(line: str) -> tuple[int, str] | None:
-    """Return the level and the title of a line that is a heading; None for another line."""
-    if MARK in line:
+def _heading(lines: Sequence[str], place: int) -> tuple[int, str, int] | None:
+    """Return the level and title of a heading, and its last line, which is a tag's closing one.
+
+    None for another line, and for a tag with nothing or with headings in it.
+    """
+    match = None if MARK in lines[place] else _HEADING.match(lines[place])
+    if match is None or not (title := match[match.lastgroup or 0].strip("#: \t")):
         return None
-    if (match := _HEADING.match(line)) is not None:
-        title = match["title"].rstrip("#").strip() or match["title"]
-        return (len(match["marks"]), title) if match["title"].strip("# \t") else None
-    if (match := _MARKED.match(line)) is not None:
-        title = next(filter(None, match.groups())).strip(": ")
-        return (_BELOW_HEADINGS, title) if title else None
+    if (tag := match["tag"]) is None:
+        return len(match["marks"] or "#" * _BELOW_HEADINGS), title, place
+    for number in range(place + 1, len(lines)):
+        if lines[number].rstrip() == f"</{tag}>":
+            is_empty = number == place + 1
+            return None if is_empty else (_BELOW_HEADINGS, _titled(tag), number)
+        if lines[number].startswith("#") and _HEADING.match(lines[number]):
+            return None
     return None
-
-
-def _closing(lines: list[str], place: int) -> int:
-    """Return the line that closes the tag of a line, if there are no headings between; or -1."""
-    tag = _TAG.match(lines[place])
-    if tag is None:
-        return -1
-    end = f"</{tag['title']}>"
-    for number, line in enumerate(lines[place + 1 :], place + 1):
-        if line.rstrip() == end:
-            return number if number > place + 1 else -1
-        if _HEADING.match(line):
-            return -1
-    return -1
 
 
 def indented(section: Section) -> list[str]:
@@ -470,28 +429,12 @@ def _titled(name: str) -> str:
 _OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
 
 
-def _negated(condition: Condition) -> Condition:
-    text = f"not ({condition.text})"
-    match ast.parse(condition.text, mode="eval").body:
+def _negated(text: str) -> str:
+    match ast.parse(text, mode="eval").body:
         case ast.Compare(ops=[sign]) as node if opposite := _OPPOSITE.get(type(sign)):
             node.ops = [opposite()]
-            text = ast.unparse(node)
-    return Condition(expression(text), f"not ({condition.source})")
-
-
-def _merged(sections: list[Section]) -> list[Section]:
-    """Give a list the heading right above it."""
-    found: list[Section] = []
-    for section in sections:
-        above = found[-1] if found else section
-        is_heading = above.heading is not None and not above.text and above.each is None
-        if section.each is not None and is_heading and above.conditions == section.conditions:
-            section.heading, section.level = above.heading, above.level
-            section.title = above.title
-            found[-1] = section
-        else:
-            found.append(section)
-    return found
+            return ast.unparse(node)
+    return f"not ({text})"
 
 
 def _nested(sections: list[Section]) -> list[Section]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.adopt.model import Field
     from foldline.ide.adopt.plan import Plan
-    from foldline.ide.adopt.sections import Condition, Section
+    from foldline.ide.adopt.sections import Section
 
 
 def module_text(plan: Plan) -> str:
@@ -44,7 +44,7 @@ def _imports(plan: Plan) -> str:
     names = {
         *("PromptTemplate", "Heading"),
         *(
-            "EachSection" if section.each is not None else "MarkdownSection"
+            "EachSection" if section.items is not None else "MarkdownSection"
             for section in plan.walk()
             if not section.shared
         ),
@@ -136,20 +136,19 @@ def section_text(plan: Plan, section: Section, indent: str = "") -> str:
     if section.shared:
         return section.shared
     inner = indent + INDENT
-    needs_params = section.fields or section.conditions or section.each
+    needs_params = section.fields or section.conditions or section.items
     name, types = "MarkdownSection", plan.class_name if needs_params else "None"
     parts = [f"title={one_line(section.title)}", f"key={one_line(section.key)}"]
     if section.role is not None:
         parts.append(f'role="{section.role}"')
     if section.conditions:
-        parts.append(_enabled(plan, section.conditions, inner))
+        parts.append(_enabled(plan, section, inner))
     shown = [f"template={quoted(section.text, inner)}"]
-    if section.each is not None:
-        owner, separator, empty = section.each
-        assert owner.items is not None
-        name, types = "EachSection", f"{types}, {owner.items.class_name}"
+    if section.items is not None and section.items.items is not None and section.loop is not None:
+        _, separator, empty = section.loop
+        name, types = "EachSection", f"{types}, {section.items.items.class_name}"
         written = f"separator={one_line(separator)}", f"empty={quoted(empty, inner)}"
-        shown = [f'items="{owner.name}"', *shown, *written]
+        shown = [f'items="{section.items.name}"', *shown, *written]
     parts += shown
     if section.children:
         children = [section_text(plan, child, inner + INDENT) for child in section.children]
@@ -161,16 +160,14 @@ def section_text(plan: Plan, section: Section, indent: str = "") -> str:
 _PARAMETER = re.compile(r"(not )?params\.(\w+)( (?:[=!<>]=?|in|not in) )?")
 
 
-def _enabled(plan: Plan, conditions: Sequence[Condition], indent: str) -> str:
-    text = expression(" and ".join(f"({condition.text})" for condition in conditions))
+def _enabled(plan: Plan, section: Section, indent: str) -> str:
+    text = section.enabled
     types = {known.name: known.type for known in plan.fields}
     uses = _PARAMETER.finditer(text)
     if any(not use[1] and not use[3] and types[use[2]] != "bool" for use in uses):
         text = f"bool({text})"
-    source = " and ".join(
-        f"({condition.source})" if len(conditions) > 1 else condition.source
-        for condition in conditions
-    )
+    sources = [condition.source for condition in section.conditions]
+    source = f"({') and ('.join(sources)})" if sources[1:] else sources[0]
     lines = [
         *comment(f"REVIEW: it was shown if {source}", indent),
         f"{indent}enabled=lambda params: {text}",
@@ -208,7 +205,7 @@ def share(plans: Sequence[Plan], module: str) -> str:
     found: dict[tuple[str, str, str | None, str], list[tuple[Plan, Section]]] = {}
     for plan in plans:
         for section in plan.walk():
-            has_more = section.fields or section.conditions or section.each or section.children
+            has_more = section.fields or section.conditions or section.items or section.children
             if not has_more and len(section.text) >= SHORTEST_SHARED:
                 what = section.title, section.key, section.role, section.text
                 found.setdefault(what, []).append((plan, section))
