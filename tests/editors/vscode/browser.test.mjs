@@ -9,7 +9,7 @@ import { after, afterEach, before, test } from 'node:test';
 
 import { ACME } from './acme.mjs';
 import { assertAccessible } from './axe.mjs';
-import { ROOT, SCREENSHOTS, launchBrowser, until } from './workbench.mjs';
+import { ROOT, SCREENSHOTS, launchBrowser, menu, until } from './workbench.mjs';
 
 const PROMPT = `
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -46,7 +46,7 @@ test('sections open and close, and what that costs is shown', async () => {
     folder: join(ROOT, 'examples/code_reviewer'),
     file: 'reviewer_prompt.py',
   });
-  assert.match(await page.locator('.fidelity').innerText(), /executed/);
+  assert.equal(await page.locator('.fidelity').isVisible(), false);
   const docs = page.locator('[data-id="reference-docs"]');
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*[+−]\d+ if opened/);
   const before = await total(page);
@@ -55,8 +55,9 @@ test('sections open and close, and what that costs is shown', async () => {
   await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).waitFor();
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
   assert.notEqual(await total(page), before);
+  await details(page);
   assert.match(await page.locator('.words').innerText(), /cache/i);
-  assert.equal(await page.locator('.piece').count(), 10);
+  assert.equal(await page.locator('.strip .piece').count(), 10);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });
   await screenshot(page, 'dark');
@@ -72,10 +73,14 @@ test('parts show their roles, and the plan what a cache can keep', async () => {
   });
   const roles = await page.locator('.role:visible').allInnerTexts();
   assert.deepEqual(roles, ['system message', 'user message']);
+  await details(page);
   await page.getByRole('tab', { name: 'Costs' }).click();
   const plan = await page.locator('.stages').innerText();
-  assert.match(plan, /per request: turns/);
-  assert.match(plan, /Too short to cache \([\d,]+ of at least 1,024 tokens\)/);
+  assert.match(plan, /Changes with each request, by turns/);
+  assert.match(
+    await page.getByRole('tabpanel').innerText(),
+    /Too short to cache \([\d,]+ of at least 1,024 tokens\)/,
+  );
   await screenshot(page, 'plan');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: 480, height: 700 });
@@ -122,7 +127,7 @@ test('what is broken from the start is shown by its source, and runs once it is 
   const { page, folder } = await open({
     files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` },
   });
-  assert.equal(await page.locator('.fidelity').innerText(), 'static');
+  assert.equal(await page.locator('.fidelity').innerText(), 'Source only');
   assert.match(
     await page.getByRole('status').innerText(),
     /Showing the source, not executed\..*not yet/s,
@@ -130,7 +135,7 @@ test('what is broken from the start is shown by its source, and runs once it is 
   assert.equal(await text(page, 'first'), 'One.');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);
   await page.getByRole('status').waitFor({ state: 'hidden' });
-  assert.equal(await page.locator('.fidelity').innerText(), 'executed');
+  assert.equal(await page.locator('.fidelity').isVisible(), false);
 });
 
 test('the controls of the page do what those of the panel do', async () => {
@@ -139,7 +144,7 @@ test('the controls of the page do what those of the panel do', async () => {
   });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const press = (name) => page.getByRole('button', { name, exact: true }).click();
-  await press('Values');
+  await menu(page, 'Values');
   await page.getByLabel('seats', { exact: true }).fill('0');
   await page.keyboard.press('Tab');
   await page.getByText('at least one seat').waitFor();
@@ -150,9 +155,9 @@ test('the controls of the page do what those of the panel do', async () => {
   await page.getByLabel('name', { exact: true }).fill('Eve');
   await page.keyboard.press('Tab');
   await page.locator('.once pre').getByText('Eve').waitFor();
-  await page.getByRole('button', { name: /^Chapters/ }).click();
+  await menu(page, /^Chapters/);
   await page
-    .getByText('Chapters: tone open, as `evaluate` sends them; closed: legal (its `enabled`')
+    .getByText('Chapters: tone open, as evaluate sends them; closed: legal (its enabled')
     .waitFor();
   const tone = page.getByText('Be kind.', { exact: true });
   await tone.waitFor();
@@ -160,19 +165,18 @@ test('the controls of the page do what those of the panel do', async () => {
   await tone.waitFor({ state: 'detached' });
   await press('Peek 4 Policies');
   await page.locator('.peeked').getByText('Refunds within 30 days').waitFor();
-  await page.getByRole('button', { name: /^History/ }).click();
+  await menu(page, /^History/);
   await page.getByText('Step 3 of 3: Closed tone').waitFor();
   await page.getByRole('slider', { name: 'Step' }).press('ArrowLeft');
   await page.locator('.diff .added').getByText('7 seats').waitFor();
   await press('Go Back to This Step');
   await tone.waitFor();
-  await press('Compare');
+  await menu(page, 'Compare');
   await press('Previous Step');
   await page.locator('.compare .removed').getByText('1 seats').waitFor();
   await press('HEAD');
   await page.locator('.compare').getByRole('alert').waitFor();
-  await page.locator('.menu > summary').click();
-  await press('Copy Text');
+  await menu(page, 'Copy Text');
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^## 1\. Task/);
 });
 
@@ -183,16 +187,19 @@ test('the page works on a phone, in both themes, and for everybody', async () =>
   await page.setViewportSize({ width: 390, height: 800 });
   await page.getByRole('combobox', { name: 'Parameter set' }).selectOption('team_user');
   await page.getByText('Grace').waitFor();
-  await page.getByRole('button', { name: 'Values', exact: true }).click();
+  await menu(page, 'Values');
   const beyond = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   for (const theme of ['Light', 'Dark']) {
+    await page.locator('.menu > summary').click();
     await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
+    await page.keyboard.press('Escape');
     await screenshot(page, `phone-${theme.toLowerCase()}`);
     assert.equal(await beyond(), 0);
     await assertAccessible(page, theme);
   }
   await page.reload();
   await page.getByText('Grace').waitFor();
+  await page.locator('.menu > summary').click();
   assert.equal(await page.getByRole('combobox', { name: 'Theme' }).inputValue(), 'dark');
   assert.equal(await page.locator('h1').isVisible(), true);
 });
@@ -240,10 +247,10 @@ test('a broken file keeps the last good text below what is wrong, until it is me
 test('the reading view says its name, decodes nothing, and keeps the lines of a value', async () => {
   const ticket = '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>';
   const { page } = await open({ files: { 'texts.py': `LAST = ${JSON.stringify(ticket)}\n` } });
-  await page.getByText('Reading view').waitFor();
   assert.equal(await text(page, 'last'), '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>');
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
-  await page.getByText('Reading view').waitFor({ state: 'hidden' });
+  await menu(page, 'Show Exact Text');
+  await page.locator('.menu > summary').click();
+  await page.getByRole('button', { name: 'Show Reading View' }).waitFor();
 });
 
 test('markup in a prompt stays text, and the page keeps to its policy', async () => {
@@ -260,7 +267,7 @@ test('markup in a prompt stays text, and the page keeps to its policy', async ()
     /^<script>window\.pwned = 1<\/script> <img src=x onerror=/,
   );
   assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await menu(page, 'Show Exact Text');
   assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
   assert.ok((await page.locator('[data-id="last"] pre').innerText()).includes(evil));
   assert.equal(await page.evaluate(() => window.pwned), undefined);
@@ -422,8 +429,13 @@ async function newPage() {
   return page;
 }
 
+/** Shows what is behind the number in the bar. */
+function details(page) {
+  return page.locator('#more-button').click();
+}
+
 async function total(page) {
-  const words = await page.locator('.words').innerText();
+  const words = await page.locator('#more-button').innerText();
   return Number(/^([\d,]+) tokens/.exec(words)[1].replaceAll(',', ''));
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 
-import { EXTENSION, launchBrowser } from './workbench.mjs';
+import { EXTENSION, launchBrowser, menu } from './workbench.mjs';
 
 const SCRIPT = readFileSync(join(EXTENSION, 'out/webview.js'), 'utf8');
 const STYLE = readFileSync(join(EXTENSION, 'media/preview.css'), 'utf8');
@@ -53,7 +53,7 @@ test('markup in a prompt stays text, as Markdown and as sent', async () => {
     );
   assert.equal(await allowed(), 0);
   assert.match(await page.locator('.body').innerText(), /<script>window\.pwned = 1<\/script>/);
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await menu(page, 'Show Exact Text');
   assert.equal(await allowed(), 0);
   assert.equal(
     await page.locator('pre.text').textContent(),
@@ -64,13 +64,13 @@ test('markup in a prompt stays text, as Markdown and as sent', async () => {
 
 test('the reading view says its name, decodes nothing, and keeps the lines of a value', async () => {
   await show([block('a', { text: '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>' })]);
-  await page.getByText('Reading view').waitFor();
   assert.equal(
     await page.locator('.body').innerText(),
     '<ticket>\nIt says &lt;/ticket>\nand goes on\n</ticket>',
   );
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
-  await page.getByText('Reading view').waitFor({ state: 'hidden' });
+  await menu(page, 'Show Exact Text');
+  await page.locator('.menu > summary').click();
+  assert.equal(await page.getByRole('button', { name: 'Show Reading View' }).isVisible(), true);
 });
 
 test('only links to the web and to mail can be followed', async () => {
@@ -95,7 +95,7 @@ test('Text shows the very characters that are sent, with what was filled in mark
     }),
   ];
   await show(blocks);
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await menu(page, 'Show Exact Text');
   assert.equal(
     await page
       .locator('main')
@@ -166,6 +166,7 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
     kept: { characters: blocks[0].text.length, tools: true, cached: 21, words: '21 reusable' },
     cache: plan,
   });
+  await details();
   const costs = await page
     .locator('.costs')
     .evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
@@ -176,9 +177,10 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   ]);
   assert.equal(
     await page.locator('.words').innerText(),
-    '~81 tokens\nText: ~61 tokens\nTools: ~20 tokens\n21 reusable',
+    'Text: ~61 tokens\nTools: ~20 tokens\n21 reusable',
   );
-  assert.match(await page.locator('.words b').getAttribute('title'), /Estimated/);
+  assert.equal(await number().innerText(), '~81 tokens');
+  assert.match(await number().getAttribute('title'), /Estimated/);
   assert.deepEqual(
     await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
     ['piece full breakpoint', 'piece folded fresh', 'piece folded fresh'],
@@ -187,7 +189,7 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   await update(['a', 'a/b', 'c'], [], { tokens, cache: null });
   assert.equal(await page.locator('[data-id="c"] .if-opened').innerText(), '+1,170 if opened');
   await show(blocks);
-  assert.equal(await page.locator('.total').isVisible(), false);
+  assert.equal(await page.locator('.strip').isVisible(), false);
 });
 
 test('the strip has a mark where a provider can be asked to keep what is in front', async () => {
@@ -229,20 +231,24 @@ test('the plan is a list of what changes, how often, and what that costs', async
   await show([block('a'), block('b'), block('c')], { tokens, cache });
   const list = page.locator('.stages');
   assert.equal(await list.count(), 0);
+  await details();
   await page.getByRole('tab', { name: 'Costs' }).click();
   const rows = () =>
     list
-      .locator('tr')
-      .evaluateAll((made) => made.map((row) => [...row.cells].map((cell) => cell.textContent)));
+      .locator('li')
+      .evaluateAll((made) => made.map((row) => [...row.children].map((part) => part.textContent)));
   assert.deepEqual(await rows(), [
-    ['sections', 'tokens', 'changes', 're-read if changed'],
-    ['tools … b', '1,300', 'stable: a (name)', '1,400'],
-    ['Cache breakpoint here: stays the same in every request'],
-    ['c', '100', 'per request: c (time)', '100'],
+    [
+      'Tools to 2 b',
+      '1,300 tokens',
+      'Changes with a deployment, by a (name). Re-read if changed: 1,400 tokens',
+      'Cache breakpoint here: stays the same in every request',
+    ],
+    ['3 c', '100 tokens', 'Changes with each request, by c (time). Re-read if changed: 100 tokens'],
   ]);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: stages.slice(1) } });
   assert.equal(await list.isVisible(), true, 'the tab stays');
-  assert.equal((await rows()).length, 2);
+  assert.equal((await rows()).length, 1);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, sentence: '', stages: [] } });
   assert.equal(await list.count(), 0);
 });
@@ -280,13 +286,14 @@ test('a section that could not be rendered says why, and the others are there', 
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
-test('the bar says what the module does beside its prompts', async () => {
+test('behind the number stands what the module does beside its prompts', async () => {
   const tokens = { ...ALL, text: 4, total: 4 };
   const effects = [
     { line: 5, message: 'opened a connection' },
     { line: 7, message: 'forked' },
   ];
   await show([block('a')], { tokens, effects });
+  await details();
   assert.equal(
     await page.locator('.effects').innerText(),
     'line 5 opened a connection · line 7 forked',
@@ -300,7 +307,7 @@ test('a folded section hides itself and all below it, and stays folded when it c
   assert.equal(await page.locator('[data-id="a"] .body').isVisible(), false);
   await update(['a', 'a/x', 'a/x/y', 'b'], [block('a', { text: 'changed' })]);
   assert.deepEqual(await visibleIds(), ['a', 'b']);
-  await page.getByRole('button', { name: 'Unfold All' }).click();
+  await menu(page, 'Unfold All');
   assert.deepEqual(await visibleIds(), ['a', 'a/x', 'a/x/y', 'b']);
 });
 
@@ -365,7 +372,7 @@ test('folds, the mode and the place come back after the panel was hidden', async
   ];
   await show(blocks);
   await page.getByRole('button', { name: '2 b' }).click();
-  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await menu(page, 'Show Exact Text');
   await page.evaluate(() => scrollTo(0, 500));
   await page.waitForFunction(() => window.state?.scroll === 500);
   const state = await page.evaluate(() => window.state);
@@ -427,7 +434,7 @@ test('the form keeps what was typed until it is right, and says what refused it'
   const parameters = [{ type: 'Who', section: null, doc: 'Somebody.', fields }];
   const rest = { parameters, params: {}, generated: ['Who.made'] };
   await show([block('a')], rest);
-  await page.getByRole('button', { name: 'Values 1 made up' }).click();
+  await page.getByRole('button', { name: '1 made up' }).click();
   assert.equal(await page.locator('.made-up .made').innerText(), 'made up');
   assert.equal(await page.locator('.fixed:visible').innerText(), 'datetime(2020, 1, 1)');
   const type = async (name, text) => {
@@ -473,8 +480,7 @@ test('the text, the messages and what is shown are copied', async () => {
   await show([block('a', { role: 'system' }), block('b'), block('c')]);
   await page.getByRole('button', { name: '3 c' }).click();
   const copied = async (name) => {
-    await page.locator('.menu > summary').click();
-    await page.getByRole('button', { name }).click();
+    await menu(page, name);
     return (await actions()).at(-1).text;
   };
   assert.match(await copied('Copy Text'), /text of a[^]*text of b[^]*text of c/);
@@ -494,7 +500,7 @@ test('a folded parent costs what it hides, however narrow the panel is', async (
   ]);
   const cost = () => page.locator('[data-id="a"] .cost:visible').allInnerTexts();
   assert.deepEqual(await cost(), ['5 tokens']);
-  await page.getByRole('button', { name: 'Fold All' }).click();
+  await menu(page, 'Fold All');
   assert.deepEqual(await cost(), ['35 in all']);
 });
 
@@ -555,15 +561,17 @@ test('where the budget ends has a mark on the strip, once the text goes beyond i
   const words = '100 of 40 tokens (60 over)';
   const budget = { limit: 40, unit: 'tokens', used: 100, over: 60, words };
   await show(blocks, { tokens, budget });
+  await details();
   const [mark, strip] = await Promise.all([
-    page.locator('.limit').boundingBox(),
+    page.locator('.strip .limit').boundingBox(),
     page.locator('.strip').boundingBox(),
   ]);
   assert.ok(Math.abs((mark.x + 1 - strip.x) / strip.width - 0.4) < 0.01);
-  assert.match(await page.locator('.limit').getAttribute('title'), /ends here: 40 tokens/);
-  assert.equal(await page.locator('.words .over').innerText(), words);
+  assert.match(await page.locator('.strip .limit').getAttribute('title'), /ends here: 40 tokens/);
+  assert.equal(await number().innerText(), words);
+  assert.equal(await number().getAttribute('class'), 'amount over');
   await show(blocks, { tokens, budget: { ...budget, limit: 200, over: 0 } });
-  assert.equal(await page.locator('.limit').count(), 0);
+  assert.equal(await page.locator('.strip .limit').count(), 0);
 });
 
 test('the page works under the policy that the panel sets', async () => {
@@ -576,6 +584,174 @@ test('the page works under the policy that the panel sets', async () => {
   const violations = await page.evaluate(() => window.violations);
   assert.deepEqual(violations, []);
 });
+
+/** A prompt with everything that a header can have, at its second step. */
+const FULL = {
+  ...{ steps: 2, parameter_sets: [{ name: 'a_set_with_a_long_name' }], generated: [] },
+  ...{ parameter_set: 'a_set_with_a_long_name', params: {}, name: 'a_prompt_with_a_long_name' },
+  chapters: [{ key: 'k', title: 'K', open: true, may_open: true, reasons: [], description: null }],
+  tokens: { ...ALL, text: 4_000, tools: 255, total: 4_255, words: ['4,255 tokens', 'Tools: 255'] },
+  budget: {
+    ...{ limit: 3_000, unit: 'tokens', used: 4_255, over: 1_255 },
+    words: '4,255 of 3,000 tokens (1,255 over)',
+  },
+};
+
+for (const width of [270, 390, 700, 1280]) {
+  test(`at ${width} px at most eight controls and numbers come before the prompt`, async () => {
+    await page.setViewportSize({ width, height: 600 });
+    const blocks = [block('a', { title: 'Rules' }), block('b')];
+    await show(blocks, { ...FULL, steps: 1 });
+    const before = await aheadOf('Rules');
+    assert.deepEqual(before, [
+      'a_prompt_with_a_long_name',
+      'Parameter set',
+      '4,255 of 3,000 tokens (1,255 over)',
+      'More',
+      '1',
+    ]);
+    const line = await page.locator('header').evaluate(({ clientHeight }) => clientHeight);
+    assert.ok(line < 48, `the header is one line, not ${line} px`);
+    await show(blocks, { ...FULL, fidelity: 'static', notice: null });
+    const all = await aheadOf('Rules');
+    assert.ok(all.length <= 8, all.join(', '));
+    for (const more of ['Source only', 'Undo', 'Reset']) {
+      assert.ok(all.includes(more), `${more} in ${all.join(', ')}`);
+    }
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+  });
+}
+
+test('the keyboard reaches the header, what is behind the number, and the menu', async () => {
+  await show([block('a')], FULL);
+  const focused = () =>
+    page.evaluate(
+      () => document.activeElement.ariaLabel ?? document.activeElement.textContent.trim(),
+    );
+  const reached = [];
+  for (let step = 0; step < 6; step++) {
+    await page.keyboard.press('Tab');
+    reached.push(await focused());
+  }
+  assert.deepEqual(reached, [
+    ...['Parameter set', '4,255 of 3,000 tokens (1,255 over)', 'Undo', 'Reset', 'More', '1a'],
+  ]);
+  await number().focus();
+  await page.keyboard.press('Enter');
+  for (let step = 0; step < 4; step++) {
+    await page.keyboard.press('Tab');
+  }
+  assert.equal(await focused(), 'Prompt');
+  await page.keyboard.press('Escape');
+  assert.equal(await focused(), '4,255 of 3,000 tokens (1,255 over)');
+  assert.equal(await page.getByRole('tab').count(), 0);
+  await page.locator('.menu > summary').press('Enter');
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(), 'Values');
+  await page.keyboard.press('Enter');
+  assert.equal(await focused(), 'Values', 'the drawer has the focus');
+  assert.equal(await page.locator('.menu .group').first().isVisible(), false);
+  await page.keyboard.press('Escape');
+  assert.equal(await focused(), 'More');
+});
+
+test('a badge says only that the text was not run, or is an earlier one', async () => {
+  const badge = page.locator('.fidelity');
+  await show([block('a')]);
+  assert.equal(await badge.isVisible(), false);
+  await show([block('a')], { fidelity: 'static' });
+  assert.equal(await badge.innerText(), 'Source only');
+  const notice = { kind: 'stale', text: 'Line 3: invalid syntax.', actions: [] };
+  await show([block('a')], { notice });
+  assert.equal(await badge.innerText(), 'Last good');
+  await show([], { notice });
+  assert.equal(await badge.isVisible(), false, 'there is no text');
+});
+
+test('the strip has a legend of what it shows, and an edit turns no color of alarm on', async () => {
+  const blocks = [block('a'), block('b', { visibility: 'SUMMARY' })];
+  const kept = { characters: 0, tools: true, cached: 0, words: 'Too short to cache' };
+  await show(blocks, { tokens: { ...ALL, text: 20, total: 20 } });
+  await details();
+  const legend = () => page.locator('.legend li').allInnerTexts();
+  assert.deepEqual(await legend(), ['sent in full', 'summarized']);
+  await update(['a', 'b'], [], { tokens: { ...ALL, text: 20, total: 20 }, kept });
+  assert.deepEqual(await legend(), ['sent in full', 'summarized'], 'nothing was cached before');
+  const some = { ...kept, cached: 10, characters: blocks[0].text.length };
+  await update(['a', 'b'], [], { tokens: { ...ALL, text: 20, total: 20 }, kept: some });
+  assert.deepEqual(await legend(), ['reusable from cache', 'read anew', 'summarized']);
+});
+
+test('Costs lists every section, with bars as long as the largest, and leads to each', async () => {
+  await page.setViewportSize({ width: 390, height: 600 });
+  const blocks = Array.from({ length: 64 }, (_, at) =>
+    block(`s${at}`, {
+      ...{ title: `A section with a long title, number ${at}`, text: 'word '.repeat(60) },
+      tokens: { self: at + 1, subtree: at + 1, if_opened: null },
+    }),
+  );
+  await show(blocks, { tokens: { ...ALL, text: 2_080, tools: 32, total: 2_112 } });
+  await details();
+  await page.getByRole('tab', { name: 'Costs' }).click();
+  const bars = () =>
+    page.locator('.bar-of').evaluateAll((made) => made.map(({ clientWidth }) => clientWidth));
+  const [first, second] = await bars();
+  assert.ok(first > 300, `the largest has ${first} px`);
+  assert.ok(Math.abs(second / first - 63 / 64) < 0.01);
+  assert.match(await page.locator('.shares li').first().innerText(), /number 63\s*64 · 3%/);
+  await page.getByText('53 more').click();
+  assert.equal(await page.locator('.shares li:visible').count(), 65, 'the tools, too');
+  const heights = await page
+    .locator('.shares li')
+    .evaluateAll((made) => made.map(({ clientHeight }) => clientHeight));
+  assert.ok(Math.max(...heights) < 48, `a row has ${Math.max(...heights)} px`);
+  await update(
+    blocks.map(({ id }) => id),
+    [],
+    { tokens: { ...ALL, text: 2_080, tools: 32, total: 2_112 } },
+  );
+  assert.equal(await page.locator('.shares li:visible').count(), 65, 'the list stays open');
+  await page.getByRole('button', { name: 'number 40' }).click();
+  const place = await page
+    .locator('[data-id="s40"]')
+    .evaluate((made) => made.getBoundingClientRect().top);
+  assert.ok(place >= 0 && place < 600, `the section is at ${place}`);
+});
+
+test('the exact text has each heading once', async () => {
+  await show([block('a', { title: 'Rules' }), block('b')]);
+  await menu(page, 'Show Exact Text');
+  const title = page.locator('[data-id="a"] .title');
+  assert.ok((await title.boundingBox()).width <= 1, 'the title is for screen readers alone');
+  await page.locator('[data-id="a"] .fold').click();
+  assert.ok((await title.boundingBox()).width > 20, 'a folded section has its title alone');
+});
+
+/** What stands before the title of a section, by its name or its words: controls and numbers. */
+function aheadOf(title) {
+  return page.evaluate((wanted) => {
+    const titles = [...document.querySelectorAll('.title')];
+    const end = titles.find(({ textContent }) => textContent === wanted);
+    const found = [];
+    const seen = (element) => element.checkVisibility() && element.getClientRects().length > 0;
+    const walk = document.createTreeWalker(document.body);
+    const words = 'button, select, input, textarea, summary, a, [role=tab], [tabindex="0"]';
+    for (let node = walk.nextNode(); node !== null && node !== end; node = walk.nextNode()) {
+      const parent = node.parentElement;
+      if (node instanceof Element) {
+        if (node.matches(words) && seen(node) && !node.contains(end)) {
+          found.push(node.ariaLabel ?? node.textContent);
+        }
+      } else if (seen(parent) && node.data.trim() !== '' && !parent.closest('script, style')) {
+        const control = parent.closest(words);
+        if (control === null || control.contains(end)) {
+          found.push(node.data.trim());
+        }
+      }
+    }
+    return found;
+  }, title);
+}
 
 async function openPage(state) {
   // The policy is the panel's own, with this page in place of the editor's resources.
@@ -616,6 +792,16 @@ function block(id, { text = `text of ${id}`, title = id, segments, ...rest } = {
 
 function tool(name, description) {
   return { name, description, parameters: {}, schema: {} };
+}
+
+/** The number in the bar. */
+function number() {
+  return page.locator('#more-button');
+}
+
+/** Shows what is behind the number. */
+function details() {
+  return number().click();
 }
 
 function show(blocks, rest = {}) {

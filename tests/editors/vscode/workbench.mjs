@@ -237,6 +237,12 @@ export async function gotoLine(page, line) {
   await page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
 }
 
+/** Chooses what a preview has in its menu. */
+export async function menu(preview, name, exact = false) {
+  await preview.locator('.menu > summary').click();
+  await preview.locator('.menu').getByRole('button', { name, exact }).click();
+}
+
 /** The page inside the webview that is shown. */
 export function webview(page) {
   return page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');

@@ -6,6 +6,7 @@ import {
   extensionLog,
   gotoLine,
   HERE,
+  menu,
   ROOT,
   runCommand,
   screenshot,
@@ -198,11 +199,11 @@ test('a server that hangs is replaced by command', async () => {
   assert.throws(() => process.kill(hanging, 0), { code: 'ESRCH' });
 });
 
-test('Text shows what is sent, character by character', async () => {
-  await button('Text').click();
+test('the exact text is what is sent, character by character', async () => {
+  await menu(preview, 'Show Exact Text');
   await preview.getByText('## 2. Reference Documentation').waitFor();
   await screenshot(page, 'text');
-  await button('Text').click();
+  await menu(preview, 'Show Reading View');
 });
 
 test('a prompt opens as a document, which follows its source', async () => {

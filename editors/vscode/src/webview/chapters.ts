@@ -1,7 +1,7 @@
 // The chapters of the prompt: open, close, or why one can't open.
 
 import type { Chapter } from '../wire';
-import { button, element } from './dom';
+import { button, element, withCode } from './dom';
 import { reasonOf } from './reasons';
 
 export class Chapters {
@@ -17,7 +17,7 @@ export class Chapters {
 
   show(chapters: readonly Chapter[], shown: string): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.chapter;
-    this.shown.textContent = `Chapters: ${shown}.`;
+    this.shown.replaceChildren(...withCode(`Chapters: ${shown}.`));
     this.rows.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
     this.rows.querySelector<HTMLElement>(`[data-chapter="${CSS.escape(focused ?? '')}"]`)?.focus();
   }
@@ -63,7 +63,9 @@ export class Chapters {
       element(
         'p.doc',
         {},
-        chapter.may_open ? 'Can be opened.' : `Can\u2019t be opened with these values: ${why}.`,
+        ...withCode(
+          chapter.may_open ? 'Can be opened.' : `Can\u2019t be opened with these values: ${why}.`,
+        ),
       ),
       refusal,
     );

@@ -15,11 +15,13 @@ export class Compare {
     spellcheck: 'false',
   });
   private readonly found = element('div', { 'aria-live': 'polite' });
+  private readonly back: HTMLButtonElement;
 
   constructor(
     private readonly perform: (action: AnyAction) => Promise<unknown>,
     private readonly inEditor: boolean,
   ) {
+    this.back = button('', {}, () => void this.run(() => this.previous()), 'Previous Step');
     const chosen = button(
       '',
       {},
@@ -35,13 +37,17 @@ export class Compare {
       element(
         'div.row',
         {},
-        button('', {}, () => void this.run(() => this.previous()), 'Previous Step'),
+        this.back,
         button('', {}, () => this.withRevision('HEAD'), 'HEAD'),
         this.revision,
         chosen,
       ),
       this.found,
     );
+  }
+
+  show(steps: boolean): void {
+    this.back.hidden = !steps;
   }
 
   private withRevision(revision: string): void {

@@ -1,4 +1,4 @@
-// The bar's controls: the parameter set, what opens below the bar, undo and reset, copying.
+// The bar's controls: the parameter set, undo and reset, and a menu with all else.
 
 import type { Action, AnyAction, View } from '../preview/messages';
 import type { ParameterSet, Values } from '../wire';
@@ -8,6 +8,7 @@ import { button, element } from './dom';
 import { type Drawer, Drawers } from './drawers';
 import { ParameterForm } from './form';
 import { StepsView } from './history';
+import { Menu } from './menu';
 import { amount } from './numbers';
 import { reasonOf } from './reasons';
 
@@ -30,8 +31,11 @@ export class Controls {
     'aria-label': 'Parameter set',
     title: 'The values that the prompt is rendered with',
   });
-  readonly steps = element('span.controls');
-  readonly menu: HTMLElement;
+  readonly steps = element('span.controls.steps');
+  /** Values that nothing gives: what is shown is not what a model would get. */
+  readonly made: HTMLButtonElement;
+  readonly menu = new Menu('More');
+  readonly copying: HTMLElement;
   private readonly undo: HTMLButtonElement;
   private readonly reset: HTMLButtonElement;
   private readonly form: ParameterForm;
@@ -42,6 +46,7 @@ export class Controls {
   private readonly chaptersDrawer: Drawer;
   private readonly historyDrawer: Drawer;
   private readonly compareDrawer: Drawer;
+  private readonly compare: Compare;
   private readonly budget = element('input', {
     type: 'text',
     inputmode: 'numeric',
@@ -57,7 +62,7 @@ export class Controls {
     private readonly report: (reason: string) => void,
     changed: () => void,
   ) {
-    this.drawers = new Drawers(changed);
+    this.drawers = new Drawers(changed, () => this.menu.summary);
     const act = (action: Action) => (): void => void this.attempt(action);
     this.undo = button(
       '',
@@ -102,25 +107,41 @@ export class Controls {
       ),
     );
     this.history = new StepsView(perform);
-    const compare = new Compare(perform, inEditor);
+    this.compare = new Compare(perform, inEditor);
     this.values = this.drawers.add('values', 'Values', values);
     this.chaptersDrawer = this.drawers.add('chapters', 'Chapters', this.chapters.root);
     this.historyDrawer = this.drawers.add('history', 'History', this.history.root, () => {
       void this.loadHistory();
     });
-    this.compareDrawer = this.drawers.add('compare', 'Compare', compare.root);
-    this.menu = this.copyMenu(copies, inEditor);
+    this.compareDrawer = this.drawers.add('compare', 'Compare', this.compare.root);
+    this.made = button('made', { title: MADE }, () => this.values.button.click());
+    this.menu.add(this.drawers.buttons);
+    const copy = (text: () => string) => (): void => {
+      this.perform({ action: 'copy', text: text() }).catch((error: unknown) =>
+        this.report(reasonOf(error)),
+      );
+    };
+    this.copying = element(
+      'div.group',
+      {},
+      button('', {}, copy(copies.text), 'Copy Text'),
+      button('', {}, copy(copies.messages), 'Copy as Messages'),
+      button('', {}, copy(copies.shown), 'Copy as Shown'),
+      inEditor &&
+        button('', {}, () => void this.perform({ action: 'document' }), 'Open as Document'),
+    );
   }
 
   show(view: View): void {
     this.shown = view;
     const { parameters = [], params = {}, chapters = [], generated = [], steps = 1 } = view;
     const live = view.order.length > 0;
-    this.undo.hidden = this.reset.hidden = steps < 2;
+    this.steps.hidden = steps < 2;
     this.showSets(view.parameter_sets ?? [], view.parameter_set ?? null);
     this.form.show(parameters, params, view.reveals ?? true);
-    this.values.tell(generated.length > 0 ? `${generated.length} made up` : '', live);
-    this.values.button.classList.toggle('made', generated.length > 0);
+    this.values.tell('', live);
+    this.made.hidden = generated.length === 0;
+    this.made.textContent = `${generated.length} made up`;
     const open = chapters.filter((chapter) => chapter.open).length;
     this.chapters.show(chapters, view.chapters_shown ?? '');
     this.chaptersDrawer.tell(`${open}/${chapters.length}`, chapters.length > 0);
@@ -128,8 +149,9 @@ export class Controls {
     if (!this.historyDrawer.panel.hidden) {
       void this.loadHistory();
     }
+    this.compare.show(steps > 1);
     this.compareDrawer.tell('', live);
-    this.menu.hidden = !live;
+    this.copying.hidden = !live;
     if (document.activeElement !== this.budget) {
       this.budget.value = view.budget ? String(view.budget.limit) : '';
     }
@@ -187,49 +209,6 @@ export class Controls {
       void this.attempt({ action: 'budget', budget });
     }
   }
-
-  private copyMenu(copies: Copies, inEditor: boolean): HTMLElement {
-    const copy = (text: () => string) => (): void => {
-      menu.open = false;
-      summary.focus();
-      this.perform({ action: 'copy', text: text() }).catch((error: unknown) =>
-        this.report(reasonOf(error)),
-      );
-    };
-    const summary = element('summary', {}, 'Copy');
-    const menu = element(
-      'details.menu',
-      {},
-      summary,
-      element(
-        'div.items',
-        {},
-        button('', {}, copy(copies.text), 'Copy Text'),
-        button('', {}, copy(copies.messages), 'Copy as Messages'),
-        button('', {}, copy(copies.shown), 'Copy as Shown'),
-        inEditor &&
-          button(
-            '',
-            {},
-            () => {
-              menu.open = false;
-              void this.perform({ action: 'document' });
-            },
-            'Open as Document',
-          ),
-      ),
-    );
-    menu.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') {
-        menu.open = false;
-        summary.focus();
-      }
-    });
-    menu.addEventListener('focusout', ({ relatedTarget }) => {
-      if (relatedTarget !== null && !menu.contains(relatedTarget as Node)) {
-        menu.open = false;
-      }
-    });
-    return menu;
-  }
 }
+
+const MADE = 'Nothing gives these values. Set them here, or write a preview_…() function.';

@@ -16,6 +16,11 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A text with what stands between backticks as code. */
+export function withCode(text: string): (Node | string)[] {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? element('code', {}, part) : part));
+}
+
 export function button(
   classes: string,
   attributes: Record<string, string>,

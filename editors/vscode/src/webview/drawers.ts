@@ -3,12 +3,16 @@
 import { button, element } from './dom';
 
 export class Drawers {
-  readonly buttons = element('span.controls');
+  /** What opens them, for a menu. */
+  readonly buttons = element('div.group');
   readonly root = element('div.drawers');
   private readonly drawers = new Map<string, Drawer>();
 
-  /** `changed` is called when one opens or closes. */
-  constructor(private readonly changed: () => void) {}
+  /** `changed` is called when one opens or closes; `home` takes the focus of one that closes. */
+  constructor(
+    private readonly changed: () => void,
+    private readonly home: () => HTMLElement,
+  ) {}
 
   /** The drawer that is open. */
   get opened(): string | null {
@@ -17,21 +21,21 @@ export class Drawers {
 
   /** Adds a drawer with its button; `opened` is called whenever it opens. */
   add(name: string, label: string, content: HTMLElement, opened?: () => void): Drawer {
-    const drawer = new Drawer(name, label, content, () => {
+    const close = (): void => {
+      this.toggle(name, false);
+      this.home().focus();
+    };
+    const pressed = (): void => {
       this.toggle(name);
       if (!drawer.panel.hidden) {
+        drawer.panel.focus();
         opened?.();
       }
-    });
+    };
+    const drawer = new Drawer(name, label, content, pressed, close);
     this.drawers.set(name, drawer);
     this.buttons.append(drawer.button);
     this.root.append(drawer.panel);
-    drawer.panel.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') {
-        this.toggle(name, false);
-        drawer.button.focus();
-      }
-    });
     return drawer;
   }
 
@@ -52,12 +56,34 @@ export class Drawer {
   readonly panel: HTMLElement;
   private readonly count = element('span.count');
 
-  constructor(name: string, label: string, content: HTMLElement, pressed: () => void) {
+  constructor(
+    name: string,
+    label: string,
+    content: HTMLElement,
+    pressed: () => void,
+    close: () => void,
+  ) {
     const id = `drawer-${name}`;
     this.button = button('', { 'aria-expanded': 'false', 'aria-controls': id }, pressed, label);
     this.button.append(this.count);
-    this.panel = element('section.drawer', { id, 'aria-label': label }, content);
+    this.panel = element(
+      'section.drawer',
+      { id, 'aria-label': label, tabindex: '-1' },
+      element(
+        'div.row',
+        {},
+        element('strong', {}, label),
+        element('span.space'),
+        button('', { 'aria-label': `Close ${label}`, title: 'Close' }, close, '×'),
+      ),
+      content,
+    );
     this.panel.hidden = true;
+    this.panel.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') {
+        close();
+      }
+    });
   }
 
   /** Shows a number beside the label, and whether there is anything to open. */

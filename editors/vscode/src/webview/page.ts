@@ -20,6 +20,7 @@ import {
 import { InStep } from './step';
 import { Tabs } from './tabs';
 import type { Token } from './tokens';
+import { amount } from './numbers';
 import { reasonOf } from './reasons';
 
 /** What a panel keeps while it is hidden, and after the window was reloaded. */
@@ -30,6 +31,7 @@ export interface PageState {
   mode: Mode;
   tab: string;
   drawer: string | null;
+  details: boolean;
   scroll: number;
   chosen: Choices;
 }
@@ -46,14 +48,9 @@ export interface Host {
   pointed?(key: string | null): void;
   /** The user scrolled to here. */
   scrolled?(place: Place): void;
-  /** What else stands in the bar. */
+  /** What else is in the menu. */
   extra?: HTMLElement;
 }
-
-const FIDELITIES: Record<string, string> = {
-  executed: 'Rendered by running the code of the prompt',
-  static: 'Rendered from the source alone: unknown values show as written',
-};
 
 /** A section of which less than this many pixels are in view is not what is read. */
 const ONE_LINE = 24;
@@ -70,13 +67,12 @@ export class Page {
   private scrollWanted: number | null;
 
   private readonly name = element('h1');
-  private readonly fidelity = element('span.fidelity');
+  private readonly badge = element('span.fidelity');
   private readonly modeButton: HTMLButtonElement;
-  private readonly reading = element('span.reading', {}, 'Reading view');
   private readonly foldButton: HTMLButtonElement;
   private readonly notice = element('div.notice', { role: 'status', 'aria-live': 'polite' });
   private readonly refusal = element('div.notice.failed', { role: 'alert' });
-  private readonly costs = new Costs((id) => this.reach(id));
+  private readonly costs: Costs;
   private readonly controls: Controls;
   private readonly tabs: Tabs;
   private readonly header: HTMLElement;
@@ -111,15 +107,10 @@ export class Page {
     if (state.drawer) {
       this.controls.drawers.open(state.drawer);
     }
-    this.modeButton = button(
-      '',
-      { title: 'The exact text that the model gets, in place of the reading view' },
-      () => {
-        this.mode = this.mode === 'text' ? 'markdown' : 'text';
-        this.keepingPlace(() => this.draw());
-      },
-      'Text',
-    );
+    this.modeButton = button('', {}, () => {
+      this.mode = this.mode === 'text' ? 'markdown' : 'text';
+      this.keepingPlace(() => this.draw());
+    });
     this.foldButton = button('', {}, () => this.foldAll());
     this.tabs = new Tabs((name) => {
       this.tab = name;
@@ -131,7 +122,24 @@ export class Page {
     for (const [name, panel] of Object.entries(this.sheets)) {
       this.tabs.add(name, panel);
     }
+    this.costs = new Costs(
+      (id) => this.reach(id),
+      () => this.showDetails(Boolean(this.costs.root.hidden)),
+      this.tabs.list,
+    );
     this.tabs.choose(this.tab);
+    this.costs.setOpen(state.details ?? false);
+    this.costs.root.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape') {
+        this.showDetails(false);
+        this.costs.button.focus();
+      }
+    });
+    this.controls.menu.add(this.modeButton, this.foldButton);
+    this.controls.menu.add(this.controls.copying);
+    if (host.extra) {
+      this.controls.menu.add(host.extra);
+    }
     this.notice.hidden = this.refusal.hidden = true;
     this.header = this.head();
     this.main.append(this.text, ...Object.values(this.sheets));
@@ -155,28 +163,28 @@ export class Page {
         'div.bar',
         {},
         this.name,
-        this.fidelity,
-        element('span.space'),
+        this.badge,
         this.controls.sets,
-        this.controls.drawers.buttons,
-        this.controls.menu,
-        this.host.extra,
+        this.controls.made,
+        this.costs.button,
+        element('span.space'),
+        this.controls.steps,
+        this.controls.menu.root,
       ),
       this.costs.root,
       this.notice,
       this.refusal,
       this.controls.drawers.root,
-      element(
-        'div.tabs',
-        {},
-        this.tabs.list,
-        element('span.space'),
-        this.controls.steps,
-        this.reading,
-        this.modeButton,
-        this.foldButton,
-      ),
     );
+  }
+
+  /** Shows what is behind the number; without it, the prompt alone. */
+  private showDetails(open: boolean): void {
+    this.costs.setOpen(open);
+    if (!open) {
+      this.tabs.choose(TEXT);
+    }
+    this.save();
   }
 
   show(view: View): void {
@@ -197,9 +205,7 @@ export class Page {
   private apply(view: View): void {
     this.view = view;
     this.name.textContent = this.name.title = view.name;
-    this.fidelity.textContent = view.fidelity;
-    this.fidelity.title = FIDELITIES[view.fidelity] ?? '';
-    this.fidelity.hidden = view.fidelity === '';
+    this.showBadge(view);
     this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
@@ -246,8 +252,8 @@ export class Page {
     }
     this.applyFolds();
     this.inStep.redrawn();
-    this.modeButton.setAttribute('aria-pressed', String(this.mode === 'text'));
-    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
+    this.modeButton.textContent = this.mode === 'text' ? 'Show Reading View' : 'Show Exact Text';
+    this.text.classList.toggle('exact', this.mode === 'text');
     this.save();
   }
 
@@ -255,7 +261,6 @@ export class Page {
   private drawSheet(): void {
     const { view, tab } = this;
     this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
-    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
     if (view === null || tab === TEXT) {
       return;
     }
@@ -264,7 +269,10 @@ export class Page {
       tools: () => toolsSheet(view.tools ?? []),
       output: () => (view.output ? outputSheet(view.output) : []),
       messages: () => messagesSheet(blocks),
-      costs: () => costsSheet(blocks, view),
+      costs: () => {
+        const all = this.sheets.costs.querySelector('details')?.open ?? false;
+        return costsSheet(blocks, view, (id) => this.reach(id), all);
+      },
     };
     this.sheets[tab as keyof typeof this.sheets].replaceChildren(...(made[tab]?.() ?? []));
   }
@@ -344,7 +352,6 @@ export class Page {
     }
     this.foldButton.textContent = this.folded.size === 0 ? 'Fold All' : 'Unfold All';
     this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
-    this.reading.hidden = this.modeButton.hidden || this.mode === 'text';
   }
 
   private textOf(chosen: (block: Block) => boolean): string {
@@ -359,11 +366,18 @@ export class Page {
     return !this.folded.has(block.id) && this.views.get(block.id)?.root.hidden === false;
   }
 
+  /** Says only what isn't so as a rule. */
+  private showBadge({ fidelity, order, notice }: View): void {
+    const old = order.length > 0 && isOld(notice);
+    this.badge.hidden = fidelity !== 'static' && !old;
+    this.badge.textContent = fidelity === 'static' ? 'Source only' : 'Last good';
+    this.badge.title = fidelity === 'static' ? SOURCE_ONLY : LAST_GOOD;
+  }
+
   private showNotice(notice: Notice | null): void {
     this.notice.hidden = notice === null;
     this.notice.className = `notice ${notice?.kind ?? ''}`;
-    const current = notice === null || ['loading', 'untrusted'].includes(notice.kind);
-    this.main.classList.toggle('outdated', !current);
+    this.main.classList.toggle('outdated', isOld(notice));
     const actions = (notice?.actions ?? []).map(({ id, title }) =>
       button('', {}, () => void this.attempt({ action: 'notice', id }), title),
     );
@@ -374,17 +388,17 @@ export class Page {
   }
 
   private showFoot({ interpreter, milliseconds }: View): void {
-    const said: string[] = [];
-    if (typeof milliseconds === 'number') {
-      said.push(`Rendered in ${milliseconds.toLocaleString('en')} ms`);
-    }
-    if (interpreter) {
-      const version = interpreter.python ? ` (Python ${interpreter.python})` : '';
-      said.push(`by ${interpreter.path}${version}: ${interpreter.reason}`);
-    }
-    this.foot.hidden = said.length === 0;
+    const took = typeof milliseconds === 'number' && `Rendered in ${amount(milliseconds)} ms`;
+    // The reason's last words: the variable, the setting or the folder that it comes from.
+    const from = interpreter?.reason.replace(
+      /^the environment variable |^the nearest environment, /,
+      '',
+    );
+    const python = interpreter && `Python ${interpreter.python ?? ''} from ${from}`;
+    this.foot.title = interpreter?.path ?? '';
+    this.foot.hidden = !took && !python;
     this.foot.replaceChildren(
-      element('span', {}, said.join(' ')),
+      element('span', {}, [took, python].filter(Boolean).join(' · ')),
       interpreter?.mismatch ? element('strong', {}, ` ${interpreter.mismatch}`) : '',
     );
   }
@@ -445,6 +459,7 @@ export class Page {
       mode: this.mode,
       tab: this.tab,
       drawer: this.controls.drawers.opened,
+      details: !this.costs.root.hidden,
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),
@@ -457,3 +472,11 @@ export class Page {
     });
   }
 }
+
+/** Whether what is shown may be an earlier text. */
+function isOld(notice: Notice | null): boolean {
+  return notice !== null && !['loading', 'untrusted'].includes(notice.kind);
+}
+
+const SOURCE_ONLY = 'Read from the source, not run: unknown values show as written';
+const LAST_GOOD = 'The last version that rendered; the source has changed since';

@@ -2,7 +2,7 @@
 
 import type { View } from '../preview/messages';
 import type { Block, CacheStage, Output, Tool } from '../wire';
-import { element } from './dom';
+import { button, element, withCode } from './dom';
 import { amount, counted, share } from './numbers';
 
 export const USER = 'user';
@@ -68,25 +68,55 @@ export function messagesSheet(blocks: readonly Block[]): Node[] {
   );
 }
 
-/** The sums, the dearest sections, and what a provider's cache can keep. */
-export function costsSheet(blocks: readonly Block[], view: View): Node[] {
+/** The dearest sections, and what a provider's cache can keep; `all` shows every section. */
+export function costsSheet(
+  blocks: readonly Block[],
+  view: View,
+  reach: (id: string) => void,
+  all: boolean,
+): Node[] {
   const { tokens, cache } = view;
   if (!tokens) {
     return [];
   }
-  const parts = [...tokens.words, ...(view.kept ? [view.kept.words] : [])].join(' · ');
-  const dear = blocks
-    .filter((block) => (block.tokens?.self ?? 0) > 0)
-    .sort((one, other) => (other.tokens?.self ?? 0) - (one.tokens?.self ?? 0));
+  const parts: Part[] = blocks.map((block) => ({
+    ...{ id: block.id, name: nameOf(block), tokens: block.tokens?.self ?? 0 },
+  }));
+  parts.push({ name: 'Tools', tokens: tokens.tools });
+  parts.push({ name: 'Output schema', tokens: tokens.output });
+  const dear = parts
+    .filter((part) => part.tokens > 0)
+    .sort((one, other) => other.tokens - one.tokens);
+  const approximate = tokens.words[0]?.startsWith('~') ? '~' : '';
+  const rows = dear.map(({ id, name, tokens: own }) => {
+    const bar = element('span.bar-of', { 'aria-hidden': 'true' });
+    bar.style.setProperty('--share', String(own / (dear[0]?.tokens ?? own)));
+    const said = `${approximate}${amount(own)} · ${share(own, tokens.total)}`;
+    const label = id === undefined ? name : button('link', {}, () => reach(id), name);
+    return element('li', {}, label, element('span.number', {}, said), bar);
+  });
+  const rest = rows.slice(MOST);
+  const more = element(
+    'details',
+    {},
+    element('summary', {}, `${rest.length} more`),
+    element('ul.shares', {}, ...rest),
+  );
+  more.open = all;
   return [
-    element('h2', {}, 'Sections'),
-    element('p.doc', {}, parts),
-    sharesOf(dear.slice(0, MOST), tokens.text),
+    element('h2', {}, 'Tokens by section'),
+    element('ul.shares', {}, ...rows.slice(0, MOST)),
+    ...(rest.length > 0 ? [more] : []),
     ...(cache?.sentence
       ? [
-          element('h2', {}, 'Cache plan'),
-          element('p.doc', { title: PLAN }, cache.sentence),
-          planOf(cache.stages),
+          element('h2', {}, 'Cache'),
+          element('p.doc', {}, PLAN),
+          element('p', {}, `${cache.sentence}.`),
+          element(
+            'ol.stages',
+            {},
+            ...cache.stages.map((stage) => stageOf(stage, blocks, cache.cached > 0)),
+          ),
         ]
       : []),
   ];
@@ -95,57 +125,50 @@ export function costsSheet(blocks: readonly Block[], view: View): Node[] {
 const MOST = 12;
 
 const PLAN =
-  'How much of the prompt begins alike in other requests, by what the types of its fields say. ' +
-  'A provider can be asked to keep it.';
+  'A provider can keep the beginning of a request for the next one, which is cheaper. Where ' +
+  'something changes, it reads that and all below it again.';
 
-function sharesOf(blocks: readonly Block[], whole: number): HTMLElement {
-  const rows = blocks.map((block) => {
-    const own = block.tokens?.self ?? 0;
-    const bar = element('span.bar-of', { 'aria-hidden': 'true' });
-    bar.style.setProperty('--share', String(whole === 0 ? 0 : own / whole));
-    return element(
-      'tr',
-      {},
-      element('td', {}, [block.number, block.title || block.key].filter(Boolean).join(' ')),
-      element('td.amount', {}, amount(own)),
-      element('td.amount', {}, share(own, whole)),
-      element('td.share', {}, bar),
-    );
+/** A part of the request; `id` is that of a section. */
+interface Part {
+  id?: string;
+  name: string;
+  tokens: number;
+}
+
+function nameOf({ number, title, key }: Block): string {
+  return [number, title || key].filter(Boolean).join(' ');
+}
+
+/** A stretch of the request; where nothing is `kept`, the plan's sentence has said so. */
+function stageOf(stage: CacheStage, blocks: readonly Block[], kept: boolean): HTMLElement {
+  const { first, last, tokens, why, change, breakpoint } = stage;
+  const [from, to] = [first, last].map((key) => {
+    const block = blocks.find((one) => one.key === key);
+    return block ? nameOf(block) : key.charAt(0).toUpperCase() + key.slice(1);
   });
-  return table('shares', ['section', 'tokens', 'share', ''], rows);
-}
-
-/** The plan as a list: what is sent first changes least. */
-function planOf(stages: readonly CacheStage[]): HTMLElement {
-  const rows = stages.flatMap(({ first, last, tokens, why, change, breakpoint }) => [
-    element(
-      'tr',
-      {},
-      element('td', {}, first === last ? first : `${first} … ${last}`),
-      element('td.amount', {}, amount(tokens)),
-      element('td', {}, why),
-      element('td.amount', {}, amount(change)),
-    ),
-    ...(breakpoint === null
-      ? []
-      : [element('tr.mark', {}, element('td', { colspan: '4' }, breakpoint))]),
-  ]);
-  return table('stages', ['sections', 'tokens', 'changes', 're-read if changed'], rows);
-}
-
-function table(kind: string, names: string[], rows: HTMLElement[]): HTMLElement {
-  const head = names.map((name) => (name === '' ? element('td') : element('th', {}, name)));
+  const [often = '', ...causes] = why.split(': ');
+  const cause = causes.length > 0 ? `, by ${causes.join(': ')}` : '';
   return element(
-    `div.${kind}`,
+    'li',
     {},
+    element('b', {}, from === to ? from : `${from} to ${to}`),
+    element('span.number', {}, counted(tokens, 'token')),
     element(
-      'table',
+      'span.doc',
       {},
-      element('thead', {}, element('tr', {}, ...head)),
-      element('tbody', {}, ...rows),
+      ...withCode(`${OFTEN[often] ?? often}${cause}. `),
+      `Re-read if changed: ${counted(change, 'token')}`,
     ),
+    kept && breakpoint !== null && element('span.mark', {}, breakpoint),
   );
 }
+
+const OFTEN: Record<string, string> = {
+  constant: 'Never changes',
+  stable: 'Changes with a deployment',
+  'per session': 'Changes with each session',
+  'per request': 'Changes with each request',
+};
 
 function json(value: unknown, label: string): HTMLElement {
   return element('pre', { tabindex: '0', 'aria-label': label }, JSON.stringify(value, null, 2));

@@ -8,7 +8,7 @@ const THEMES = { 'light dark': 'System', light: 'Light', dark: 'Dark' };
 /** A list of themes, which applies the one that was chosen last. */
 export function themeSwitch(): HTMLElement {
   const options = Object.entries(THEMES).map(([value, name]) => element('option', { value }, name));
-  const list = element('select.theme', { 'aria-label': 'Theme', title: 'Theme' }, ...options);
+  const list = element('select.theme', {}, ...options);
   const stored = localStorage.getItem(KEY) ?? '';
   list.value = stored in THEMES ? stored : 'light dark';
   const apply = (): void => {
@@ -17,5 +17,5 @@ export function themeSwitch(): HTMLElement {
   };
   list.addEventListener('change', apply);
   apply();
-  return list;
+  return element('label.row', {}, 'Theme', list);
 }

@@ -93,6 +93,9 @@ function element(tag, attributes = {}, ...children) {
   made.append(...children.filter((child) => Boolean(child)));
   return made;
 }
+function withCode(text) {
+  return text.split("`").map((part, at) => at % 2 === 1 ? element("code", {}, part) : part);
+}
 function button(classes, attributes, pressed, ...children) {
   const made = element("button", { type: "button", class: classes, ...attributes }, ...children);
   made.addEventListener("click", pressed);
@@ -456,7 +459,7 @@ var Chapters = class {
   rows = element("ul.chapters");
   show(chapters, shown) {
     const focused = document.activeElement?.dataset.chapter;
-    this.shown.textContent = `Chapters: ${shown}.`;
+    this.shown.replaceChildren(...withCode(`Chapters: ${shown}.`));
     this.rows.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
     this.rows.querySelector(`[data-chapter="${CSS.escape(focused ?? "")}"]`)?.focus();
   }
@@ -501,7 +504,9 @@ var Chapters = class {
       element(
         "p.doc",
         {},
-        chapter.may_open ? "Can be opened." : `Can’t be opened with these values: ${why}.`
+        ...withCode(
+          chapter.may_open ? "Can be opened." : `Can’t be opened with these values: ${why}.`
+        )
       ),
       refusal
     );
@@ -537,6 +542,7 @@ var Compare = class {
   constructor(perform, inEditor) {
     this.perform = perform;
     this.inEditor = inEditor;
+    this.back = button("", {}, () => void this.run(() => this.previous()), "Previous Step");
     const chosen = button(
       "",
       {},
@@ -552,7 +558,7 @@ var Compare = class {
       element(
         "div.row",
         {},
-        button("", {}, () => void this.run(() => this.previous()), "Previous Step"),
+        this.back,
         button("", {}, () => this.withRevision("HEAD"), "HEAD"),
         this.revision,
         chosen
@@ -570,6 +576,10 @@ var Compare = class {
     spellcheck: "false"
   });
   found = element("div", { "aria-live": "polite" });
+  back;
+  show(steps) {
+    this.back.hidden = !steps;
+  }
   withRevision(revision) {
     if (revision.trim() !== "") {
       void this.run(() => this.ask({ revision: revision.trim() }));
@@ -604,12 +614,15 @@ var Compare = class {
 
 // src/webview/drawers.ts
 var Drawers = class {
-  /** `changed` is called when one opens or closes. */
-  constructor(changed) {
+  /** `changed` is called when one opens or closes; `home` takes the focus of one that closes. */
+  constructor(changed, home) {
     this.changed = changed;
+    this.home = home;
   }
   changed;
-  buttons = element("span.controls");
+  home;
+  /** What opens them, for a menu. */
+  buttons = element("div.group");
   root = element("div.drawers");
   drawers = /* @__PURE__ */ new Map();
   /** The drawer that is open. */
@@ -618,21 +631,21 @@ var Drawers = class {
   }
   /** Adds a drawer with its button; `opened` is called whenever it opens. */
   add(name, label, content, opened) {
-    const drawer = new Drawer(name, label, content, () => {
+    const close = () => {
+      this.toggle(name, false);
+      this.home().focus();
+    };
+    const pressed = () => {
       this.toggle(name);
       if (!drawer.panel.hidden) {
+        drawer.panel.focus();
         opened?.();
       }
-    });
+    };
+    const drawer = new Drawer(name, label, content, pressed, close);
     this.drawers.set(name, drawer);
     this.buttons.append(drawer.button);
     this.root.append(drawer.panel);
-    drawer.panel.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") {
-        this.toggle(name, false);
-        drawer.button.focus();
-      }
-    });
     return drawer;
   }
   open(name) {
@@ -649,12 +662,28 @@ var Drawer = class {
   button;
   panel;
   count = element("span.count");
-  constructor(name, label, content, pressed) {
+  constructor(name, label, content, pressed, close) {
     const id = `drawer-${name}`;
     this.button = button("", { "aria-expanded": "false", "aria-controls": id }, pressed, label);
     this.button.append(this.count);
-    this.panel = element("section.drawer", { id, "aria-label": label }, content);
+    this.panel = element(
+      "section.drawer",
+      { id, "aria-label": label, tabindex: "-1" },
+      element(
+        "div.row",
+        {},
+        element("strong", {}, label),
+        element("span.space"),
+        button("", { "aria-label": `Close ${label}`, title: "Close" }, close, "×")
+      ),
+      content
+    );
     this.panel.hidden = true;
+    this.panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        close();
+      }
+    });
   }
   /** Shows a number beside the label, and whether there is anything to open. */
   tell(count, used = true) {
@@ -1022,13 +1051,56 @@ function said({ action, section_keys, reason, parameter_set }) {
   return what + set + (reason === null ? "" : `: ${reason}`);
 }
 
+// src/webview/menu.ts
+var Menu = class {
+  root = element("details.menu");
+  summary;
+  items = element("div.items");
+  constructor(label) {
+    this.summary = element("summary", { "aria-label": label, title: label }, "⋯");
+    this.root.append(this.summary, this.items);
+    this.items.addEventListener("click", ({ target }) => {
+      if (target.closest("button") !== null) {
+        this.close();
+      }
+    });
+    this.root.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") {
+        this.close();
+      }
+    });
+    this.root.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget !== null && !this.root.contains(relatedTarget)) {
+        this.root.open = false;
+      }
+    });
+    document.addEventListener("click", ({ target }) => {
+      if (!this.root.contains(target)) {
+        this.root.open = false;
+      }
+    });
+  }
+  /** Adds a group of entries below the others. */
+  add(...entries) {
+    this.items.append(element("div.group", {}, ...entries));
+  }
+  /** The focus goes back to where it was, unless what was chosen has taken it. */
+  close() {
+    this.root.open = false;
+    const { activeElement } = document;
+    if (activeElement === document.body || this.root.contains(activeElement)) {
+      this.summary.focus();
+    }
+  }
+};
+
 // src/webview/controls.ts
 var NO_SET = "none";
 var Controls = class {
   constructor(perform, inEditor, copies, report, changed) {
     this.perform = perform;
     this.report = report;
-    this.drawers = new Drawers(changed);
+    this.drawers = new Drawers(changed, () => this.menu.summary);
     const act = (action) => () => void this.attempt(action);
     this.undo = button(
       "",
@@ -1071,14 +1143,28 @@ var Controls = class {
       )
     );
     this.history = new StepsView(perform);
-    const compare = new Compare(perform, inEditor);
+    this.compare = new Compare(perform, inEditor);
     this.values = this.drawers.add("values", "Values", values);
     this.chaptersDrawer = this.drawers.add("chapters", "Chapters", this.chapters.root);
     this.historyDrawer = this.drawers.add("history", "History", this.history.root, () => {
       void this.loadHistory();
     });
-    this.compareDrawer = this.drawers.add("compare", "Compare", compare.root);
-    this.menu = this.copyMenu(copies, inEditor);
+    this.compareDrawer = this.drawers.add("compare", "Compare", this.compare.root);
+    this.made = button("made", { title: MADE }, () => this.values.button.click());
+    this.menu.add(this.drawers.buttons);
+    const copy = (text) => () => {
+      this.perform({ action: "copy", text: text() }).catch(
+        (error) => this.report(reasonOf(error))
+      );
+    };
+    this.copying = element(
+      "div.group",
+      {},
+      button("", {}, copy(copies.text), "Copy Text"),
+      button("", {}, copy(copies.messages), "Copy as Messages"),
+      button("", {}, copy(copies.shown), "Copy as Shown"),
+      inEditor && button("", {}, () => void this.perform({ action: "document" }), "Open as Document")
+    );
   }
   perform;
   report;
@@ -1087,8 +1173,11 @@ var Controls = class {
     "aria-label": "Parameter set",
     title: "The values that the prompt is rendered with"
   });
-  steps = element("span.controls");
-  menu;
+  steps = element("span.controls.steps");
+  /** Values that nothing gives: what is shown is not what a model would get. */
+  made;
+  menu = new Menu("More");
+  copying;
   undo;
   reset;
   form;
@@ -1099,6 +1188,7 @@ var Controls = class {
   chaptersDrawer;
   historyDrawer;
   compareDrawer;
+  compare;
   budget = element("input", {
     type: "text",
     inputmode: "numeric",
@@ -1110,11 +1200,12 @@ var Controls = class {
     this.shown = view;
     const { parameters = [], params = {}, chapters = [], generated = [], steps = 1 } = view;
     const live = view.order.length > 0;
-    this.undo.hidden = this.reset.hidden = steps < 2;
+    this.steps.hidden = steps < 2;
     this.showSets(view.parameter_sets ?? [], view.parameter_set ?? null);
     this.form.show(parameters, params, view.reveals ?? true);
-    this.values.tell(generated.length > 0 ? `${generated.length} made up` : "", live);
-    this.values.button.classList.toggle("made", generated.length > 0);
+    this.values.tell("", live);
+    this.made.hidden = generated.length === 0;
+    this.made.textContent = `${generated.length} made up`;
     const open = chapters.filter((chapter) => chapter.open).length;
     this.chapters.show(chapters, view.chapters_shown ?? "");
     this.chaptersDrawer.tell(`${open}/${chapters.length}`, chapters.length > 0);
@@ -1122,8 +1213,9 @@ var Controls = class {
     if (!this.historyDrawer.panel.hidden) {
       void this.loadHistory();
     }
+    this.compare.show(steps > 1);
     this.compareDrawer.tell("", live);
-    this.menu.hidden = !live;
+    this.copying.hidden = !live;
     if (document.activeElement !== this.budget) {
       this.budget.value = view.budget ? String(view.budget.limit) : "";
     }
@@ -1175,85 +1267,53 @@ var Controls = class {
       void this.attempt({ action: "budget", budget });
     }
   }
-  copyMenu(copies, inEditor) {
-    const copy = (text) => () => {
-      menu.open = false;
-      summary.focus();
-      this.perform({ action: "copy", text: text() }).catch(
-        (error) => this.report(reasonOf(error))
-      );
-    };
-    const summary = element("summary", {}, "Copy");
-    const menu = element(
-      "details.menu",
-      {},
-      summary,
-      element(
-        "div.items",
-        {},
-        button("", {}, copy(copies.text), "Copy Text"),
-        button("", {}, copy(copies.messages), "Copy as Messages"),
-        button("", {}, copy(copies.shown), "Copy as Shown"),
-        inEditor && button(
-          "",
-          {},
-          () => {
-            menu.open = false;
-            void this.perform({ action: "document" });
-          },
-          "Open as Document"
-        )
-      )
-    );
-    menu.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") {
-        menu.open = false;
-        summary.focus();
-      }
-    });
-    menu.addEventListener("focusout", ({ relatedTarget }) => {
-      if (relatedTarget !== null && !menu.contains(relatedTarget)) {
-        menu.open = false;
-      }
-    });
-    return menu;
-  }
 };
+var MADE = "Nothing gives these values. Set them here, or write a preview_…() function.";
 
 // src/webview/costs.ts
 var Costs = class {
-  root = element("div.total");
+  button;
+  root = element("div.total", { id: "details" });
   words = element("div.words");
   strip = element("div.strip", { "aria-hidden": "true" });
-  /** `pressed` is told which section a piece of the strip stands for. */
-  constructor(pressed) {
-    this.root.append(this.words, this.strip);
+  legend = element("ul.legend", { "aria-label": "What the strip shows" });
+  /**
+   * `reach` is told which section a piece of the strip stands for, `toggle` to show or to hide what
+   * is behind the number; `more` stands below it.
+   */
+  constructor(reach, toggle, more) {
+    this.button = button("amount", { id: "more-button", "aria-controls": "details" }, toggle);
+    this.root.append(this.words, this.strip, this.legend, more);
     this.strip.addEventListener("click", ({ target }) => {
       const id = target.dataset.for;
       if (id !== void 0) {
-        pressed(id);
+        reach(id);
       }
     });
   }
+  setOpen(open) {
+    this.root.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+  }
   show(blocks, view) {
     const { tokens, kept, cache, budget, effects = [] } = view;
-    this.root.hidden = !tokens;
-    if (!tokens) {
-      return;
-    }
-    const title = tokens.exact ? `Counted with ${tokens.encoding}` : ESTIMATED;
-    const over = (budget?.over ?? 0) > 0;
-    const [whole, ...parts] = tokens.words;
-    const numbers = [
-      element(over ? "b.over" : "b", { title }, budget?.words ?? whole ?? ""),
-      ...[...parts, ...kept ? [kept.words] : []].map((text) => element("span", {}, text))
-    ];
+    const [whole = "Details", ...parts] = tokens?.words ?? [];
+    const words = budget?.words ?? whole;
+    const [, number = words, ...rest] = /^(.*?)( tokens?| bytes)?( \(.*)?$/.exec(words) ?? [];
+    this.button.replaceChildren(number, ...rest.map((part) => element("span.wide", {}, part)));
+    this.button.setAttribute("aria-label", words);
+    this.button.title = titleOf(view);
+    this.button.classList.toggle("over", (budget?.over ?? 0) > 0);
+    this.button.hidden = view.order.length === 0;
     const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(" · ");
     this.words.replaceChildren(
-      ...numbers,
+      ...[...parts, ...kept ? [kept.words] : []].map((text) => element("span", {}, text)),
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
-    this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
+    this.strip.hidden = this.legend.hidden = !tokens;
+    if (tokens) {
+      this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
+    }
   }
   drawStrip(blocks, tokens, kept, plan, budget) {
     const marks = (plan?.breakpoints ?? []).filter((mark) => mark.kept);
@@ -1263,14 +1323,14 @@ var Costs = class {
       end += block.text.length;
       const mark = marks.find(({ offset }) => start < offset && offset <= end);
       const kind = block.visibility === "SUMMARY" ? "folded" : block.opened ? "unfolded" : "full";
-      const fresh = kept !== null && (!kept.tools || end > kept.characters) ? " fresh" : "";
+      const fresh = kept?.cached && (!kept.tools || end > kept.characters) ? " fresh" : "";
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(" ");
       const part = `${counted(own, "token")}, ${share(own, tokens.text)}`;
       const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : "";
       const piece = element("span", {
         class: `piece ${kind}${fresh}${mark ? " breakpoint" : ""}`,
-        title: `${name}: ${part}${fresh && ", not cached"}${upTo}`,
+        title: `${name}: ${part}${fresh && ", read anew"}${upTo}`,
         "data-for": block.id
       });
       piece.style.setProperty("flex-grow", String(Math.max(own, 1)));
@@ -1291,9 +1351,31 @@ var Costs = class {
       limit.style.setProperty("--share", String(budget.limit / budget.used));
       this.strip.append(limit);
     }
+    const drawn = Object.entries(
+      kept?.cached ? { ...LEGEND, full: "reusable from cache" } : LEGEND
+    );
+    this.legend.replaceChildren(
+      "One piece per section, as wide as its tokens:",
+      ...drawn.filter(([kind]) => this.strip.querySelector(`.${kind}`) !== null).map(
+        ([kind, text]) => element("li", {}, element("span", { class: `swatch ${kind}` }), text)
+      )
+    );
   }
 };
+function titleOf({ tokens, fidelity }) {
+  const counted2 = tokens?.exact ? `Counted with ${tokens.encoding}.` : tokens ? ESTIMATED : "";
+  return [counted2, fidelity === "static" && FROM_SOURCE, "Shows what it is made of."].filter(Boolean).join(" ");
+}
+var LEGEND = {
+  full: "sent in full",
+  fresh: "read anew",
+  folded: "summarized",
+  breakpoint: "cache breakpoint",
+  left: "left of the budget",
+  limit: "end of the budget"
+};
 var ESTIMATED = "Estimated: install foldline[tokens] for exact counts.";
+var FROM_SOURCE = "Only running the prompt decides all of its text.";
 var EFFECTS = "Side effects of importing the module.";
 
 // src/webview/sheets.ts
@@ -1348,69 +1430,82 @@ function messagesSheet(blocks) {
     )
   );
 }
-function costsSheet(blocks, view) {
+function costsSheet(blocks, view, reach, all) {
   const { tokens, cache } = view;
   if (!tokens) {
     return [];
   }
-  const parts = [...tokens.words, ...view.kept ? [view.kept.words] : []].join(" · ");
-  const dear = blocks.filter((block) => (block.tokens?.self ?? 0) > 0).sort((one, other) => (other.tokens?.self ?? 0) - (one.tokens?.self ?? 0));
+  const parts = blocks.map((block) => ({
+    ...{ id: block.id, name: nameOf(block), tokens: block.tokens?.self ?? 0 }
+  }));
+  parts.push({ name: "Tools", tokens: tokens.tools });
+  parts.push({ name: "Output schema", tokens: tokens.output });
+  const dear = parts.filter((part) => part.tokens > 0).sort((one, other) => other.tokens - one.tokens);
+  const approximate = tokens.words[0]?.startsWith("~") ? "~" : "";
+  const rows = dear.map(({ id, name, tokens: own }) => {
+    const bar = element("span.bar-of", { "aria-hidden": "true" });
+    bar.style.setProperty("--share", String(own / (dear[0]?.tokens ?? own)));
+    const said2 = `${approximate}${amount(own)} · ${share(own, tokens.total)}`;
+    const label = id === void 0 ? name : button("link", {}, () => reach(id), name);
+    return element("li", {}, label, element("span.number", {}, said2), bar);
+  });
+  const rest = rows.slice(MOST);
+  const more = element(
+    "details",
+    {},
+    element("summary", {}, `${rest.length} more`),
+    element("ul.shares", {}, ...rest)
+  );
+  more.open = all;
   return [
-    element("h2", {}, "Sections"),
-    element("p.doc", {}, parts),
-    sharesOf(dear.slice(0, MOST), tokens.text),
+    element("h2", {}, "Tokens by section"),
+    element("ul.shares", {}, ...rows.slice(0, MOST)),
+    ...rest.length > 0 ? [more] : [],
     ...cache?.sentence ? [
-      element("h2", {}, "Cache plan"),
-      element("p.doc", { title: PLAN }, cache.sentence),
-      planOf(cache.stages)
+      element("h2", {}, "Cache"),
+      element("p.doc", {}, PLAN),
+      element("p", {}, `${cache.sentence}.`),
+      element(
+        "ol.stages",
+        {},
+        ...cache.stages.map((stage) => stageOf(stage, blocks, cache.cached > 0))
+      )
     ] : []
   ];
 }
 var MOST = 12;
-var PLAN = "How much of the prompt begins alike in other requests, by what the types of its fields say. A provider can be asked to keep it.";
-function sharesOf(blocks, whole) {
-  const rows = blocks.map((block) => {
-    const own = block.tokens?.self ?? 0;
-    const bar = element("span.bar-of", { "aria-hidden": "true" });
-    bar.style.setProperty("--share", String(whole === 0 ? 0 : own / whole));
-    return element(
-      "tr",
-      {},
-      element("td", {}, [block.number, block.title || block.key].filter(Boolean).join(" ")),
-      element("td.amount", {}, amount(own)),
-      element("td.amount", {}, share(own, whole)),
-      element("td.share", {}, bar)
-    );
+var PLAN = "A provider can keep the beginning of a request for the next one, which is cheaper. Where something changes, it reads that and all below it again.";
+function nameOf({ number, title, key }) {
+  return [number, title || key].filter(Boolean).join(" ");
+}
+function stageOf(stage, blocks, kept) {
+  const { first, last, tokens, why, change: change2, breakpoint } = stage;
+  const [from, to] = [first, last].map((key) => {
+    const block = blocks.find((one) => one.key === key);
+    return block ? nameOf(block) : key.charAt(0).toUpperCase() + key.slice(1);
   });
-  return table("shares", ["section", "tokens", "share", ""], rows);
-}
-function planOf(stages) {
-  const rows = stages.flatMap(({ first, last, tokens, why, change: change2, breakpoint }) => [
-    element(
-      "tr",
-      {},
-      element("td", {}, first === last ? first : `${first} … ${last}`),
-      element("td.amount", {}, amount(tokens)),
-      element("td", {}, why),
-      element("td.amount", {}, amount(change2))
-    ),
-    ...breakpoint === null ? [] : [element("tr.mark", {}, element("td", { colspan: "4" }, breakpoint))]
-  ]);
-  return table("stages", ["sections", "tokens", "changes", "re-read if changed"], rows);
-}
-function table(kind, names, rows) {
-  const head = names.map((name) => name === "" ? element("td") : element("th", {}, name));
+  const [often = "", ...causes] = why.split(": ");
+  const cause = causes.length > 0 ? `, by ${causes.join(": ")}` : "";
   return element(
-    `div.${kind}`,
+    "li",
     {},
+    element("b", {}, from === to ? from : `${from} to ${to}`),
+    element("span.number", {}, counted(tokens, "token")),
     element(
-      "table",
+      "span.doc",
       {},
-      element("thead", {}, element("tr", {}, ...head)),
-      element("tbody", {}, ...rows)
-    )
+      ...withCode(`${OFTEN[often] ?? often}${cause}. `),
+      `Re-read if changed: ${counted(change2, "token")}`
+    ),
+    kept && breakpoint !== null && element("span.mark", {}, breakpoint)
   );
 }
+var OFTEN = {
+  constant: "Never changes",
+  stable: "Changes with a deployment",
+  "per session": "Changes with each session",
+  "per request": "Changes with each request"
+};
 function json(value, label) {
   return element("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
 }
@@ -1554,10 +1649,6 @@ var Tabs = class {
 };
 
 // src/webview/page.ts
-var FIDELITIES = {
-  executed: "Rendered by running the code of the prompt",
-  static: "Rendered from the source alone: unknown values show as written"
-};
 var ONE_LINE = 24;
 var TEXT = "text";
 var Page = class {
@@ -1582,15 +1673,10 @@ var Page = class {
     if (state.drawer) {
       this.controls.drawers.open(state.drawer);
     }
-    this.modeButton = button(
-      "",
-      { title: "The exact text that the model gets, in place of the reading view" },
-      () => {
-        this.mode = this.mode === "text" ? "markdown" : "text";
-        this.keepingPlace(() => this.draw());
-      },
-      "Text"
-    );
+    this.modeButton = button("", {}, () => {
+      this.mode = this.mode === "text" ? "markdown" : "text";
+      this.keepingPlace(() => this.draw());
+    });
     this.foldButton = button("", {}, () => this.foldAll());
     this.tabs = new Tabs((name) => {
       this.tab = name;
@@ -1602,7 +1688,24 @@ var Page = class {
     for (const [name, panel] of Object.entries(this.sheets)) {
       this.tabs.add(name, panel);
     }
+    this.costs = new Costs(
+      (id) => this.reach(id),
+      () => this.showDetails(Boolean(this.costs.root.hidden)),
+      this.tabs.list
+    );
     this.tabs.choose(this.tab);
+    this.costs.setOpen(state.details ?? false);
+    this.costs.root.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") {
+        this.showDetails(false);
+        this.costs.button.focus();
+      }
+    });
+    this.controls.menu.add(this.modeButton, this.foldButton);
+    this.controls.menu.add(this.controls.copying);
+    if (host.extra) {
+      this.controls.menu.add(host.extra);
+    }
     this.notice.hidden = this.refusal.hidden = true;
     this.header = this.head();
     this.main.append(this.text, ...Object.values(this.sheets));
@@ -1625,13 +1728,12 @@ var Page = class {
   view = null;
   scrollWanted;
   name = element("h1");
-  fidelity = element("span.fidelity");
+  badge = element("span.fidelity");
   modeButton;
-  reading = element("span.reading", {}, "Reading view");
   foldButton;
   notice = element("div.notice", { role: "status", "aria-live": "polite" });
   refusal = element("div.notice.failed", { role: "alert" });
-  costs = new Costs((id) => this.reach(id));
+  costs;
   controls;
   tabs;
   header;
@@ -1654,28 +1756,27 @@ var Page = class {
         "div.bar",
         {},
         this.name,
-        this.fidelity,
-        element("span.space"),
+        this.badge,
         this.controls.sets,
-        this.controls.drawers.buttons,
-        this.controls.menu,
-        this.host.extra
+        this.controls.made,
+        this.costs.button,
+        element("span.space"),
+        this.controls.steps,
+        this.controls.menu.root
       ),
       this.costs.root,
       this.notice,
       this.refusal,
-      this.controls.drawers.root,
-      element(
-        "div.tabs",
-        {},
-        this.tabs.list,
-        element("span.space"),
-        this.controls.steps,
-        this.reading,
-        this.modeButton,
-        this.foldButton
-      )
+      this.controls.drawers.root
     );
+  }
+  /** Shows what is behind the number; without it, the prompt alone. */
+  showDetails(open) {
+    this.costs.setOpen(open);
+    if (!open) {
+      this.tabs.choose(TEXT);
+    }
+    this.save();
   }
   show(view) {
     this.keepingPlace(() => this.apply(view));
@@ -1692,9 +1793,7 @@ var Page = class {
   apply(view) {
     this.view = view;
     this.name.textContent = this.name.title = view.name;
-    this.fidelity.textContent = view.fidelity;
-    this.fidelity.title = FIDELITIES[view.fidelity] ?? "";
-    this.fidelity.hidden = view.fidelity === "";
+    this.showBadge(view);
     this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
@@ -1739,15 +1838,14 @@ var Page = class {
     }
     this.applyFolds();
     this.inStep.redrawn();
-    this.modeButton.setAttribute("aria-pressed", String(this.mode === "text"));
-    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
+    this.modeButton.textContent = this.mode === "text" ? "Show Reading View" : "Show Exact Text";
+    this.text.classList.toggle("exact", this.mode === "text");
     this.save();
   }
   /** Fills the tab that is shown, and no other. */
   drawSheet() {
     const { view, tab } = this;
     this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
-    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
     if (view === null || tab === TEXT) {
       return;
     }
@@ -1756,7 +1854,10 @@ var Page = class {
       tools: () => toolsSheet(view.tools ?? []),
       output: () => view.output ? outputSheet(view.output) : [],
       messages: () => messagesSheet(blocks),
-      costs: () => costsSheet(blocks, view)
+      costs: () => {
+        const all = this.sheets.costs.querySelector("details")?.open ?? false;
+        return costsSheet(blocks, view, (id) => this.reach(id), all);
+      }
     };
     this.sheets[tab].replaceChildren(...made[tab]?.() ?? []);
   }
@@ -1828,7 +1929,6 @@ var Page = class {
     }
     this.foldButton.textContent = this.folded.size === 0 ? "Fold All" : "Unfold All";
     this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
-    this.reading.hidden = this.modeButton.hidden || this.mode === "text";
   }
   textOf(chosen) {
     return this.blocks.all().filter(chosen).map((block) => block.text).join("");
@@ -1836,11 +1936,17 @@ var Page = class {
   isShown(block) {
     return !this.folded.has(block.id) && this.views.get(block.id)?.root.hidden === false;
   }
+  /** Says only what isn't so as a rule. */
+  showBadge({ fidelity, order, notice }) {
+    const old = order.length > 0 && isOld(notice);
+    this.badge.hidden = fidelity !== "static" && !old;
+    this.badge.textContent = fidelity === "static" ? "Source only" : "Last good";
+    this.badge.title = fidelity === "static" ? SOURCE_ONLY : LAST_GOOD2;
+  }
   showNotice(notice) {
     this.notice.hidden = notice === null;
     this.notice.className = `notice ${notice?.kind ?? ""}`;
-    const current = notice === null || ["loading", "untrusted"].includes(notice.kind);
-    this.main.classList.toggle("outdated", !current);
+    this.main.classList.toggle("outdated", isOld(notice));
     const actions = (notice?.actions ?? []).map(
       ({ id, title }) => button("", {}, () => void this.attempt({ action: "notice", id }), title)
     );
@@ -1850,17 +1956,16 @@ var Page = class {
     );
   }
   showFoot({ interpreter, milliseconds }) {
-    const said2 = [];
-    if (typeof milliseconds === "number") {
-      said2.push(`Rendered in ${milliseconds.toLocaleString("en")} ms`);
-    }
-    if (interpreter) {
-      const version = interpreter.python ? ` (Python ${interpreter.python})` : "";
-      said2.push(`by ${interpreter.path}${version}: ${interpreter.reason}`);
-    }
-    this.foot.hidden = said2.length === 0;
+    const took = typeof milliseconds === "number" && `Rendered in ${amount(milliseconds)} ms`;
+    const from = interpreter?.reason.replace(
+      /^the environment variable |^the nearest environment, /,
+      ""
+    );
+    const python = interpreter && `Python ${interpreter.python ?? ""} from ${from}`;
+    this.foot.title = interpreter?.path ?? "";
+    this.foot.hidden = !took && !python;
     this.foot.replaceChildren(
-      element("span", {}, said2.join(" ")),
+      element("span", {}, [took, python].filter(Boolean).join(" · ")),
       interpreter?.mismatch ? element("strong", {}, ` ${interpreter.mismatch}`) : ""
     );
   }
@@ -1918,6 +2023,7 @@ var Page = class {
       mode: this.mode,
       tab: this.tab,
       drawer: this.controls.drawers.opened,
+      details: !this.costs.root.hidden,
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),
@@ -1928,13 +2034,18 @@ var Page = class {
     });
   }
 };
+function isOld(notice) {
+  return notice !== null && !["loading", "untrusted"].includes(notice.kind);
+}
+var SOURCE_ONLY = "Read from the source, not run: unknown values show as written";
+var LAST_GOOD2 = "The last version that rendered; the source has changed since";
 
 // src/webview/theme.ts
 var KEY = "foldline-theme";
 var THEMES = { "light dark": "System", light: "Light", dark: "Dark" };
 function themeSwitch() {
   const options = Object.entries(THEMES).map(([value, name]) => element("option", { value }, name));
-  const list = element("select.theme", { "aria-label": "Theme", title: "Theme" }, ...options);
+  const list = element("select.theme", {}, ...options);
   const stored = localStorage.getItem(KEY) ?? "";
   list.value = stored in THEMES ? stored : "light dark";
   const apply = () => {
@@ -1943,7 +2054,7 @@ function themeSwitch() {
   };
   list.addEventListener("change", apply);
   apply();
-  return list;
+  return element("label.row", {}, "Theme", list);
 }
 
 // src/webview/browser.ts
