@@ -84,10 +84,10 @@ async def table(editor: Viewer, *sets: str, **arguments: object) -> Any:
 def column(found: dict[str, Any], name: str) -> list[tuple[str, str, int]]:
     """What a set shows: the id of each section, how it's shown, and its tokens."""
     (of_set,) = (one for one in found["sets"] if one["name"] == name)
-    sections = [section["id"] for section in found["sections"]]
-    cells = zip(sections, of_set["cells"], strict=True)
     return [
-        (id_, cell["shown"], cell["tokens"]) for id_, cell in cells if cell["shown"] != "absent"
+        (row["id"], cell["shown"], cell["tokens"])
+        for row, cell in zip(found["rows"], of_set["cells"], strict=True)
+        if row["id"] and cell["shown"] != "absent"
     ]
 
 
@@ -134,10 +134,11 @@ def test_each_cell_is_what_the_preview_of_its_set_shows(
                 shown = {block["id"]: block for block in state["blocks"]}
                 assert column(found, name) == seen(state)
                 assert of_set["tokens"] == state["tokens"]
-                own = sum(cell["tokens"] for cell in of_set["cells"])
-                parts = of_set["tokens"]
-                assert own + parts["tools"] + parts["output"] == parts["total"]
-                for row, cell in zip(found["sections"], of_set["cells"], strict=True):
+                *parts, total = (cell["tokens"] for cell in of_set["cells"])
+                assert sum(parts) == total == state["tokens"]["total"]
+                for row, cell in zip(found["rows"], of_set["cells"], strict=True):
+                    if row["id"] is None:
+                        continue
                     block = shown.get(row["id"])
                     look = (
                         (block["text"].strip(), block["visibility"], block["enabled"])
@@ -148,7 +149,7 @@ def test_each_cell_is_what_the_preview_of_its_set_shows(
                     assert place or cell["variant"] == 0
             # Cells of a row have the same number exactly if the section looks alike.
             assert all(len(looks) == 1 for looks in texts.values())
-            for row in found["sections"]:
+            for row in found["rows"]:
                 of_row = [looks for (id_, _), looks in texts.items() if id_ == row["id"]]
                 assert len(of_row) == len({next(iter(looks)) for looks in of_row})
 
@@ -166,7 +167,7 @@ async def test_a_set_that_fails_has_its_error_and_the_others_are_shown(editor: V
         "error": "sets.py:14: ValueError: say a word",
     }
     assert good["error"] is None
-    assert [cell["variant"] for cell in good["cells"]] == [0, 0, 0, 0, 0]
+    assert [cell["variant"] for cell in good["cells"]] == [0] * 6
 
 
 async def test_a_set_that_never_ends_costs_its_own_deadline(view: View, tmp_path: Path) -> None:
@@ -229,7 +230,7 @@ async def test_forty_sets_of_sixty_sections_take_one_evaluation_each(
     uri = editor.open("sets.py", source(*sets, sections=sections))
     found = await editor.command("prompt.matrix", uri=uri)
     assert asked == ["sets", *["render"] * 40]
-    assert [len(one["cells"]) for one in found["sets"]] == [60] * 40
+    assert [len(one["cells"]) for one in found["sets"]] == [61] * 40
     assert [one["cells"][n]["shown"] for n, one in enumerate(found["sets"])] == ["disabled"] * 40
 
 
@@ -249,7 +250,7 @@ async def test_what_is_open_in_a_preview_is_open_and_what_was_typed_is_not_taken
     found = await editor.command("prompt.matrix", **session)
     shown = [{id_: how for id_, how, _ in column(found, name)} for name in "ab"]
     assert [one["two"] for one in shown] == ["full", "full"]
-    rows = {row["id"]: place for place, row in enumerate(found["sections"])}
+    rows = {row["id"]: place for place, row in enumerate(found["rows"])}
     assert [one["cells"][rows["three"]]["variant"] for one in found["sets"]] == [0, 1]
 
 
@@ -275,9 +276,9 @@ async def test_sections_that_only_some_sets_have_stand_where_these_show_them(
     editor: Viewer,
 ) -> None:
     found = await table(editor, "a: 'a', (), ('one', 'two')", "b: 'b', (), ('two',)", "c: 'c'")
-    assert [row["key"] for row in found["sections"]] == list(KEYS)
+    assert [row["key"] for row in found["rows"]] == [*KEYS, "tools", "total"]
     shown = [cell["shown"] for cell in found["sets"][0]["cells"]]
-    assert shown == ["summary", "absent", "summary", "absent", "full"]
+    assert shown == ["summary", "absent", "summary", "absent", *["full"] * 3]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -288,4 +289,4 @@ async def test_the_table_fits_the_terminal(editor: Viewer, width: int) -> None:
     lines = list(matrix_lines(await perform(workspace, ref, CompareSets()), width))
     texts = ["".join(text for text, _ in line) for line in lines]
     assert max(map(matrix._width, texts[:-1])) <= width
-    assert sum(text.startswith("total") for text in texts) > 1
+    assert sum(text.startswith("Total") for text in texts) > 1

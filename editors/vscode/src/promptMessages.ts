@@ -423,25 +423,27 @@ export interface Comparison {
   unified: string;
 }
 
-/** A row: a section that some set has. */
-export interface MatrixSection {
-  id: string;
+/** A section that some set has, or one without an `id`: the tools, the output, the total. */
+export interface MatrixRow {
+  id: string | null;
   key: string;
   title: string;
   depth: number;
 }
 
-/** A section as one set shows it. */
+/** A row with one set. */
 export interface Cell {
-  /** `full`, `summary`, `disabled`, `failed`, or `absent` where a summary stands for it. */
+  /** `full`, `summary`, `disabled`, `failed`, or `absent` below a summary or what is off. */
   shown: string;
-  /** Of its own text. */
+  /** Of the section's own text. */
   tokens: number;
   /** Where a section looks alike in two sets, both have the same; the first set that can be rendered has 0. */
   variant: number;
+  /** The tokens, or why there are none, for people. */
+  words: string;
 }
 
-/** A column: a parameter set, with the sections in order and the tokens of a request. */
+/** A column: a parameter set with a cell for each row, and the tokens of a request. */
 export interface MatrixSet {
   name: string;
   cells: Cell[];
@@ -451,7 +453,7 @@ export interface MatrixSet {
 
 /** The parameter sets of a prompt by its sections: what each shows, and what it costs. */
 export interface Matrix {
-  sections: MatrixSection[];
+  rows: MatrixRow[];
   sets: MatrixSet[];
 }
 

@@ -236,7 +236,7 @@ class _Shown:
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.prompts.actions import Body, CompareSets, Diff, Open, RenderPrompt
+    from foldline.ide.prompts.actions import Body, Open, RenderPrompt
     from foldline.ide.prompts.perform import perform
     from foldline.ide.render.render import OpenedSections, chapters_shown
     from foldline.ide.render.token_costs import with_costs
@@ -251,23 +251,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
             opening = action
     keys = opening.section_keys if isinstance(opening, Open) else ()
     opened = replace(prompt.view, opened=keys, tolerant=False)
-    compared = replace(prompt, view=replace(opened, costs=True))
-    if options.matrix:
-        from foldline.ide.render.matrix import matrix_lines
-
-        sets = await perform(workspace, compared, CompareSets())
-        width = console_of(sys.stdout).width if is_styled() else None
-        status = NOTHING if sets.failed else FOUND
-        if options.json:
-            return _Shown(status, _plain(json_text(unstructured(sets))))
-        return _Shown(status, list(matrix_lines(sets, width)))
-    if options.diff is not None:
-        from foldline.agent.preview_lines import diff_lines
-
-        found = await perform(workspace, compared, Diff(revision=options.diff))
-        if options.json:
-            return _Shown(FOUND, _plain(json_text(unstructured(found))))
-        return _Shown(FOUND, list(diff_lines(found)))
+    if options.matrix or options.diff is not None:
+        return await _compare(workspace, options, replace(prompt, view=replace(opened, costs=True)))
     if options.provider is not None:
         body = Body(provider=options.provider, model=options.model)
         sent = await perform(workspace, replace(prompt, view=opened), body)
@@ -300,6 +285,24 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
     lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
     return _Shown(status, lines, tuple(problems))
+
+
+async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: PromptRef) -> _Shown:
+    """All parameter sets, or what has changed since a revision."""
+    from foldline.agent.preview_lines import diff_lines
+    from foldline.ide.prompts.actions import CompareSets, Diff
+    from foldline.ide.prompts.perform import perform
+    from foldline.ide.render.matrix import Matrix, matrix_lines
+    from foldline.ide.structuring import unstructured
+
+    action: Action[Any] = CompareSets() if options.matrix else Diff(revision=options.diff)
+    found = await perform(workspace, prompt, action)
+    status = NOTHING if isinstance(found, Matrix) and found.failed else FOUND
+    if options.json:
+        return _Shown(status, _plain(json_text(unstructured(found))))
+    width = console_of(sys.stdout).width if is_styled() else sys.maxsize
+    lines = matrix_lines(found, width) if options.matrix else diff_lines(found)
+    return _Shown(status, list(lines))
 
 
 def _made_up(answer: Answer) -> tuple[str, ...]:

@@ -339,7 +339,8 @@ export class PreviewPanel implements vscode.Disposable {
       case 'reset':
         return this.change('reset');
       case 'history':
-        return this.ask('history');
+      case 'matrix':
+        return this.ask(action.action);
       case 'diff':
         return this.ask('diff', { ...action, action: undefined });
       case 'peek':

@@ -8,6 +8,7 @@ import { BlockView, type Mode, type Part } from './block';
 import { Controls } from './controls';
 import { Costs } from './costs';
 import { button, element } from './dom';
+import { MatrixSheet } from './matrix';
 import {
   USER,
   costsSheet,
@@ -83,7 +84,9 @@ export class Page {
     output: element('div.sheet'),
     messages: element('div.sheet'),
     costs: element('div.sheet'),
+    matrix: element('div.sheet'),
   };
+  private readonly matrix = new MatrixSheet((action) => this.host.perform(action));
   private readonly foot = element('footer');
   private readonly inStep: InStep;
 
@@ -216,6 +219,8 @@ export class Page {
     this.tabs.label('output', 'Output', output !== null);
     this.tabs.label('messages', 'Messages', view.order.length > 0);
     this.tabs.label('costs', 'Costs', Boolean(view.tokens));
+    const sets = view.parameter_sets?.length ?? 0;
+    this.tabs.label('matrix', `Sets ${sets}`, sets > 1);
     this.draw();
     this.drawSheet();
     this.costs.show(this.blocks.all(), view);
@@ -273,6 +278,7 @@ export class Page {
         const all = this.sheets.costs.querySelector('details')?.open ?? false;
         return costsSheet(blocks, view, (id) => this.reach(id), all);
       },
+      matrix: () => this.matrix.show(view),
     };
     this.sheets[tab as keyof typeof this.sheets].replaceChildren(...(made[tab]?.() ?? []));
   }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 from foldline.backends.formatting.parts import note, plain
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import IdeError
-from foldline.ide.render.execution import execute, render
+from foldline.ide.render import execution
 from foldline.ide.render.render import Answer, Block, Render, Tokens
 
 if TYPE_CHECKING:
@@ -21,40 +23,38 @@ if TYPE_CHECKING:
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.workspace import Workspace
 
-NO_SET = "none"
 SECONDS = 60.0
 """The most that all sets of a prompt may take together."""
 MAX_NAME = 18
-STYLES = {"full": "", "summary": "", "disabled": "dim", "absent": "dim", "failed": "red"}
-LEGEND = "▸ summarized · - inside a summarized section · * not as in the first set"
+SUMS = {"tools": "Tools", "output": "Output schema", "total": "Total"}
+WORDS = {"summary": "▸ {}", "disabled": "off", "absent": "-", "failed": "failed"}
+STYLES = {"disabled": "dim", "absent": "dim", "failed": "red"}
+LEGEND = "▸ summarized · - below one that is off or summarized · * not as in the first set"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A section as one set shows it.
+    """A row with one set.
 
     Attributes:
-        shown: `full`, `summary`, `disabled`, `failed`, or `absent` where a summary stands for it.
-        tokens: Of its own text.
+        shown: `full`, `summary`, `disabled`, `failed`, or `absent` below a summary or what is off.
+        tokens: Of the section's own text.
         variant: Where a section looks alike in two sets, both have the same; the first set that
             can be rendered has 0.
+        words: The tokens, or why there are none, for people.
     """
 
     shown: str
     tokens: int
     variant: int
-
-    def __str__(self) -> str:
-        words = {"summary": f"▸ {self.tokens:,}", "disabled": "off", "absent": "-"}
-        shown = f"{self.tokens:,}" if self.shown == "full" else words.get(self.shown, self.shown)
-        return f"{shown}{'*' if self.variant else ' '}"
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixSection:
-    """A row: a section that some set has."""
+class MatrixRow:
+    """A section that some set has, or one without an `id`: the tools, the output, the total."""
 
-    id: str
+    id: str | None
     key: str
     title: str
     depth: int
@@ -62,7 +62,7 @@ class MatrixSection:
 
 @dataclass(frozen=True, slots=True)
 class MatrixSet:
-    """A column: a parameter set, with the sections in order and the tokens of a request.
+    """A column: a parameter set with a cell for each row, and the tokens of a request.
 
     It has no cells where the set can't be rendered, and `error` says why.
     """
@@ -77,15 +77,13 @@ class MatrixSet:
 class Matrix:
     """The parameter sets of a prompt by its sections: what each shows, and what it costs."""
 
-    sections: tuple[MatrixSection, ...]
+    rows: tuple[MatrixRow, ...]
     sets: tuple[MatrixSet, ...]
 
     @property
     def failed(self) -> bool:
-        """True if a set can't be rendered, or not all of its sections."""
-        return any(
-            one.error or any(cell.shown == "failed" for cell in one.cells) for one in self.sets
-        )
+        """True if a set can't be rendered, or one of its sections."""
+        return any(one.error or "failed" in [cell.shown for cell in one.cells] for one in self.sets)
 
     @property
     def text(self) -> str:
@@ -103,14 +101,15 @@ async def render_sets(
     Raises:
         IdeError: The sets aren't known, as the module fails.
     """
-    action = {"action": "sets"}
-    answer = await execute(workspace, target, replace(view, parameter_set=NO_SET), Answer, action)
+    none, action = replace(view, parameter_set="none"), {"action": "sets"}
+    answer = await execution.execute(workspace, target, none, Answer, action)
     found: dict[str, Render | str] = {}
     limit = asyncio.get_running_loop().time() + SECONDS
-    for name in [one.name for one in answer.parameter_sets] or [NO_SET]:
+    for name in [one.name for one in answer.parameter_sets] or ["none"]:
+        of_set = replace(view, parameter_set=name)
         try:
             async with asyncio.timeout_at(limit):
-                found[name] = await render(workspace, target, replace(view, parameter_set=name))
+                found[name] = await execution.render(workspace, target, of_set)
         except TimeoutError:
             found[name] = f"Not rendered: all sets together may take {SECONDS:g} s"
         except IdeError as error:
@@ -120,35 +119,39 @@ async def render_sets(
 
 def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
     """Put renders side by side, as `render_sets` returns them."""
+    rows: dict[str | None, MatrixRow] = {}
     order: list[str] = []
-    sections: dict[str, MatrixSection] = {}
-    blocks: dict[str, dict[str, Block]] = {}
-    for name, shown in renders.items():
-        blocks[name] = {} if isinstance(shown, str) else {one.id: one for one in shown.blocks}
+    used = {"total"}
+    for render in renders.values():
         place = 0
-        for block in blocks[name].values():
-            if block.id not in sections:
-                sections[block.id] = MatrixSection(block.id, block.key, block.title, block.depth)
+        for block in render.blocks if isinstance(render, Render) else ():
+            if block.id not in rows:
+                rows[block.id] = MatrixRow(block.id, block.key, block.title, block.depth)
                 order.insert(place, block.id)
             place = order.index(block.id) + 1
-    variants: dict[str, dict[tuple[str, str], int]] = {id_: {} for id_ in order}
+        tokens = render.tokens if isinstance(render, Render) else None
+        used |= {name for name in SUMS if getattr(tokens, name, 0)}
+    sums = [MatrixRow(None, key, title, 0) for key, title in SUMS.items() if key in used]
+    whole = (*(rows[id_] for id_ in order), *sums)
+    variants: dict[MatrixRow, dict[object, int]] = {row: {} for row in whole}
 
-    def cell(id_: str, block: Block | None) -> Cell:
-        shown, known = _shown(block), variants[id_]
-        # What divides it from the next section isn't its text.
-        text = block.text.strip() if block else ""
-        variant = known.setdefault((shown, text), len(known))
-        return Cell(shown, block.own_tokens if block else 0, variant)
+    def column(name: str, render: Render | str) -> MatrixSet:
+        if isinstance(render, str):
+            return MatrixSet(name, (), None, render)
+        blocks = {block.id: block for block in render.blocks}
+        mark = "" if render.tokens is None or render.tokens.exact else "~"
+        cells = []
+        for row, known in variants.items():
+            block = blocks.get(row.id or "")
+            how = "full" if row.id is None else _shown(block)
+            count = block.own_tokens if block else getattr(render.tokens, row.key, 0)
+            # What divides it from the next section isn't its text.
+            look = how, block.text.strip() if block else count
+            words = WORDS.get(how, "{}").format(f"{mark}{count:,}")
+            cells.append(Cell(how, count, known.setdefault(look, len(known)), words))
+        return MatrixSet(name, tuple(cells), render.tokens, None)
 
-    sets = (
-        MatrixSet(name, (), None, shown)
-        if isinstance(shown, str)
-        else MatrixSet(
-            name, tuple(cell(id_, blocks[name].get(id_)) for id_ in order), shown.tokens, None
-        )
-        for name, shown in renders.items()
-    )
-    return Matrix(tuple(sections[id_] for id_ in order), tuple(sets))
+    return Matrix(whole, tuple(column(name, render) for name, render in renders.items()))
 
 
 def _shown(block: Block | None) -> str:
@@ -159,29 +162,18 @@ def _shown(block: Block | None) -> str:
     return block.visibility.lower() if block.enabled else "disabled"
 
 
-def matrix_lines(matrix: Matrix, width: int | None = None) -> Iterator[Line]:
+def matrix_lines(matrix: Matrix, width: int = sys.maxsize) -> Iterator[Line]:
     """Yield the table; where a `width` can't hold all sets, as several tables."""
-    rows = list(_rows(matrix))
-    labels = max(_width(label) for (label, _), _ in rows)
-    if width is not None:
-        labels = min(labels, max(16, width // 3))
-    place = 0
-    while place < len(matrix.sets):
-        first, used, widths = place, labels, list[int]()
-        while place < len(matrix.sets):
-            column = max(_width(cells[place][0]) for _, cells in rows)
-            used += column + 2
-            if widths and width is not None and used > width:
-                break
-            widths.append(column)
-            place += 1
-        if first:
-            yield []
-        for (label, style), cells in rows:
-            line = [(_fit(label, labels), style)]
-            for (text, kind), column in zip(cells[first:place], widths, strict=True):
-                line.append((f"  {' ' * (column - _width(text))}{text}", kind))
-            yield line
+    labels = ["", *(f"{'  ' * row.depth}{visible(row.title or row.key)}" for row in matrix.rows)]
+    left = min(max(map(_width, labels)), max(16, width // 3))
+    columns = [_column(one, len(labels)) for one in matrix.sets]
+    while columns:
+        ends = accumulate((_width(column[0][0]) for column in columns), initial=left)
+        count = max(1, sum(end <= width for end in ends) - 1)
+        for place, label in enumerate(labels):
+            yield [(_fit(label, left), ""), *(column[place] for column in columns[:count])]
+        columns = columns[count:]
+        yield from ([],) if columns else ()
     for one in matrix.sets:
         if one.error is not None:
             yield [(f"{visible(one.name)}: ", "red"), (visible(one.error), "")]
@@ -189,40 +181,20 @@ def matrix_lines(matrix: Matrix, width: int | None = None) -> Iterator[Line]:
         yield note(LEGEND)
 
 
-def _rows(matrix: Matrix) -> Iterator[tuple[Part, list[Part]]]:
-    """Yield rows of a label and a cell for each set, each text with its style."""
-    names = [_fit(visible(one.name), MAX_NAME).strip() for one in matrix.sets]
-    yield ("section", "bold"), [(f"{name} ", "bold") for name in names]
-    for place, section in enumerate(matrix.sections):
-        cells = [one.cells[place] if one.cells else None for one in matrix.sets]
-        label = f"{'  ' * section.depth}{visible(section.title or section.key)}"
-        yield (
-            (label, ""),
-            [("", "") if cell is None else (str(cell), _style(cell)) for cell in cells],
-        )
-    for name in ("tools", "output"):
-        counts = [getattr(one.tokens, name, None) for one in matrix.sets]
-        if any(counts):
-            label = "output schema" if name == "output" else name
-            yield (label, ""), [("" if count is None else f"{count:,} ", "") for count in counts]
-    yield (
-        ("total", "bold"),
-        [
-            (f"{one.tokens.words[0].partition(' ')[0]} ", "bold")
-            if one.tokens
-            else ("failed ", "red")
-            for one in matrix.sets
-        ],
-    )
-
-
-def _style(cell: Cell) -> str:
-    return "yellow" if cell.variant and cell.shown != "failed" else STYLES[cell.shown]
+def _column(one: MatrixSet, length: int) -> list[Part]:
+    """The name of a set and its cells, all of one width."""
+    texts = [(f"{_fit(visible(one.name), MAX_NAME).strip()} ", "bold")]
+    for cell in one.cells:
+        style = "yellow" if cell.variant else ""
+        texts.append((f"{cell.words}{'*' if cell.variant else ' '}", STYLES.get(cell.shown, style)))
+    texts += [("", "")] * (length - len(texts))
+    width = max(_width(text) for text, _ in texts)
+    return [(f"  {' ' * (width - _width(text))}{text}", style) for text, style in texts]
 
 
 def _width(text: str) -> int:
     """The columns that a terminal needs for a text."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
 def _fit(text: str, columns: int) -> str:

@@ -855,10 +855,10 @@ var FieldView = class {
     this.field = field;
     this.actions = actions;
     const id = `value-${slot}.${field.name}`;
-    const [doc, problem] = [`${id}-doc`, `${id}-problem`];
-    this.input = inputOf(field, { id, "aria-describedby": `${doc} ${problem}` });
+    const [doc, problem2] = [`${id}-doc`, `${id}-problem`];
+    this.input = inputOf(field, { id, "aria-describedby": `${doc} ${problem2}` });
     this.input.addEventListener("change", () => this.commit());
-    this.problem = element("p.problem", { id: problem, role: "alert" });
+    this.problem = element("p.problem", { id: problem2, role: "alert" });
     this.problem.hidden = true;
     this.reset = button(
       "reset",
@@ -1378,6 +1378,125 @@ var ESTIMATED = "Estimated: install foldline[tokens] for exact counts.";
 var FROM_SOURCE = "Only running the prompt decides all of its text.";
 var EFFECTS = "Side effects of importing the module.";
 
+// src/webview/matrix.ts
+var MatrixSheet = class {
+  constructor(perform) {
+    this.perform = perform;
+  }
+  perform;
+  root = element("div.matrix");
+  difference = element("div", { "aria-live": "polite" });
+  outdated = element(
+    "span.row",
+    { role: "status" },
+    "The preview has changed since.",
+    button("", {}, () => void this.load(), "Evaluate Again")
+  );
+  first = "";
+  chosen = [];
+  seen = null;
+  /** Evaluates all sets the first time; later it says that something has changed. */
+  show(view) {
+    const isNew = this.seen === null;
+    this.outdated.hidden = isNew || this.seen === view;
+    this.seen = view;
+    if (isNew) {
+      void this.load();
+    }
+    return [this.root];
+  }
+  async load() {
+    const view = this.seen;
+    const sets = counted(view?.parameter_sets?.length ?? 0, "set");
+    this.root.replaceChildren(element("p.doc", { role: "status" }, `Rendering ${sets} …`));
+    try {
+      this.draw(await this.perform({ action: "matrix" }));
+      this.outdated.hidden = view === this.seen;
+    } catch (error) {
+      this.seen = null;
+      this.root.replaceChildren(problem(reasonOf(error)));
+    }
+  }
+  draw({ rows, sets }) {
+    this.chosen = [];
+    this.difference.replaceChildren();
+    this.first = sets.find(({ error }) => error === null)?.name ?? "";
+    const lines = rows.map((row, place) => {
+      const head = element("th", { scope: "row" }, row.title || row.key);
+      head.style.setProperty("--depth", String(row.depth));
+      const cells = sets.map(
+        ({ name, cells: cells2 }) => element("td", {}, cells2[place] && this.cell({ row, set: name }, cells2[place]))
+      );
+      const line = element("tr", {}, head, ...cells);
+      const variants = new Set(sets.flatMap(({ cells: cells2 }) => cells2[place]?.variant ?? []));
+      line.classList.toggle("same", variants.size === 1);
+      return line;
+    });
+    const names = ["Section", ...sets.map(({ name }) => name)];
+    const heads = names.map((name) => element("th", { scope: "col" }, name));
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, ...heads)),
+      element("tbody", {}, ...lines)
+    );
+    const only = element("input", { type: "checkbox" });
+    only.addEventListener("change", () => table.classList.toggle("differing", only.checked));
+    this.root.replaceChildren(
+      element("div.row", {}, element("label", {}, only, " Only what differs"), this.outdated),
+      element("div.sets", { tabindex: "0", role: "region", "aria-label": "All sets" }, table),
+      ...sets.flatMap(({ name, error }) => error === null ? [] : problem(`${name}: ${error}`)),
+      element("p.doc", {}, `${LEGEND2} Marked: not as in ${this.first}. ${HINT}`),
+      this.difference
+    );
+  }
+  cell(own, { words, shown, variant }) {
+    const { title, key } = own.row;
+    const about = variant > 0 ? `, not as in ${this.first}` : "";
+    const made = button(
+      `cell ${shown}${variant > 0 ? " differs" : ""}`,
+      { "aria-label": `${title || key}, ${own.set}: ${words}${about}`, "aria-pressed": "false" },
+      () => void this.choose(own, made),
+      words
+    );
+    return made;
+  }
+  async choose(own, pressed) {
+    const [before, more] = this.chosen;
+    const second = before?.row === own.row && before.set !== own.set && more === void 0;
+    const chosen = this.chosen = second ? [before, own] : [own];
+    if (!second) {
+      this.root.querySelectorAll(".cell").forEach((cell) => cell.setAttribute("aria-pressed", "false"));
+    }
+    pressed.setAttribute("aria-pressed", "true");
+    const from = second ? before.set : this.first;
+    const asked = { action: "diff", before_set: from, after_set: own.set };
+    const told = from === own.set ? element("p.doc", {}, `Press another cell of the row to compare it with ${from}.`) : await this.perform(asked).then(
+      (found) => differenceOf(found, own.row),
+      (error) => problem(reasonOf(error))
+    );
+    if (this.chosen === chosen) {
+      this.difference.replaceChildren(told);
+      this.difference.scrollIntoView({ block: "nearest" });
+    }
+  }
+};
+var LEGEND2 = "Tokens; ▸ is summarized, - is below a section that is off or summarized.";
+var HINT = "Press a cell to see how, or two in a row to compare them.";
+function problem(text) {
+  return element("p.problem", { role: "alert" }, text);
+}
+function differenceOf(found, { id, title, key }) {
+  const { before, after, changes, tokens } = found;
+  const own = changes.find((change2) => change2.id === id);
+  if (id !== null && own === void 0) {
+    return element("p.doc", {}, `${title || key}: the same text with ${before} and ${after}.`);
+  }
+  const words = `${before} → ${after}${own ? "" : `: ${tokens.words}`}`;
+  const part = own ? { changes: [own], unified: own.unified } : {};
+  return diffOf({ ...found, ...part, tokens: { ...tokens, words } });
+}
+
 // src/webview/sheets.ts
 var USER = "user";
 function roleOf(block) {
@@ -1743,8 +1862,10 @@ var Page = class {
     tools: element("div.sheet"),
     output: element("div.sheet"),
     messages: element("div.sheet"),
-    costs: element("div.sheet")
+    costs: element("div.sheet"),
+    matrix: element("div.sheet")
   };
+  matrix = new MatrixSheet((action) => this.host.perform(action));
   foot = element("footer");
   inStep;
   /** What the reader must know stays in view with the bar, however far down the text is. */
@@ -1804,6 +1925,8 @@ var Page = class {
     this.tabs.label("output", "Output", output !== null);
     this.tabs.label("messages", "Messages", view.order.length > 0);
     this.tabs.label("costs", "Costs", Boolean(view.tokens));
+    const sets = view.parameter_sets?.length ?? 0;
+    this.tabs.label("matrix", `Sets ${sets}`, sets > 1);
     this.draw();
     this.drawSheet();
     this.costs.show(this.blocks.all(), view);
@@ -1857,7 +1980,8 @@ var Page = class {
       costs: () => {
         const all = this.sheets.costs.querySelector("details")?.open ?? false;
         return costsSheet(blocks, view, (id) => this.reach(id), all);
-      }
+      },
+      matrix: () => this.matrix.show(view)
     };
     this.sheets[tab].replaceChildren(...made[tab]?.() ?? []);
   }
