@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -480,6 +481,49 @@ def test_a_section_is_opened_with_a_reason(nvim: Neovim) -> None:
     wait_for_text(nvim, "Refunds within")
     assert "Why: " in nvim.strings("return vim.tbl_map(function(a) return a.prompt end, asked)")
     nvim.command("FoldlineReset")
+
+
+def test_all_sets_are_a_table_whose_numbers_lead_to_the_difference(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("FoldlineMatrix")
+    nvim.wait("vim.api.nvim_buf_get_name(0) == 'foldline://triage sets'")
+    shown = nvim.strings("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+    heading, *rows = shown[: shown.index("")]
+    assert heading.split() == ["free_user", "team_user", "enterprise_user"]
+    assert rows[-1].startswith("Total")
+    assert shown[-1].endswith("* not as in free_user")
+    changed = [row for row in rows if row.endswith("*")]
+    assert rows[-1] in changed
+    assert len(changed) < len(rows)
+    # The cursor on the number of the last set in the first line that differs.
+    nvim.command(f"call cursor({rows.index(changed[0]) + 2}, 999)")
+    nvim.lua("vim.cmd.normal(vim.keycode('<CR>'))")
+    nvim.wait("vim.bo.syntax == 'diff'")
+    text = nvim.text("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')")
+    assert text.startswith("--- free_user\n+++ enterprise_user\n@@ ")
+    nvim.command("close")
+    same = next(number for number, row in enumerate(rows) if row not in changed)
+    nvim.command(f"call cursor({same + 2}, 999)")
+    nvim.lua("vim.cmd.normal(vim.keycode('<CR>'))")
+    nvim.wait("#notified > 0")
+    assert nvim.text("return notified[1]").endswith("with free_user and enterprise_user")
+    nvim.command("normal! gg0")
+    nvim.lua("vim.cmd.normal(vim.keycode('<CR>'))")
+    nvim.wait("#notified > 1")
+    assert "put the cursor on a number" in nvim.text("return notified[2]")
+
+
+def test_sets_are_compared_with_the_one_that_is_named(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("FoldlineMatrix team_user")
+    nvim.wait("vim.api.nvim_buf_get_name(0) == 'foldline://triage sets'")
+    shown = nvim.strings("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+    assert shown[-1].endswith("* not as in team_user")
+    assert re.fullmatch(r"Task +\d+\* +\d+ +\d+\*", shown[1])
+    nvim.command("close")
+    nvim.command("FoldlineMatrix nobody")
+    nvim.wait("#notified > 0")
+    assert "free_user: is rendered" in nvim.text("return notified[1]")
 
 
 def test_a_prompt_is_rendered_once_with_another_set(nvim: Neovim) -> None:

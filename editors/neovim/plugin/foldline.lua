@@ -115,6 +115,15 @@ end, {
   end,
 })
 
+command('Matrix', 'Show all parameter sets of the preview by its sections', function(args)
+  foldline.matrix(args.fargs[1], { mods = args.smods })
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_value(lead, 'set_names')
+  end,
+})
+
 command('Browse', 'Open the preview in a browser', function()
   foldline.browse()
 end)

@@ -178,6 +178,15 @@ function M.render(set, opts)
   end)
 end
 
+--- Shows all parameter sets of the preview by its sections.
+---@param base string? the set that others are compared with; the first one
+---@param opts { mods: table? }?
+function M.matrix(base, opts)
+  with_preview(function(preview)
+    require('foldline.matrix').show(preview, base, opts and opts.mods)
+  end)
+end
+
 --- Shows all prompts of the workspace with their tokens.
 ---@param opts { mods: table? }?
 function M.prompts(opts)
