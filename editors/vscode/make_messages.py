@@ -23,6 +23,7 @@ from foldline.ide.previews.state import PreviewState, Steps
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.render.diff import Comparison
 from foldline.ide.render.matrix import Matrix
+from foldline.ide.render.provenance import Occurrence, TextOrigin
 from foldline.ide.render.render import OpenedSections, SectionSummary, SectionText
 from foldline.ide.render.static import PromptTokens
 
@@ -37,6 +38,8 @@ ROOTS = (
     Matrix,
     Steps,
     PromptTokens,
+    TextOrigin,
+    Occurrence,
 )
 # What a worker and the library say in JSON of their own.
 OWN = {

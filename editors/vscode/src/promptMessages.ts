@@ -506,6 +506,38 @@ export interface PromptTokens {
   sections: SectionTokens[];
 }
 
+/** A place in the source. */
+export interface SourcePlace {
+  /** What is there, in words. */
+  what: string;
+  uri: string;
+  /** From 1. */
+  line: number;
+  /** From 1, in code points. */
+  column: number;
+  /** For editors; None where none is there. */
+  location: Location | null;
+  /** The lines around it: what is before it, the place itself, and what is behind it. */
+  excerpt: [string, string, string];
+}
+
+/** Where a character of a preview comes from. */
+export interface TextOrigin {
+  /** That, for people. */
+  words: string;
+  /** False if the places are only the nearest that are known. */
+  exact: boolean;
+  /** The nearest first; none if the source doesn't show the section. */
+  places: SourcePlace[];
+}
+
+/** A part of a block's text, in UTF-16 code units. */
+export interface Occurrence {
+  id: string;
+  start: number;
+  end: number;
+}
+
 /** What a user does in the page, or asks. */
 // prettier-ignore
 export type PromptAction =
@@ -521,5 +553,7 @@ export type PromptAction =
   | { action: 'reset' }
   | { action: 'history' }
   | { action: 'diff'; before?: number; after?: number; revision?: string; before_set?: string; after_set?: string }
+  | { action: 'origin'; key: string; offset?: number }
+  | { action: 'occurrences'; source?: string; line?: number; character?: number; size?: number }
   | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' }
   | { action: 'matrix' };

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.model import Span
 from foldline.ide.analysis.source_map import MappedText
 from foldline.prompts import EachSection, ExamplesSection
 from foldline.prompts.forms.templating import line_indent
@@ -106,6 +107,19 @@ def shown(written: MappedText) -> ShownText:
         found = ShownText(mapped, tuple(placeholders(mapped)))
         object.__setattr__(written, "shown", found)
     return found
+
+
+def parts(text: ShownText) -> Iterator[Placeholder | Span]:
+    """Yield the placeholders of a text, and the spans around them, in order."""
+    at = 0
+    for placeholder in text.placeholders:
+        if placeholder.name:
+            if placeholder.start > at:
+                yield Span(at, placeholder.start)
+            yield placeholder
+            at = placeholder.end
+    if at < len(text.mapped.text):
+        yield Span(at, len(text.mapped.text))
 
 
 def texts_of(section: SectionValue) -> Iterator[TemplateText]:

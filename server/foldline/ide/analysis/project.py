@@ -16,7 +16,7 @@ from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.module_analysis import Document, ModuleAnalysis, with_line_feeds
-from foldline.ide.analysis.source_map import MappedText, Run
+from foldline.ide.analysis.source_map import plain
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import LIBRARY
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from foldline.ide.analysis.scopes import ModuleScope
+    from foldline.ide.analysis.source_map import MappedText
 
 LIBRARY_WORD = LIBRARY.partition(".")[0]
 
@@ -263,8 +264,7 @@ class Project:
             text = read_text(file, PROMPT_MODULE_BYTES, root=self.root or folder, strict=True)
         except PathError:
             return None
-        plain = re.sub(r"\r\n?", "\n", text)
-        return MappedText(plain, (Run(0, len(plain), Anchor(file, 0, text), 0, len(text)),))
+        return plain(Anchor(file, 0, text))
 
     # Modules
 

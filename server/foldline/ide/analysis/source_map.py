@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.analysis.model import SourceSpan, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,6 +91,31 @@ class MappedText:
         high = last.source + (end - last.start) if last.exact else last.source + last.source_length
         begin = first.anchor.at(low)
         return SourceSpan(first.anchor.file, begin, max(begin, last.anchor.at(high)))
+
+    def written(self, offset: int) -> tuple[SourceSpan, str] | None:
+        """Return the source of a character: its location, and what certainly stands there.
+
+        None if it has none.
+        """
+        run = self._run_at(offset)
+        if run is None or offset >= run.start + run.length or not run.anchor.file:
+            return None
+        low, length = run.source, run.source_length
+        if run.exact:
+            low, length = low + offset - run.start, 1
+        place = SourceSpan(run.anchor.file, run.anchor.at(low), run.anchor.at(low + length))
+        return place, run.anchor.text[low : low + length]
+
+    def shown_from(self, place: SourceSpan) -> Iterator[Span]:
+        """Yield the parts of the text that come from a part of the source."""
+        for run in self.runs:
+            begin = run.anchor.at(run.source)
+            end = run.anchor.at(run.source + run.source_length)
+            low, high = max(place.start, begin), min(place.end, end)
+            is_edited = end - begin != run.source_length
+            if run.anchor.file == place.file and low < high and not is_edited:
+                inside = (low - begin, high - begin) if run.exact else (0, run.length)
+                yield Span(run.start + inside[0], run.start + inside[1])
 
     def file_at(self, offset: int) -> str:
         """Return the file of the character at an offset."""
@@ -182,6 +207,7 @@ class MappedText:
         return join(parts)
 
 
+DOLLARS = re.compile(r"(?P<literal>\$\$)")
 PERCENT = re.compile(
     r"(?P<literal>%%)|%(?:\(\w*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[a-zA-Z]"
 )
@@ -280,6 +306,13 @@ def decode(anchor: Anchor, literal: Literal) -> MappedText | None:
         decoder.add(shown.text, low, high, dynamic=True)
         start = high
     decoder.decode(token, start, end)
+    return MappedText("".join(decoder.parts), tuple(decoder.runs))
+
+
+def plain(anchor: Anchor) -> MappedText:
+    """Return the text of an anchor as Python reads it: each line ends with a line feed."""
+    decoder = _Decoder(anchor)
+    decoder.decode(_BREAK, 0, len(anchor.text))
     return MappedText("".join(decoder.parts), tuple(decoder.runs))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, get_origin
 
 from foldline.ide.analysis.instances import sentence
 from foldline.ide.analysis.params import EXAMPLE
-from foldline.ide.analysis.placeholders import Placeholder, shown
+from foldline.ide.analysis.placeholders import Placeholder, parts, shown
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     UNKNOWN,
@@ -79,19 +79,11 @@ def parts_of(section: SectionValue, role: str, text: MappedText) -> tuple[Part, 
 
 
 def _parts_of(_: SectionValue, text: MappedText) -> tuple[Part, ...]:
-    mapped, found = shown(text).mapped, shown(text).placeholders
-    parts: list[Part] = []
-    at = 0
-    for placeholder in found:
-        if not placeholder.name:
-            continue
-        if placeholder.start > at:
-            parts.append(_literal(mapped, at, placeholder.start))
-        parts.append(placeholder)
-        at = placeholder.end
-    if at < len(mapped.text):
-        parts.append(_literal(mapped, at, len(mapped.text)))
-    return tuple(parts)
+    made = shown(text)
+    return tuple(
+        part if isinstance(part, Placeholder) else _literal(made.mapped, *part)
+        for part in parts(made)
+    )
 
 
 def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:
@@ -161,13 +153,13 @@ class StaticLists:
         argument = section.arguments.get("items")
         value: Value = UNKNOWN if argument is None else argument.value
         if not isinstance(value, Text):
-            return _sequence(value), "items", SegmentKind.LITERAL
+            return sequence_of(value), "items", SegmentKind.LITERAL
         name = value.known
         if name is None:
             return None, "items", SegmentKind.PARAM
         held, bound = self._values.argument(section, name)
         kind = SegmentKind.PARAM if bound else SegmentKind.DEFAULT
-        return () if isinstance(held, Nothing) else _sequence(held), name, kind
+        return () if isinstance(held, Nothing) else sequence_of(held), name, kind
 
 
 def _text(
@@ -207,7 +199,7 @@ def _limit(section: SectionValue, name: str) -> int | None:
     return value if type(value) is int and value > 0 else _NO_LIMIT_KNOWN
 
 
-def _sequence(value: Value) -> Sequence[Value] | None:
+def sequence_of(value: Value) -> Sequence[Value] | None:
     if not isinstance(value, Items) or not value.complete or any(i.maybe for i in value.items):
         return None
     return [item.value for item in value.items]

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from foldline.ide.previews.session import RenderTicket, Watcher
     from foldline.ide.previews.state import PreviewState
     from foldline.ide.prompts.request import View
+    from foldline.ide.render.provenance import Provenance
     from foldline.ide.render.render import Block, Render
     from foldline.ide.resolve import PromptTarget
-    from foldline.ide.workspace import Workspace
+    from foldline.ide.snapshot import Snapshot
+    from foldline.ide.workspace import Result, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -131,6 +133,18 @@ class Previews:
         async with preview.turn:
             steps = change()
             return preview.state() if steps is preview.steps else await self._move(preview, steps)
+
+    async def provenance(self, preview: Preview, query: Callable[[Provenance], Result]) -> Result:
+        """The result of a query on where the characters come from that a preview shows."""
+        from foldline.ide.render.provenance import Provenance
+
+        def of(snapshot: Snapshot) -> Result:
+            return query(Provenance(self.workspace, preview.render, snapshot))
+
+        found = await self.workspace.query(preview.uri, of)
+        if found is None:
+            raise NoPrompt(f"{preview.uri} can't be read")
+        return found
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
         """Subscribe `watcher` to the states of a preview, with None at its end.

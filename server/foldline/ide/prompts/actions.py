@@ -27,12 +27,14 @@ from foldline.ide.render.render import (
     ToolAnswer,
 )
 from foldline.ide.resolve import find_prompt, resolve
+from foldline.ide.uris import file_of
 
 if TYPE_CHECKING:
     from foldline.ide.previews.previews import Previews
     from foldline.ide.prompts.request import PromptRef
     from foldline.ide.render.diff import Comparison, Side
     from foldline.ide.render.matrix import Matrix
+    from foldline.ide.render.provenance import Occurrence, TextOrigin
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.render.static_disclosure import StaticText
     from foldline.ide.resolve import PromptTarget
@@ -640,9 +642,47 @@ class History(Action[Steps], command="prompt.history", event="history", key="y")
         return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindOrigin(Action["TextOrigin"], command="prompt.origin", event="origin"):
+    """The place in the source that a character of a preview comes from.
+
+    For a value, it's the placeholder, then the value itself and its field. Where that isn't known,
+    it's the nearest place that is, and the answer says so.
+    """
+
+    section_key: Annotated[str | None, Doc("the section; the first one"), Role.KEY] = None
+    offset: Annotated[int, Doc("UTF-16 code units of its text before the character")] = 0
+
+    async def on_preview(self, previews: Previews, session_id: str | None) -> TextOrigin:
+        preview = previews.find(session_id)
+        blocks = [one for one in preview.render.blocks if self.section_key in (None, one.key)]
+        if not blocks:
+            raise ToolRefused(f"The preview shows no section {self.section_key!r}")
+        return await previews.provenance(preview, lambda made: made.origin(blocks[0], self.offset))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindOccurrences(
+    Action["tuple[Occurrence, ...]"], command="prompt.occurrences", event="occurrences"
+):
+    """The parts of a preview that come from characters of the source."""
+
+    source: Annotated[str | None, Doc("the URI of the document; that of the prompt")] = None
+    line: Annotated[int, Doc("the line of the first character, from 0")] = 0
+    character: Annotated[int, Doc("UTF-16 code units of the line before it")] = 0
+    size: Annotated[int, Doc("how many code points")] = 1
+
+    async def on_preview(
+        self, previews: Previews, session_id: str | None
+    ) -> tuple[Occurrence, ...]:
+        preview = previews.find(session_id)
+        file, *at = file_of(self.source or preview.uri), self.line, self.character, self.size
+        return await previews.provenance(preview, lambda made: tuple(made.occurrences(file, *at)))
+
+
 ACTIONS: tuple[type[Action[Any]], ...] = (
     *(Open, Close, Read, ChooseSet, SetValues, OpenChapter, CloseChapter, SetBudget),
-    *(Undo, Reset, History, Diff, Start, End, RenderPrompt, Summary, CallTool, Body, Tokens, Text),
-    CompareSets,
+    *(Undo, Reset, History, Diff, FindOrigin, FindOccurrences, Start, End, RenderPrompt, Summary),
+    *(CallTool, Body, Tokens, Text, CompareSets),
 )
 """All actions, in the order of the terminal's keys."""

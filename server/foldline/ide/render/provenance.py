@@ -1,0 +1,340 @@
+"""The source of each character that a preview shows, and the way back.
+
+A render has segments, and the source has the texts that they are made of, each character with its
+place. What has no equal in the source gets the nearest place that is known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.units import UTF16, from_units, units
+from foldline.ide.analysis.model import LineTable, SourceSpan, Span
+from foldline.ide.analysis.placeholders import Placeholder, parts, shown
+from foldline.ide.analysis.section_tree import sections_with_paths, span_of
+from foldline.ide.analysis.source_map import DOLLARS, MappedText
+from foldline.ide.analysis.static_lists import ParamValues, sequence_of
+from foldline.ide.analysis.values import LIST_KINDS, Dataclass, InstanceValue, Items, Text
+from foldline.ide.render.render import Location  # noqa: TC001  # Structuring looks it up.
+from foldline.ide.uris import uri_of_file
+from foldline.prompts.sections.examples import REASONING
+from foldline.prompts.sections.task import TASK_BLOCKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.render.render import Block, Render, Segment
+    from foldline.ide.snapshot import Snapshot
+    from foldline.ide.workspace import Workspace
+
+_AROUND = ("heading", "separator", "suffix")
+_FIELD = re.compile(r"(\w+)(?:\[(\d+)\]\.(\w+))?")
+_IN_SOURCE = ("bound", "default", "default_params")
+_LINES_AROUND = 2
+_MOST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A place in the source.
+
+    Attributes:
+        what: What is there, in words.
+        line: From 1.
+        column: From 1, in code points.
+        location: For editors; None where none is there.
+        excerpt: The lines around it: what is before it, the place itself, and what is behind it.
+    """
+
+    what: str
+    uri: str
+    line: int
+    column: int
+    location: Location | None
+    excerpt: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TextOrigin:
+    """Where a character of a preview comes from.
+
+    Attributes:
+        words: That, for people.
+        exact: False if the places are only the nearest that are known.
+        places: The nearest first; none if the source doesn't show the section.
+    """
+
+    words: str
+    exact: bool
+    places: tuple[SourcePlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A part of a block's text, in UTF-16 code units."""
+
+    id: str
+    start: int
+    end: int
+
+
+class _Source(NamedTuple):
+    """What a text is made of: another text, character by character, or a place as a whole."""
+
+    what: str
+    text: MappedText | None
+    place: SourceSpan | None = None
+
+
+class _Stretch(NamedTuple):
+    """A range of a block's text, and its sources, the nearest first."""
+
+    start: int
+    end: int
+    sources: tuple[_Source, ...]
+    exact: bool = True
+
+
+class Provenance:
+    """The sources of what a preview shows, in the documents as they are now."""
+
+    def __init__(self, workspace: Workspace, render: Render, snapshot: Snapshot) -> None:
+        self._render, self._read = render, snapshot.project.text
+        self._locate = partial(workspace.locate, snapshot)
+        self._sections: dict[tuple[str, ...], list[SectionValue]] = {}
+        for prompt in snapshot.analysis.prompts:
+            if prompt.name.id == render.name:
+                self._values = ParamValues(prompt.value)
+                for path, section in sections_with_paths(prompt.template):
+                    if section.kind != "chapter":
+                        self._sections.setdefault(path, []).append(section)
+
+    def origin(self, block: Block, unit: int) -> TextOrigin:
+        """Return where the character at a number of UTF-16 code units of a block comes from."""
+        at, exact = from_units(block.text, unit, UTF16), False
+        found: list[SourcePlace] = []
+        for start, end, sources, is_exact in self._stretches(block):
+            for what, text, whole in sources if start <= at < end else ():
+                written = whole if text is None else self._written(text, at - start)
+                if place := self._place(what, written):
+                    exact = is_exact if not found else exact
+                    found.append(place)
+        if not found:
+            nodes = [span_of(one.node) for one in self._sections.get(block.path, ())[:1]]
+            found += filter(None, [self._place(f"section {block.key}", node) for node in nodes])
+        words = "; ".join(place.what for place in found) or "the source doesn't show this section"
+        return TextOrigin(words if exact else f"not exactly known: {words}", exact, tuple(found))
+
+    def occurrences(self, file: str, line: int, character: int, size: int) -> Iterator[Occurrence]:
+        """Yield the parts of the blocks that come from a part of a file, in order.
+
+        Args:
+            file: The path.
+            line: The line of its first character, from 0.
+            character: The UTF-16 code units before it in the line.
+            size: How many code points it has.
+        """
+        source = self._read(file) or ""
+        lines = LineTable(source)
+        start = lines.offset(line, from_units(lines.line(line), character, UTF16))
+        place = SourceSpan(file, start, start + size)
+        for block in self._render.blocks:
+            spans: set[Span] = set()
+            for low, high, sources, is_exact in self._stretches(block):
+                for _, text, whole in sources:
+                    if text is not None:
+                        spans |= {Span(low + a, low + b) for a, b in text.shown_from(place)}
+                    elif whole is not None and is_exact and low < high and _overlap(whole, place):
+                        spans.add(Span(low, high))
+            for span in sorted(spans):
+                before, end = (units(block.text[:offset], UTF16) for offset in span)
+                yield Occurrence(block.id, before, end)
+
+    def _stretches(self, block: Block) -> Iterator[_Stretch]:
+        """Yield the ranges of a block's text whose source is known."""
+        role, at, index = "summary" if block.is_summarized else "template", 0, 0
+        laid = [(_laid(one, role, block), one) for one in self._sections.get(block.path, ())]
+        if not laid:
+            return
+        # Sections that exclude each other can have one path.
+        pieces, section = max(laid, key=lambda made: len(made[0]))
+        what, title, argument = f"{role} of {block.key}", section.text("title"), section.given(role)
+        for segment in block.segments:
+            start, at = at, at + len(segment.text)
+            piece = pieces.get(id(segment))
+            if segment.kind == "heading" and title is not None:
+                title = title.strip()
+                if segment.text.endswith(title.text):
+                    source = _Source(f"title of {block.key}", title)
+                    yield _Stretch(at - len(title.text), at, (source,))
+            elif segment.field is not None:
+                name, number, inner = _names(segment.field, section)
+                index = index if number is None else int(number)
+                own, others = self._held(section, block.key, name, index, inner)
+                first = []
+                if isinstance(piece, Placeholder) and piece.file:
+                    written = piece.mapped.text[piece.start : piece.end]
+                    first = [_Source(f"placeholder {written}", None, piece.source)]
+                if own is not None and segment.text.count(own.text) == 1:
+                    low = start + segment.text.index(own.text)
+                    value = _Source(f"value of {inner or name}", own)
+                    yield _Stretch(start, low, (*first, *others))
+                    yield _Stretch(low, low + len(own.text), (*first, value, *others))
+                    start = low + len(own.text)
+                yield _Stretch(start, at, (*first, *others))
+            elif isinstance(piece, MappedText):
+                yield from _literal(piece, segment.text, start, what)
+            elif segment.kind not in _AROUND and argument is not None:
+                computed = _Source(what, None, span_of(argument.node))
+                yield _Stretch(start, at, (computed,), exact=False)
+
+    def _held(
+        self, section: SectionValue, key: str, name: str, index: int, inner: str
+    ) -> tuple[MappedText | None, list[_Source]]:
+        """Return the text that a field holds, if the source tells, and the field's other places."""
+        items, params, value = section.given("items"), section.params, None
+        others: list[_Source] = []
+        if inner and items is not None and isinstance(items.value, Items):
+            value = items.value
+        elif isinstance(params, Dataclass) and (field := params.field(name)) is not None:
+            given = self._given(params.name, key, name)
+            if given.get("source") in _IN_SOURCE:
+                self._values.enter(key)
+                value, _ = self._values.argument(section, name)
+            elif (place := self._line_of(given, params.name, name)) is not None:
+                others.append(_Source(f"value of {name}", None, place))
+            if field.name is not None:
+                others.append(_Source(f"field {params.name}.{name}", None, span_of(field.name)))
+        if inner:
+            held = (value is not None and sequence_of(value)) or ()
+            item = held[index] if index < len(held) else None
+            argument = item.arguments.get(inner) if isinstance(item, InstanceValue) else None
+            value = None if argument is None else argument.value
+            if argument is not None and not isinstance(value, Text):
+                others.insert(0, _Source(f"value of {inner}", None, span_of(argument.node)))
+        return (value.mapped if isinstance(value, Text) and value.known else None), others
+
+    def _given(self, kind: str, key: str, name: str) -> Mapping[str, Any]:
+        """Return where the value of a field comes from, as the worker says."""
+        kinds = [one for one in self._render.parameters if one.type == kind]
+        own = [one for one in kinds if one.section == key] or kinds
+        fields = (field for one in own[:1] for field in one.fields if field.name == name)
+        return next((field.origin for field in fields if field.origin), {"source": "bound"})
+
+    def _line_of(self, given: Mapping[str, Any], kind: str, name: str) -> SourceSpan | None:
+        """Return the line of a file that gives a field's value, or the file's beginning."""
+        source = self._read(given["file"]) if given.get("file") else None
+        if source is None:
+            return None
+        lines = LineTable(source)
+        # The table of TOML; a JSON file's is known if it's the only one.
+        table = max(source.find(f"[sets.{given.get('name')}.{kind}]"), source.find(f"[{kind}]"))
+        key = re.compile(rf"(?<![\w.]){name}\b[\"']?\s*[=:]")
+        keys = [found.start() for found in key.finditer(source, max(table, 0))]
+        is_known = keys and (table >= 0 or len(keys) == 1)
+        at = keys[0] if is_known else lines.offset((given.get("line") or 1) - 1, 0)
+        return SourceSpan(given["file"], at, at + len(lines.line(lines.position(at).line)))
+
+    def _written(self, text: MappedText, offset: int) -> SourceSpan | None:
+        """Return the place of a character; None if something else stands there by now."""
+        place, written = text.written(offset) or (None, "")
+        source = self._read(place.file) if place is not None else None
+        if place is None or source is None or source[place.start : place.end] != written:
+            return None
+        return place
+
+    def _place(self, what: str, place: SourceSpan | None) -> SourcePlace | None:
+        source = self._read(place.file) if place is not None and place.file else None
+        if place is None or source is None:
+            return None
+        lines = LineTable(source)
+        line, column = lines.position(place.start)
+        last = min(lines.position(place.end).line + _LINES_AROUND, line + _MOST_LINES)
+        first, end = lines.starts[max(0, line - _LINES_AROUND)], lines.offset(last + 1, 0)
+        middle = min(place.end, end)
+        excerpt = source[first : place.start], source[place.start : middle], source[middle:end]
+        where = f"{what}, {Path(place.file).name}:{line + 1}:{column + 1}"
+        return SourcePlace(
+            where, uri_of_file(place.file), line + 1, column + 1, self._locate(place), excerpt
+        )
+
+
+def _names(field: str, section: SectionValue) -> tuple[str, str | None, str]:
+    """Return the field of a value, and if that holds items, the number and the field of one."""
+    if field in TASK_BLOCKS:
+        return TASK_BLOCKS[field].field, None, ""
+    if field == REASONING:
+        return section.known("items") or "", None, "reasoning"
+    match = _FIELD.fullmatch(field)
+    return (match[1], match[2], match[3] or "") if match is not None else (field, None, "")
+
+
+def _laid(section: SectionValue, role: str, block: Block) -> dict[int, Placeholder | MappedText]:
+    """Return the piece of the section's texts that each segment shows, by the segment's id."""
+
+    def pieces(name: str) -> Iterator[Placeholder | MappedText]:
+        written = section.text(name)
+        for made in () if written is None else (shown(written),):
+            for part in parts(made):
+                is_span = not isinstance(part, Placeholder)
+                yield made.mapped.slice(*part).formatted(DOLLARS) if is_span else part
+
+    found: dict[int, Placeholder | MappedText] = {}
+    body = [segment for segment in block.segments if segment.kind not in _AROUND]
+    own = list(pieces(role))
+    if role == "template" and section.kind in LIST_KINDS:
+        # The template comes again for each item, a note of what is left out comes last.
+        separator, note = section.text("separator"), list(pieces("more"))
+        own += [] if separator is None else [separator]
+        around = (
+            [list(pieces("empty")), note] if len(note) <= len(body) else [list(pieces("empty"))]
+        )
+        for rows in around:
+            last = body[len(body) - len(rows) :]
+            if rows and all(map(_fits, rows, last)):
+                found |= zip(map(id, last), rows, strict=True)
+    at = 0
+    for segment in body:
+        for number in range(at, at + len(own)) if id(segment) not in found else ():
+            piece = own[number % len(own)]
+            if _fits(piece, segment):
+                found[id(segment)], at = piece, number % len(own) + 1
+                break
+    return found
+
+
+def _fits(piece: Placeholder | MappedText, segment: Segment) -> bool:
+    if isinstance(piece, Placeholder):
+        return segment.field is not None and segment.field.rpartition(".")[2] == piece.name
+    return segment.field is None and _ends(piece, segment.text) is not None
+
+
+def _ends(text: MappedText, shown: str) -> tuple[int, int] | None:
+    """Return how much both begin and end with; code makes what is between."""
+    made = [run for run in text.runs if run.dynamic]
+    if not made or text.text == shown:
+        return (len(shown), 0) if text.text == shown else None
+    head, tail = made[0].start, len(text.text) - made[-1].start - made[-1].length
+    fits = shown.startswith(text.text[:head]) and shown.endswith(text.text[len(text.text) - tail :])
+    return (head, tail) if fits and head + tail <= len(shown) else None
+
+
+def _literal(text: MappedText, shown: str, start: int, what: str) -> Iterator[_Stretch]:
+    """Yield the stretches of a literal text, and of the code in it."""
+    head, tail = _ends(text, shown) or (0, 0)
+    size, end = len(text.text), start + len(shown)
+    middle = text.slice(head, size - tail)
+    yield _Stretch(start, start + head, (_Source(what, text.slice(0, head)),))
+    code = _Source(f"code in the {what}", None, middle.place(0, size - tail - head))
+    yield _Stretch(start + head, end - tail, (code,), exact=False)
+    yield _Stretch(end - tail, end, (_Source(what, text.slice(size - tail, size)),))
+
+
+def _overlap(one: SourceSpan, other: SourceSpan) -> bool:
+    return one.file == other.file and one.start < other.end and other.start < one.end
