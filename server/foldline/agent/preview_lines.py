@@ -79,9 +79,8 @@ def _more(block: Block, plan: Mapping[str, Any] | None) -> str:
     costs = block.tokens
     if costs is None:
         return ""
-    gain = cost_texts.gain_of(block)
-    if gain is not None:
-        return f"  {cost_texts.if_opened(gain, plan)}"
+    if costs.if_opened is not None:
+        return f"  {cost_texts.if_opened(costs.if_opened, plan)}"
     return f"  {costs.subtree:,} in all" if costs.subtree != block.own_tokens else ""
 
 

@@ -67,35 +67,25 @@ def read_again(cost: IfOpened, plan: Mapping[str, Any]) -> int:
 
 
 def section_cost(
-    own: int,
+    block: Block,
     counter: TokenCounter,
     *,
-    below: int | None = None,
-    gain: IfOpened | None = None,
     plan: Mapping[str, Any] | None = None,
     certain: bool = True,
 ) -> str:
     """Return a section's cost: `94 tokens`, `52 tokens, 97 in all`, `59 tokens, +269 if opened`.
 
-    Args:
-        own: The tokens of its own text.
-        counter: The counter that counted them.
-        below: The tokens with those of the sections below it.
-        gain: What opening it costs; None if it isn't summarized, or if that isn't known.
-        plan: The prompt's cache plan, as in `if_opened`.
-        certain: Whether running the prompt gives the text that was counted.
+    With the prompt's cache `plan`, it says what opening it costs. It's `certain` if running the
+    prompt gives what was counted.
     """
-    parts = [tokens(own, counter, certain=certain)]
-    if below is not None and below != own:
-        parts += [f"{counter.format(below, certain=certain)} in all"]
-    if gain is not None:
-        parts += [if_opened(gain, plan, exact=counter.exact and certain)]
+    found = block.tokens
+    assert found is not None
+    parts = [tokens(found.own, counter, certain=certain)]
+    if found.subtree != found.own:
+        parts += [f"{counter.format(found.subtree, certain=certain)} in all"]
+    if plan is not None and found.if_opened is not None:
+        parts += [if_opened(found.if_opened, plan, exact=counter.exact and certain)]
     return ", ".join(parts)
-
-
-def gain_of(block: Block) -> IfOpened | None:
-    """Return what opening a section costs; None if it isn't summarized, or can't be opened."""
-    return None if block.tokens is None else block.tokens.if_opened
 
 
 def totals(

@@ -37,7 +37,7 @@ from foldline.prompts.sections.composition import compose
 from foldline.prompts.sections.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
@@ -77,9 +77,17 @@ def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> Fi
     return FieldType(own, known, shows)
 
 
-def hint_of(evaluator: Evaluator, annotation: Expression, scope: Scope) -> tuple[object, bool]:
-    """Return the type that an annotation means, and True if all of it is known."""
-    hints = _Hints(evaluator, annotation, scope)
+def hint_of(
+    evaluator: Evaluator,
+    annotation: Expression,
+    scope: Scope,
+    of_dataclass: Callable[[ClassValue], object],
+) -> tuple[object, bool]:
+    """Return the type that an annotation means, and True if all of it is known.
+
+    `of_dataclass` makes the types of the workspace's dataclasses in it.
+    """
+    hints = _Hints(evaluator, annotation, scope, of_dataclass)
     hint = hints.of(evaluator.value(annotation, scope))
     return hint, hints.known and not hints.names
 
@@ -121,8 +129,15 @@ class _Hints:
         problem: The first form that can't be made.
     """
 
-    def __init__(self, evaluator: Evaluator, annotation: Expression, scope: Scope) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        annotation: Expression,
+        scope: Scope,
+        of_dataclass: Callable[[ClassValue], object] | None = None,
+    ) -> None:
         self.known = self.certain = True
+        self._of_dataclass = of_dataclass
         self.names = False
         self.problem = ""
         self._evaluator = evaluator
@@ -240,6 +255,8 @@ class _Hints:
             self.known = self.known and kind != OWN_ENUM
             return _stand_in(name, kind)
         shape = self._shape(value, 0)
+        if shape == "dataclass" and self._of_dataclass is not None:
+            return self._of_dataclass(value)
         return Unresolved if not shape else _stand_in(name, shape)
 
     def _shape(self, value: ClassValue, depth: int) -> str:

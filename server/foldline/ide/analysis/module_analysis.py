@@ -14,7 +14,7 @@ from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
 from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of
-from foldline.ide.analysis.static_render import rendered, summarized_blocks
+from foldline.ide.analysis.static_render import rendered
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -45,16 +45,15 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     ToolValue,
     Value,
-    kept,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
     from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.static_render import StaticRender, SummarizedBlock
+    from foldline.ide.analysis.static_render import StaticRender
     from foldline.ide.analysis.syntax import Anchor
     from foldline.ide.analysis.top_level import Parsed, TopLevel
 
@@ -110,15 +109,6 @@ class PromptFacts:
     def render(self) -> StaticRender:
         """The prompt's text with its summaries folded, from its source alone."""
         return rendered(self.value)
-
-    @property
-    def summarized(self) -> Mapping[tuple[str, ...], SummarizedBlock]:
-        """The summarized blocks of that render, by path."""
-        return summarized_blocks(self.value)
-
-    def summarized_section(self, key: str) -> SummarizedBlock | None:
-        """Return one of these blocks by its dotted path."""
-        return kept(self.value, "summarized by key", _by_key).get(key)
 
     @property
     def template(self) -> TemplateValue:
@@ -246,10 +236,6 @@ class ModuleAnalysis:
 
 
 Made = SectionValue | TemplateValue | ToolValue | PromptValue
-
-
-def _by_key(value: TemplateValue | PromptValue) -> dict[str, SummarizedBlock]:
-    return {".".join(path): found for path, found in summarized_blocks(value).items()}
 
 
 def expressions(node: Expression) -> tuple[Expression, ...]:

@@ -153,25 +153,6 @@ def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
     return kept(prompt, "render", render)
 
 
-def summarized_blocks(
-    prompt: TemplateValue | PromptValue,
-) -> Mapping[tuple[str, ...], SummarizedBlock]:
-    """Return the summarized blocks of a prompt by path; computed once in its value's lifetime."""
-    return kept(prompt, "summarized", _summarized_blocks)
-
-
-def _summarized_blocks(
-    prompt: TemplateValue | PromptValue,
-) -> Mapping[tuple[str, ...], SummarizedBlock]:
-    blocks = rendered(prompt).blocks
-    folded = [block for block in blocks if block.visibility is Visibility.SUMMARY]
-    opened = render_opened(prompt, folded)
-    return {
-        block.path: SummarizedBlock(block, inside)
-        for block, inside in zip(folded, opened, strict=True)
-    }
-
-
 def render_opened(
     prompt: TemplateValue | PromptValue,
     blocks: Iterable[StaticBlock],

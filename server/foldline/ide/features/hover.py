@@ -12,7 +12,7 @@ from foldline.ide.analysis.static_render import summarized_sections
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.completion import description_of
 from foldline.ide.features.keys import field_at, key_at, placeholder_at, sections_at
-from foldline.ide.render.static_request import costed
+from foldline.ide.render.static_request import StaticRequest, costed
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan
@@ -117,7 +117,7 @@ def _section_hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter)
 
 def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCounter) -> str:
     lines = [
-        _in_prompt(prompt, block.path, counter)
+        _in_prompt(prompt, block, counter)
         for prompt in analysis.prompts
         for block in prompt.render.blocks
         if block.section.node is section.node
@@ -140,28 +140,22 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
     return "\n\n".join(parts)
 
 
-def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> str:
-    block = prompt.render.block(path)
-    assert block is not None
-    request = costed(prompt, counter)
-    certain = block.exact and request.openings.get(path, True)
-    tokens = request.block(path).tokens
-    assert tokens is not None
-    gain = tokens.if_opened
-    opened_by = "" if gain is None else f" by `{block.opened_by}`"
-    cost = cost_texts.section_cost(
-        tokens.own,
-        counter,
-        below=tokens.subtree,
-        gain=gain,
-        plan=request.render.cache,
-        certain=certain,
-    )
-    about = cost_texts.approximation(counter, certain=certain)
+def _in_prompt(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> str:
+    key = ".".join(block.path)
+    cost, about = _cost(costed(prompt, counter), key, counter)
+    opened_by = f" by `{block.opened_by}`" if " if opened" in cost else ""
     return (
-        f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: {_SHOWN[block.visibility]}, "
+        f"- `{prompt.name.id}` {block.number}. `{key}`: {_SHOWN[block.visibility]}, "
         f"{cost}{opened_by}{about and f'. {about}'}"
     )
+
+
+def _cost(request: StaticRequest, key: str, counter: TokenCounter) -> tuple[str, str]:
+    """Return a section's cost, and what `~` means in it."""
+    block = next(block for block in request.render.blocks if block.key == key)
+    certain = request.certain[block.path]
+    cost = cost_texts.section_cost(block, counter, plan=request.render.cache, certain=certain)
+    return cost, cost_texts.approximation(counter, certain=certain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,31 +208,20 @@ def title(
     Without the counts, if the file doesn't have the prompt or the section any more.
     """
     prompt = analysis.prompt(name)
+    request = None if prompt is None else costed(prompt, counter)
     if section_key is not None:
-        found = prompt.summarized_section(section_key) if prompt is not None else None
-        if prompt is None or found is None:
+        folded = () if request is None else request.render.blocks
+        if request is None or not any(b.is_summarized and b.key == section_key for b in folded):
             return LensTitle("Open")
-        return _opening_title(prompt, found.block, counter)
-    if prompt is None or not prompt.render.blocks:
+        cost, about = _cost(request, section_key, counter)
+        return LensTitle(f"Open · {cost}", about)
+    if request is None or not request.render.blocks:
         return LensTitle("Preview")
-    request = costed(prompt, counter)
     total = request.render.tokens.total if request.render.tokens else 0
     parts = ["Preview", cost_texts.tokens(total, counter, certain=request.exact)]
     if summarized := sum(block.is_summarized for block in request.render.blocks):
         parts.append(f"{summarized} {cost_texts.SUMMARIZED}")
     return LensTitle(" · ".join(parts), cost_texts.approximation(counter, certain=request.exact))
-
-
-def _opening_title(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> LensTitle:
-    request = costed(prompt, counter)
-    certain = block.exact and request.openings.get(block.path, True)
-    tokens = request.block(block.path).tokens
-    assert tokens is not None
-    plan = request.render.cache
-    cost = cost_texts.section_cost(
-        tokens.own, counter, gain=tokens.if_opened, plan=plan, certain=certain
-    )
-    return LensTitle(f"Open · {cost}", cost_texts.approximation(counter, certain=certain))
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
@@ -255,10 +238,7 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            below = counted.tokens.subtree if counted.tokens else None
-            cost = cost_texts.section_cost(
-                counted.own_tokens, counter, below=below, certain=block.exact
-            )
+            cost = cost_texts.section_cost(counted, counter, certain=block.exact)
             number = numbers.get(block.path)
             summarized = block.visibility is Visibility.SUMMARY
             about = cost_texts.approximation(counter, certain=block.exact)

@@ -121,25 +121,12 @@ class RenderedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedBlock:
-    """A block that a prompt shows once a section is open; see `Block`."""
-
-    path: tuple[str, ...]
-    role: str
-    segments: tuple[Segment, ...]
-    stability: str
-
-    @property
-    def text(self) -> str:
-        return "".join([segment.text for segment in self.segments])
-
-
-@dataclass(frozen=True, slots=True)
 class Replaced:
-    """The blocks in place of the one of this id, and of those below it."""
+    """The blocks in place of those from `start` to `end`."""
 
-    id: str
-    blocks: tuple[OpenedBlock, ...]
+    start: int
+    end: int
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)

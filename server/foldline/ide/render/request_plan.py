@@ -23,7 +23,7 @@ from foldline.prompts.cache.cache_plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from foldline.ide.render.render import Block, OpenedBlock, Opening, Render
+    from foldline.ide.render.render import Block, Opening, Render
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan
 
@@ -37,19 +37,17 @@ class Request:
 
     def __init__(self, render: Render, counter: TokenCounter) -> None:
         self._render, self._counter = render, counter
-        self._tools = {tool.name: tool for tool in render.tools}
-        self._places = {block.id: place for place, block in enumerate(render.blocks)}
         self.spans = [] if render.output is None else [span_of_schema(render.output.schema)]
         stability = _STABILITIES[render.tools_stability]
         self.spans += [
             UncountedSpan(TOOLS, None, (), 0, 0, sent(tool), stability) for tool in render.tools
         ]
-        # Where the spans and the text of each block begin.
-        self._first, self._starts = [len(self.spans)], [0]
+        # Where the spans of each block begin.
+        self._first, start = [len(self.spans)], 0
         for block in render.blocks:
-            self.spans += _spans(block, self._starts[-1])
+            self.spans += _spans(block, start)
             self._first.append(len(self.spans))
-            self._starts.append(self._starts[-1] + len(block.text))
+            start += len(block.text)
 
     @cached_property
     def plan(self) -> CachePlan:
@@ -62,14 +60,12 @@ class Request:
 
     def if_opened(self, opening: Opening, own: Sequence[int]) -> IfOpened:
         """Return what the request costs more once a section is open; `own` is by block."""
-        count, text = self._counter.count, 0
-        for part in opening.parts:
-            start, end = self._replaced(part.id)
-            text += sum(count(block.text) for block in part.blocks) - sum(own[start:end])
-        costs = {tool.name: tool.tokens or 0 for tool in self._render.tools}
-        added = {tool.name: count(sent(tool)) for tool in opening.added}
-        tools = sum(added.get(name, 0) or costs[name] for name in opening.tools)
-        tools -= sum(costs.values())
+        count = self._counter.count
+        text = sum(count(block.text) for part in opening.parts for block in part.blocks)
+        text -= sum(sum(own[part.start : part.end]) for part in opening.parts)
+        before = {tool.name: tool.tokens or 0 for tool in self._render.tools}
+        costs = before | {tool.name: count(sent(tool)) for tool in opening.added}
+        tools = sum(costs[name] for name in opening.tools) - sum(before.values())
         return IfOpened(text, tools, text + tools, self._kept(opening))
 
     def _kept(self, opening: Opening) -> int | None:
@@ -80,24 +76,13 @@ class Request:
         if not opening.parts:
             return self.plan.kept_before(len(self.spans), None)
         part = opening.parts[0]
-        start, end = self._replaced(part.id)
-        offset, new = self._starts[start], list[UncountedSpan]()
-        for block in part.blocks:
-            new += _spans(block, offset)
-            offset += len(block.text)
-        first, behind = self._first[start], islice(self.spans, self._first[end], None)
+        new = chain.from_iterable(_spans(block, 0) for block in part.blocks)
+        behind = islice(self.spans, self._first[part.end], None)
+        first = self._first[part.start]
         return self.plan.kept_before(*common_beginning(self.spans, chain(new, behind), first))
 
-    def _replaced(self, id_: str) -> tuple[int, int]:
-        """Return where the block of this id, and those below it, begin and end."""
-        start = self._places[id_]
-        end, blocks = start + 1, self._render.blocks
-        while end < len(blocks) and blocks[end].id.startswith(f"{id_}/"):
-            end += 1
-        return start, end
 
-
-def _spans(block: Block | OpenedBlock, start: int) -> Iterator[UncountedSpan]:
+def _spans(block: Block, start: int) -> Iterator[UncountedSpan]:
     found = BlockStability(
         _STABILITIES[block.stability],
         tuple([_STABILITIES[segment.stability] for segment in block.segments]),

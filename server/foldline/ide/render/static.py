@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
-from foldline.ide import cost_texts
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import STATIC, Block, IfOpened, Render
 from foldline.ide.render.token_costs import with_costs
@@ -132,12 +131,12 @@ def section_tokens(blocks: Sequence[Block]) -> tuple[SectionTokens, ...]:
             block.number,
             block.title,
             block.visibility,
-            block.own_tokens,
-            block.tokens.subtree if block.tokens else 0,
-            cost_texts.gain_of(block),
+            block.tokens.own,
+            block.tokens.subtree,
+            block.tokens.if_opened,
         )
         for block in blocks
-        if block.enabled
+        if block.enabled and block.tokens is not None
     )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import MISSING, dataclass, make_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.field_types import hint_of
 from foldline.ide.analysis.model import Visibility
@@ -27,7 +27,6 @@ from foldline.ide.prompts.request import IN_EDITOR
 from foldline.ide.render.render import (
     STATIC,
     Block,
-    OpenedBlock,
     Opening,
     Output,
     Render,
@@ -36,16 +35,10 @@ from foldline.ide.render.render import (
     Segment,
 )
 from foldline.ide.render.token_costs import with_costs
-from foldline.prompts import (
-    MarkdownSection,
-    PromptTemplate,
-    SectionVisibility,
-    Tool,
-    ToolContext,
-    ToolResult,
-)
-from foldline.prompts.disclosure.disclosure import build_expansion_instructions
+from foldline.prompts import PromptTemplate
+from foldline.prompts.disclosure.disclosure import build_expansion_instructions, disclosure_tools
 from foldline.prompts.errors import PromptError
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.output.schema import schema_of
 from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.sections.task import TASK_BLOCKS
@@ -58,15 +51,10 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import StaticBlock
+    from foldline.ide.analysis.syntax import ClassDefinition
     from foldline.ide.analysis.values import TemplateValue, Value
     from foldline.ide.token_counter import TokenCounter
 
-_NO_PARAMETERS = {
-    "type": "object",
-    "properties": {},
-    "required": [],
-    "additionalProperties": False,
-}
 _UNKNOWN = make_dataclass("Unknown", ())
 
 
@@ -78,18 +66,13 @@ class StaticRequest:
         render: The prompt; `costed` has counted its tokens.
         exact: True if running the prompt gives this very request.
         is_partial: True if running it gives more text.
-        openings: The sections of which the source shows what opening them changes, with True if
-            that is certain.
+        certain: For each section, True if running the prompt gives what is said of its cost.
     """
 
     render: Render
     exact: bool
     is_partial: bool
-    openings: Mapping[tuple[str, ...], bool]
-
-    def block(self, path: tuple[str, ...]) -> Block:
-        """The first block of that path."""
-        return next(block for block in self.render.blocks if block.path == path)
+    certain: Mapping[tuple[str, ...], bool]
 
 
 def costed(prompt: PromptFacts, counter: TokenCounter) -> StaticRequest:
@@ -110,64 +93,64 @@ def request_of(
     """Return the request of a prompt, its tokens not counted yet."""
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     shown = render(prompt, overrides)
-    folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
-    behind = {
-        block.path: SummarizedBlock(block, opened)
-        for block, opened in zip(folded, render_opened(prompt, folded, overrides), strict=True)
-    }
-    definitions = _Definitions(evaluator)
-    tools = definitions.of(shown.blocks)
-    names = {tool.name for tool in tools}
-    tooled = [block for block in shown.blocks if block.opened_by or block.section.tools.items]
-    tasks = [
-        block
-        for block in shown.blocks
+    summarized = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
+    behind = render_opened(prompt, summarized, overrides)
+    source = _Source(evaluator)
+    tools = source.tools(shown.blocks)
+    tasks = {
+        place: block
+        for place, block in enumerate(shown.blocks)
         if isinstance(prompt, PromptValue) and block.section.kind == "task"
-    ]
-    openings = {}
-    for path, one in behind.items():
-        if not one.is_known:
-            continue
-        after = definitions.of(
-            inner for block in tooled for inner in (one.opened if block is one.block else [block])
-        )
-        changed = {path: tuple(map(_opened, one.opened))}
-        for task in tasks:
-            if task.path[: len(path)] != path and path[: len(task.path)] != task.path:
-                below = [b for b in shown.blocks if b.path[: len(task.path)] == task.path][1:]
-                changed[task.path] = (_told(task, path), *map(_opened, below))
-        openings[path] = Opening(
-            tuple(
-                Replaced("/".join(block.path), changed[block.path])
-                for block in shown.blocks
-                if block.path in changed
-            ),
-            tuple(tool.name for tool in after),
-            tuple(tool for tool in after if tool.name not in names),
-        )
-    output, known = _output(template, evaluator)
-    known = known and definitions.known and shown.exact
+    }
+    blocks: list[Block] = []
+    sure: list[bool] = []
+    times = Counter[tuple[str, ...]]()
+    for place, block in enumerate(shown.blocks):
+        times[block.path] += 1
+        made = _block(block)
+        if times[block.path] > 1:
+            # While typing, two sections may have the same key.
+            made = replace(made, id=f"{made.id}~{times[block.path]}")
+        folded = SummarizedBlock(block, next(behind) if block.visibility == "SUMMARY" else ())
+        if folded.opened and folded.is_known:
+            after = source.tools(
+                [*shown.blocks[:place], *folded.opened, *shown.blocks[place + 1 :]]
+            )
+            told = _told(block.path)
+            changed = {task: [_block(tasks[task], told)] for task in tasks}
+            changed[place] = [*map(_block, folded.opened)]
+            opening = Opening(
+                tuple(Replaced(at, at + 1, tuple(new)) for at, new in sorted(changed.items())),
+                tuple(tool.name for tool in after),
+                tuple(tool for tool in after if tool not in tools),
+            )
+            made = replace(made, opening=opening)
+        blocks.append(made)
+        # Only running the code tells which tasks are bound.
+        sure.append(block.exact and (made.opening is None or (folded.exact and not tasks)))
+    output = source.output(template)
+    exact = source.known and shown.exact
     return StaticRequest(
         Render(
             name="",
             text=shown.text,
-            blocks=_with_own_ids(
-                replace(_block(block), opening=openings.get(block.path)) for block in shown.blocks
-            ),
+            blocks=tuple(blocks),
             tools=tools,
             output=output,
             fidelity=STATIC,
             certain=shown.certain,
         ),
-        known,
+        exact,
         shown.is_partial,
-        # Only running the code tells which tasks are bound.
-        {path: known and not tasks and behind[path].exact for path in openings},
+        {
+            block.path: certain and (exact or block.opening is None)
+            for block, certain in zip(blocks, sure, strict=True)
+        },
     )
 
 
-class _Definitions:
-    """The definitions of tools, as far as the source shows them.
+class _Source:
+    """Tools and types as far as the source shows them.
 
     Attributes:
         known: True if all those that were asked for are certainly right.
@@ -176,120 +159,111 @@ class _Definitions:
     def __init__(self, evaluator: Evaluator) -> None:
         self.known = True
         self._evaluator = evaluator
-        self._found: dict[int, RenderedTool] = {}
+        self._tools: dict[int, RenderedTool] = {}
+        self._around: list[ClassDefinition] = []
 
-    def of(self, blocks: Iterable[StaticBlock]) -> tuple[RenderedTool, ...]:
+    def tools(self, blocks: Iterable[StaticBlock]) -> tuple[RenderedTool, ...]:
         """Return the tools that a request with these blocks has."""
         own: list[RenderedTool] = []
         names: set[str | None] = set()
         for block in blocks:
             names.add(block.opened_by)
+            tools = block.section.tools
             if block.visibility is Visibility.SUMMARY:
                 continue
-            tools = block.section.tools
             self.known = self.known and tools.complete
             for item in tools.items:
                 self.known = self.known and not item.maybe and isinstance(item.value, ToolValue)
                 if isinstance(item.value, ToolValue):
                     own.append(self._tool(item.value))
-        return (*own, *(tool for name, tool in _disclosing().items() if name in names))
+        return (*own, *(tool for tool in _disclosing() if tool.name in names))
+
+    def output(self, template: TemplateValue) -> Output | None:
+        """Return the schema that a template asks for."""
+        kind = None if template.output is None else self._type(template.output)
+        self.known = self.known and not (
+            template.opaque or "allow_extra_keys" in template.arguments
+        )
+        try:
+            output = declared_output(kind, allow_extra_keys=False)
+        except PromptError:
+            self.known, output = False, None
+        if output is None:
+            return None
+        return Output(output.output_type.__name__, output.container, output.schema)
 
     def _tool(self, tool: ToolValue) -> RenderedTool:
-        if id(tool) not in self._found:
+        if id(tool) not in self._tools:
             argument = tool.arguments.get("description")
             told = argument.value.known if argument and isinstance(argument.value, Text) else None
-            schema: Mapping[str, object] = _NO_PARAMETERS
-            if not isinstance(tool.params, Nothing):
-                kind, known = _stand_in(self._evaluator, tool.params)
-                self.known = self.known and known
-                schema = schema_of(kind)
-            self.known = (
-                self.known and None not in (told, tool.name) and not tool.arguments.get("examples")
+            if None in (told, tool.name) or tool.arguments.get("examples"):
+                self.known = False
+            kind = None if tool.params is None else self._type(tool.params)
+            schema = schema_of(_UNKNOWN if kind is None else kind)
+            self._tools[id(tool)] = RenderedTool(tool.name or "", told or "", schema)
+        return self._tools[id(tool)]
+
+    def _type(self, value: Value) -> object:
+        """Return a type with the schema of a dataclass, or of a list of one."""
+        match value:
+            case Nothing():
+                return None
+            case ClassValue():
+                return self._dataclass(value)
+            case Specialised(origin=External(dotted="builtins.list"), arguments=(item, *_)):
+                return list[self._type(item)]  # type: ignore[misc]  # Built at run time.
+        self.known = False
+        return self._type(value.origin) if isinstance(value, Specialised) else _UNKNOWN
+
+    def _dataclass(self, value: ClassValue) -> type:
+        """Return a dataclass with the schema of one in the source; its fields may hold others."""
+        found = dataclass_of(self._evaluator, value)
+        if value.definition in self._around:
+            self.known = False  # A type that holds itself.
+            return _UNKNOWN
+        self._around.append(value.definition)
+        fields = []
+        known = found.complete and found.is_dataclass is True and not found.model
+        for field in found.fields:
+            hint, sure = (
+                (str, False)
+                if field.hint is None
+                else hint_of(self._evaluator, *field.hint, self._dataclass)
             )
-            self._found[id(tool)] = RenderedTool(tool.name or "", told or "", schema)
-        return self._found[id(tool)]
+            try:
+                schema_of(hint)
+            except PromptError:
+                hint, sure = str, False
+            known = known and sure
+            about = {"description": field.description} if field.description else {}
+            default = None if field.has_default else MISSING
+            fields.append((field.id, hint, dataclasses.field(default=default, metadata=about)))
+        self._around.pop()
+        self.known = self.known and known
+        return make_dataclass(found.name, fields, kw_only=True)
 
 
 @cache
-def _disclosing() -> Mapping[str, RenderedTool]:
-    """The library's own tools, by name, in the order in which they are sent."""
+def _disclosing() -> tuple[RenderedTool, ...]:
+    """The library's own tools, in the order in which they are sent."""
+    source = PromptTemplate[None](ns="a", key="a", sections=[]).render()._source  # noqa: SLF001
+    assert source is not None
+    return tuple(
+        RenderedTool(tool.name, described(tool), parameters_schema(tool))
+        for tool in disclosure_tools(source, [], also=(OPEN_SECTIONS, READ_SECTION))
+    )
 
-    def handler(params: None, *, context: ToolContext) -> ToolResult[str]:
-        raise NotImplementedError
 
-    tool = Tool[None, str](name="a", description="A tool.", handler=handler)
-    sections = [
-        MarkdownSection[None](
-            title="A",
-            key=key,
-            template="",
-            summary="A",
-            visibility=SectionVisibility.SUMMARY,
-            tools=tools,
-        )
-        for key, tools in (("a", [tool]), ("b", []))
+def _block(block: StaticBlock, told: Segment | None = None) -> Block:
+    """Return a block, that of a task with what it's told when a section is opened."""
+    stability = block_stability(block)
+    segments = [
+        Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
+        for segment, own in zip(block.segments, stability.segments, strict=True)
     ]
-    rendered = PromptTemplate[None](ns="a", key="a", sections=sections).render()
-    return {
-        one.name: RenderedTool(one.name, described(one), parameters_schema(one))
-        for one in rendered.tools
-    }
-
-
-def _output(template: TemplateValue, evaluator: Evaluator) -> tuple[Output | None, bool]:
-    """Return the schema that a template asks for, and True if it's certainly right."""
-    if template.output is None or isinstance(template.output, Nothing):
-        return None, not template.opaque
-    kind, known = _stand_in(evaluator, template.output)
-    try:
-        output = declared_output(kind, allow_extra_keys=False)
-    except PromptError:
-        return None, False
-    if output is None:
-        return None, False
-    known = known and "allow_extra_keys" not in template.arguments
-    return Output(output.output_type.__name__, output.container, output.schema), known
-
-
-def _stand_in(evaluator: Evaluator, value: Value | None) -> tuple[object, bool]:
-    """Return a type with the schema of a dataclass, or of a list of one; True if it's certain."""
-    if isinstance(value, Specialised):
-        is_list = isinstance(value.origin, External) and value.origin.dotted == "builtins.list"
-        if is_list and value.arguments:
-            item, known = _stand_in(evaluator, value.arguments[0])
-            return cast("object", list[item]), known  # type: ignore[valid-type]  # Built at run time.
-        return _stand_in(evaluator, value.origin)[0], False
-    if not isinstance(value, ClassValue):
-        return _UNKNOWN, False
-    found = dataclass_of(evaluator, value)
-    known = found.complete and found.is_dataclass is True and not found.model
-    fields = []
-    for field in found.fields:
-        hint, sure = (str, False) if field.hint is None else hint_of(evaluator, *field.hint)
-        try:
-            schema_of(hint)
-        except PromptError:
-            hint, sure = str, False
-        known = known and sure
-        about = {"description": field.description} if field.description else {}
-        default = None if field.has_default else MISSING
-        fields.append((field.id, hint, dataclasses.field(default=default, metadata=about)))
-    return make_dataclass(found.name, fields, kw_only=True), known
-
-
-def _with_own_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Return the blocks with an id each: while typing, two sections may have the same key."""
-    seen: Counter[str] = Counter()
-    made = []
-    for block in blocks:
-        seen[block.id] += 1
-        times = seen[block.id]
-        made.append(block if times == 1 else replace(block, id=f"{block.id}~{times}"))
-    return tuple(made)
-
-
-def _block(block: StaticBlock) -> Block:
-    opened = _opened(block)
+    if told is not None:
+        # Behind the heading and the blank line after it.
+        segments.insert(2 * (segments[0].kind == "heading"), told)
     return Block(
         id="/".join(block.path),
         path=block.path,
@@ -299,32 +273,14 @@ def _block(block: StaticBlock) -> Block:
         depth=block.depth,
         visibility=block.visibility,
         enabled=True,
-        text=block.text,
-        segments=opened.segments,
-        role=opened.role,
-        stability=opened.stability,
+        text="".join(segment.text for segment in segments),
+        segments=tuple(segments),
+        role=block.role.value,
+        stability=stability.presence.name.lower(),
     )
 
 
-def _told(task: StaticBlock, path: tuple[str, ...]) -> OpenedBlock:
-    """Return a task's block once it's told that a section was opened."""
+def _told(path: tuple[str, ...]) -> Segment:
+    """Return what tasks are told once a section is opened."""
     instructions = build_expansion_instructions((".".join(path),), IN_EDITOR)
-    text = TASK_BLOCKS["_expansion_block"].text(instructions, ENGLISH)
-    block = _opened(task)
-    # Behind the heading and the blank line after it.
-    place = 2 * (block.segments[0].kind == "heading")
-    told = Segment("derived", text, None)
-    return replace(block, segments=(*block.segments[:place], told, *block.segments[place:]))
-
-
-def _opened(block: StaticBlock) -> OpenedBlock:
-    stability = block_stability(block)
-    return OpenedBlock(
-        block.path,
-        block.role.value,
-        tuple(
-            Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
-            for segment, own in zip(block.segments, stability.segments, strict=True)
-        ),
-        stability.presence.name.lower(),
-    )
+    return Segment("derived", TASK_BLOCKS["_expansion_block"].text(instructions, ENGLISH), None)

@@ -18,13 +18,7 @@ from foldline.ide.token_counter import token_counter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from foldline.ide.render.render import (
-        Block,
-        Location,
-        Output,
-        Render,
-        RenderedTool,
-    )
+    from foldline.ide.render.render import Block, Location, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -60,27 +54,16 @@ def with_costs(
         if last is None or not last.is_of(block, tokens, location):
             last = replace(block, opening=None, tokens=tokens, location=location)
         blocks.append(last)
+    text, of_tools = sum(own), sum(tool.tokens or 0 for tool in tools)
+    of_output = 0 if render.output is None else counter.count(json.dumps(render.output.schema))
+    total = text + of_tools + of_output
+    words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain)
     return replace(
         render,
         blocks=tuple(blocks),
         cache=request.plan.to_json(),
-        tokens=_of_request(sum(own), tools, render.output, counter, certain=certain),
+        tokens=Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact, words),
     )
-
-
-def _of_request(
-    text: int,
-    tools: Sequence[RenderedTool],
-    output: Output | None,
-    counter: TokenCounter,
-    *,
-    certain: bool,
-) -> Tokens:
-    of_tools = sum(counter.count(sent(tool)) for tool in tools)
-    of_output = 0 if output is None else counter.count(json.dumps(output.schema))
-    total = text + of_tools + of_output
-    words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain)
-    return Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact, words)
 
 
 def subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from foldline.prompts import Block, RenderedPrompt, SectionVisibility, Segment, SegmentKind, Task
 from foldline.prompts.cache.cache_plan import stability_of_all
@@ -21,14 +21,6 @@ from foldline.prompts.tool_calls import described, parameters_schema
 FULL = SectionVisibility.FULL
 
 Path = tuple[str, ...]
-
-
-class _Part(NamedTuple):
-    """The blocks in place of those from `start` to `end`."""
-
-    start: int
-    end: int
-    blocks: Sequence[Block]
 
 
 class Openings:
@@ -60,16 +52,13 @@ class Openings:
             for place, block in enumerate(blocks)
             if block.path not in failed and self._is_told(block.path)
         ]
-        # The blocks that concern the tools.
-        self._tooled = [
-            (place, block)
-            for place, block in enumerate(blocks)
-            if block.opened_by or self._tools(block)
-        ]
 
-    def stability(self) -> str:
-        """How often the list of tools changes."""
-        return self._stability([block for _, block in self._tooled])
+    def stability(self, blocks: Sequence[Block] | None = None) -> str:
+        """How often the list of tools changes, by default that of the render itself."""
+        owners = (block for block in blocks or self._blocks if self._tools(block))
+        return stability_of_all(
+            self._rendered.stability_of(block).presence for block in owners
+        ).name.lower()
 
     def of(self, place: int) -> dict[str, object] | None:
         """Return what opening the block at `place` changes; None if it can't be shown open."""
@@ -81,18 +70,18 @@ class Openings:
 
     def _opening(self, opened: int) -> dict[str, object]:
         source = self._pass(self._blocks[opened])
-        parts: list[_Part] = []
-        for place in sorted({opened, *self._tasks}):
-            if not parts or place >= parts[-1].end:
-                parts.append(self._part(source, place))
-        tooled = [
-            (place, block)
-            for place, block in self._tooled
-            if not any(part.start <= place < part.end for part in parts)
-        ]
-        tooled += [(part.start, block) for part in parts for block in part.blocks]
-        tooled.sort(key=lambda item: item[0])
-        shown = [block for _, block in tooled]
+        parts: list[dict[str, object]] = []
+        shown: list[Block] = []
+        end = 0
+        for start in sorted({opened, *self._tasks}):
+            if start < end:
+                continue
+            shown += self._blocks[end:start]
+            end, blocks = self._part(source, start)
+            shown += blocks
+            if [b.segments for b in blocks] != [b.segments for b in self._blocks[start:end]]:
+                parts.append({"start": start, "end": end, "blocks": [*map(self._written, blocks)]})
+        shown += self._blocks[end:]
         own = [
             tool
             for block in shown
@@ -101,30 +90,24 @@ class Openings:
         ]
         names = {block.opened_by for block in shown if block.opened_by}
         tools = [*own, *disclosure_tools(self._source, [], also=names)]
+        added = [tool for tool in tools if tool.name not in self._names]
         return {
-            "parts": [
-                {"id": "/".join(self._blocks[start].path), "blocks": [*map(self._sent, blocks)]}
-                for start, end, blocks in parts
-                if [b.segments for b in blocks] != [b.segments for b in self._blocks[start:end]]
-            ],
+            "parts": parts,
             "tools": [tool.name for tool in tools],
-            "added": [
-                tool_json(tool, self._rendered) for tool in tools if tool.name not in self._names
-            ],
-            "stability": self._stability(shown),
+            "added": [tool_json(tool, self._rendered) for tool in added],
+            "stability": self.stability(shown),
         }
 
     def _pass(self, block: Block) -> RenderPass:
         """Return a render with the section open, and the tasks told so."""
-        source, wording = self._source, self._source.plan.wording
-        told = build_expansion_instructions((block.dotted_key,), self._reason, wording)
+        source, bound = self._source, self._source.bindings
+        told = build_expansion_instructions((block.dotted_key,), self._reason, source.plan.wording)
 
         def instructed(value: object) -> object:
             if isinstance(value, Task):
                 return replace(value, expansion_instructions=told)
             return value
 
-        bound = source.bindings
         return RenderPass(
             source.plan,
             replace(
@@ -137,37 +120,26 @@ class Openings:
             session_overrides=source.session_overrides,
         )
 
-    def _part(self, source: RenderPass, start: int) -> _Part:
+    def _part(self, source: RenderPass, start: int) -> tuple[int, Sequence[Block]]:
+        """Return the end of the section at `start`, and the blocks in its place."""
         path, end = self._blocks[start].path, start + 1
         while end < len(self._blocks) and self._blocks[end].path[: len(path)] == path:
             end += 1
         node = source.plan.by_path[path]
         pieces = source.pieces([node])
-        if end > self._last:
-            return _Part(start, end, assemble(pieces)[1])
-        # A blank line separates them from what follows.
-        follows = Piece(node, True, FULL, [Segment(SegmentKind.LITERAL, ".")])
-        return _Part(start, end, assemble([*pieces, follows])[1][:-1])
-
-    def _sent(self, block: Block) -> dict[str, object]:
-        written = self._written(block)
-        return {name: written[name] for name in ("path", "role", "segments", "stability")}
-
-    def _stability(self, blocks: Sequence[Block]) -> str:
-        owners = (block for block in blocks if self._tools(block))
-        found = (self._rendered.stability_of(block).presence for block in owners)
-        return stability_of_all(found).name.lower()
+        count = len(pieces)
+        if end <= self._last:
+            # A blank line separates them from what follows.
+            pieces.append(Piece(node, True, FULL, [Segment(SegmentKind.LITERAL, ".")]))
+        return end, assemble(pieces)[1][:count]
 
     def _tools(self, block: Block) -> Sequence[Tool[object, object]]:
         return self._source.plan.by_path[block.path].section.tools
 
     def _is_told(self, path: Path) -> bool:
         """Return True if a section shows a task that is bound."""
-        node, bound = self._source.plan.by_path[path], self._source.bindings
-        value = bound.by_section.get(node.dotted)
-        if value is None and node.params_type is not None:
-            value = bound.by_type.get(node.params_type)
-        return isinstance(value, Task)
+        value, bound = self._source.params(self._source.plan.by_path[path])
+        return bound and isinstance(value, Task)
 
 
 def tool_json(tool: Tool[object, object], rendered: RenderedPrompt[Any]) -> dict[str, object]:
