@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
-from foldline.ide.render.static import section_tokens
 from foldline.ide.render.static_request import costed
 from foldline.ide.structuring import unstructure
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from foldline.agent.scan import Scan
     from foldline.backends.formatting.parts import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.render.render import Tokens
-    from foldline.ide.render.static import SectionTokens
+    from foldline.ide.render.render import Block, Render, Tokens
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -39,9 +37,8 @@ class PromptCount:
     file: str
     name: str
     prompt: str
-    tokens: Tokens
+    render: Render
     certain: bool
-    sections: tuple[SectionTokens, ...]
     lower_bound: bool = False
     undecided: tuple[str, ...] = ()
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
@@ -51,6 +48,17 @@ class PromptCount:
     def identity(self) -> str:
         """The prompt's name in baselines."""
         return f"{self.file}:{self.name}"
+
+    @property
+    def tokens(self) -> Tokens:
+        """What the request costs."""
+        assert self.render.tokens is not None
+        return self.render.tokens
+
+    @property
+    def sections(self) -> list[Block]:
+        """The sections that the request has."""
+        return [block for block in self.render.blocks if block.enabled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,6 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
     for analysis in found.analyses():
         for prompt in analysis.prompts:
             request = costed(prompt, counter)
-            assert request.render.tokens is not None
             template = prompt.template
             counts.append(
                 (
@@ -80,9 +87,8 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         file=found.relative(analysis.file),
                         name=prompt.name.id,
                         prompt=f"{template.text('ns')}/{template.text('key')}",
-                        tokens=request.render.tokens,
+                        render=request.render,
                         certain=request.exact,
-                        sections=section_tokens(request.render.blocks),
                         lower_bound=request.is_partial,
                         undecided=prompt.render.undecided,
                     ),
@@ -111,21 +117,11 @@ async def executed(
             file = root / count.file
             prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
             render = with_costs(await perform(workspace, prompt, RenderPrompt()), counter)
-            assert render.tokens is not None
             made_up = {name.rpartition(".")[2] for name in render.generated}
             shown = (part.field for one in render.blocks for part in one.segments)
-            certain, sections = made_up.isdisjoint(shown), section_tokens(render.blocks)
-            found.append(
-                replace(
-                    count,
-                    tokens=render.tokens,
-                    certain=certain,
-                    sections=sections,
-                    lower_bound=False,
-                    undecided=(),
-                    executed=True,
-                )
-            )
+            certain = made_up.isdisjoint(shown)
+            one = PromptCount(count.file, count.name, count.prompt, render, certain, executed=True)
+            found.append(one)
     finally:
         await workspace.stop(STOP_SECONDS)
     return found
@@ -163,15 +159,15 @@ def table_lines(
             if tokens:
                 shown = counter.format(tokens, certain=count.certain)
                 yield [(f"{shown:>9}    ", "cyan"), (name, "dim")]
-        for section, inner in _down_to(count.sections, depth):
-            opened = f"  {cost_texts.SUMMARIZED}" if section.visibility == "SUMMARY" else ""
+        for section, tokens, inner in _down_to(count.sections, depth):
+            opened = f"  {cost_texts.SUMMARIZED}" if section.is_summarized else ""
             if section.if_opened is not None:
                 exact = counter.exact and count.certain
                 opened += f", {cost_texts.if_opened(section.if_opened, exact=exact)}"
             inside = f"  with {inner} inside" if inner else ""
             indent = "  " * section.key.count(".")
             yield [
-                (f"{counter.format(section.tokens):>9}    ", "cyan"),
+                (f"{counter.format(tokens):>9}    ", "cyan"),
                 (visible(f"{indent}{section.number}. {section.title}"), ""),
                 (opened + inside, "dim"),
             ]
@@ -189,17 +185,15 @@ def table_lines(
         yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
 
 
-def _down_to(
-    sections: Sequence[SectionTokens], depth: int | None
-) -> Iterator[tuple[SectionTokens, int]]:
-    """Yield the sections down to a depth, each with the number of those counted with it."""
+def _down_to(sections: Sequence[Block], depth: int | None) -> Iterator[tuple[Block, int, int]]:
+    """Yield the sections down to a depth, their tokens, and how many are counted with them."""
     for section in sections:
         level = len(section.path)
         if depth is None or level < depth:
-            yield section, 0
-        elif level == depth:
+            yield section, section.own_tokens, 0
+        elif level == depth and section.tokens is not None:
             below = sum(one.path[:level] == section.path for one in sections) - 1
-            yield replace(section, tokens=section.subtree), below
+            yield section, section.tokens.subtree, below
 
 
 def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter) -> str:
@@ -218,7 +212,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
                 section.key: {
                     "number": section.number,
                     "title": section.title,
-                    "tokens": section.tokens,
+                    "tokens": section.own_tokens,
                     "if_opened": unstructure(section.if_opened),
                 }
                 for section in count.sections

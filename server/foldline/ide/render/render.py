@@ -193,6 +193,11 @@ class Block:
         return self.tokens.own if self.tokens is not None else 0
 
     @property
+    def if_opened(self) -> IfOpened | None:
+        """What opening it costs, if that is counted."""
+        return self.tokens.if_opened if self.tokens is not None else None
+
+    @property
     def is_summarized(self) -> bool:
         """True if it shows a summary that can be opened."""
         return self.enabled and self.visibility == "SUMMARY"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
-from foldline.ide.render.render import STATIC, Block, IfOpened, Render
+from foldline.ide.render.render import STATIC, IfOpened, Render
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
@@ -116,28 +116,23 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             tokens.output,
             snapshot.options.token_budget,
             found.is_partial,
-            section_tokens(found.render.blocks),
+            tuple(
+                SectionTokens(
+                    block.key,
+                    block.path,
+                    block.number,
+                    block.title,
+                    block.visibility,
+                    block.tokens.own,
+                    block.tokens.subtree,
+                    block.tokens.if_opened,
+                )
+                for block in found.render.blocks
+                if block.tokens is not None
+            ),
         )
 
     return await query_prompt(workspace, target, query)
-
-
-def section_tokens(blocks: Sequence[Block]) -> tuple[SectionTokens, ...]:
-    """The tokens of sections, and what opening each of them costs."""
-    return tuple(
-        SectionTokens(
-            block.key,
-            block.path,
-            block.number,
-            block.title,
-            block.visibility,
-            block.tokens.own,
-            block.tokens.subtree,
-            block.tokens.if_opened,
-        )
-        for block in blocks
-        if block.enabled and block.tokens is not None
-    )
 
 
 async def query_prompt(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.model import Visibility
 from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.render.static import query_prompt
 from foldline.prompts import errors
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
     from foldline.prompts.layout.layout import Place
-
-    _Query = Callable[[PromptFacts], "StaticText"]
 
 Path = tuple[str, ...]
 
@@ -56,39 +55,38 @@ async def open_statically(
         Untrusted: Only running the code shows them.
     """
 
-    def query(prompt: PromptFacts) -> StaticText:
+    def opened(disclosure: _Disclosure) -> Sequence[Path]:
         from foldline.prompts.disclosure.disclosure import check_request
 
-        disclosure = _Disclosure(prompt, view)
         check_request(section_keys, reason, disclosure.summarized())
-        return disclosure.text(disclosure.expand(section_keys))
+        return disclosure.expand(section_keys)
 
-    return await _query(workspace, target, query)
+    return await _text(workspace, target, view, opened)
 
 
 async def read_statically(
     workspace: Workspace, target: PromptTarget, view: View, section_key: str | None
 ) -> StaticText:
-    """Return the text that `read_section` reads.
+    """Return the text that `read_section` reads; it raises what `open_statically` does."""
 
-    Raises:
-        ToolRefused: It can't be read; the sentences are the library's.
-        Untrusted: Only running the code shows it.
-    """
-
-    def query(prompt: PromptFacts) -> StaticText:
-        disclosure = _Disclosure(prompt, view)
+    def read(disclosure: _Disclosure) -> Sequence[Path]:
         key = next(iter(disclosure.summarized()), "") if section_key is None else section_key
         disclosure.check([key])
-        return disclosure.text([disclosure.places[key].path])
+        return [disclosure.places[key].path]
 
-    return await _query(workspace, target, query)
+    return await _text(workspace, target, view, read)
 
 
-async def _query(workspace: Workspace, target: PromptTarget, query: _Query) -> StaticText:
+async def _text(
+    workspace: Workspace,
+    target: PromptTarget,
+    view: View,
+    chosen: Callable[[_Disclosure], Sequence[Path]],
+) -> StaticText:
     def run(_: Snapshot, prompt: PromptFacts) -> StaticText:
         try:
-            return query(prompt)
+            disclosure = _Disclosure(prompt, view)
+            return disclosure.text(chosen(disclosure))
         except errors.ToolValidationError as error:
             raise ToolRefused(str(error), near=list(error.near)) from error
 
@@ -115,10 +113,10 @@ class _Disclosure:
         """Open sections and the summaries around them; returns the outermost paths."""
         self.check(keys)
         wanted = {
-            above.path
+            path
             for key in keys
-            for above in self._ancestry(self.places[key])
-            if above.dotted == key or self._is_summarized(above)
+            for path, visibility in self._down_to(self.places[key])
+            if path == self.places[key].path or visibility is Visibility.SUMMARY
         }
         self._open |= wanted
         inner = {path for path in wanted if any(path[:end] in wanted for end in range(len(path)))}
@@ -136,25 +134,39 @@ class _Disclosure:
         refusals = Refusals()
         for key in keys:
             place = self.places.get(key)
-            if place is None:
-                if not self._prompt.described.complete:
-                    raise _only_executed(key)
-                known = self.places.values()
-                refusals.unknown(key, [one.dotted for one in known if self._is_openable(one)])
-            elif not self._is_openable(place):
-                if self._is_undecided(place):
-                    raise _only_executed(key)
+            shown = () if place is None else [visibility for _, visibility in self._down_to(place)]
+            if Visibility.SUMMARY in shown:
+                continue
+            if Visibility.UNKNOWN in shown or (
+                place is None and not self._prompt.described.complete
+            ):
+                raise _only_executed(key)
+            if place is not None:
                 refusals.sentences.append(already_shown(key))
+                continue
+            known = self.places.values()
+            openable = [
+                one for one in known if any(v is Visibility.SUMMARY for _, v in self._down_to(one))
+            ]
+            refusals.unknown(key, [one.dotted for one in openable])
         refusals.check(self.summarized())
 
     def summarized(self) -> list[str]:
         """Return the keys of the summarized sections."""
-        return [
-            place.dotted
-            for place in self.places.values()
-            if self._is_summarized(place)
-            and not any(map(self._is_summarized, self._ancestry(place)[:-1]))
-        ]
+        found = []
+        for place in self.places.values():
+            *around, own = (visibility for _, visibility in self._down_to(place))
+            if own is Visibility.SUMMARY and Visibility.SUMMARY not in around:
+                found.append(place.dotted)
+        return found
+
+    def _down_to(self, place: Place[SectionSource]) -> Iterator[tuple[Path, Visibility]]:
+        """Yield the paths of the sections from the root down to a place, with what they show."""
+        for end in range(1, len(place.path) + 1):
+            path = place.path[:end]
+            section = self._by_path[path].section.value
+            assert section is not None
+            yield path, Visibility.FULL if path in self._open else section.visibility
 
     def text(self, paths: Sequence[Path]) -> StaticText:
         """Return the text of sections in full, with the values that the request gives.
@@ -162,7 +174,6 @@ class _Disclosure:
         Raises:
             Untrusted: Only running the code shows them.
         """
-        from foldline.ide.analysis.model import Visibility
         from foldline.ide.analysis.static_render import render_section
 
         overrides = dict.fromkeys(self._open, Visibility.FULL)
@@ -209,31 +220,6 @@ class _Disclosure:
                 written = f"${{{segment.field}}}"
                 filled = value_segment(segment.kind, value, segment.field, written, segment.indent)
                 yield filled.text, filled.known
-
-    def _ancestry(self, place: Place[SectionSource]) -> list[Place[SectionSource]]:
-        """Return the sections from the root down to `place`."""
-        return [self._by_path[place.path[:end]] for end in range(1, len(place.path) + 1)]
-
-    def _is_openable(self, place: Place[SectionSource]) -> bool:
-        return any(map(self._is_summarized, self._ancestry(place)))
-
-    def _is_summarized(self, place: Place[SectionSource]) -> bool:
-        from foldline.ide.analysis.model import Visibility
-
-        section = place.section.value
-        assert section is not None
-        return place.path not in self._open and section.visibility is Visibility.SUMMARY
-
-    def _is_undecided(self, place: Place[SectionSource]) -> bool:
-        """Return True if code decides the visibility of a section or of those around it."""
-        from foldline.ide.analysis.model import Visibility
-
-        return any(
-            above.path not in self._open
-            and above.section.value is not None
-            and above.section.value.visibility is Visibility.UNKNOWN
-            for above in self._ancestry(place)
-        )
 
 
 def _only_executed(key: str) -> Untrusted:
