@@ -217,14 +217,6 @@ def render_section(
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
-def text_of(blocks: Iterable[StaticBlock]) -> str:
-    """Text of consecutive blocks, without the blank line at its end."""
-    segments = [segment for block in blocks for segment in block.segments]
-    if segments and segments[-1].kind is SegmentKind.SEPARATOR:
-        segments.pop()
-    return "".join(segment.text for segment in segments)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SectionSource:
     """A section, in the form that the library arranges."""

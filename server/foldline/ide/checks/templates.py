@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import Subscript
 from foldline.ide.analysis.values import (
     ROOTS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.values import Item, TemplateValue, Value
+    from foldline.ide.analysis.values import Item, TemplateValue
 
 
 def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:
@@ -63,13 +63,11 @@ class _Tree:
         self.chapters: dict[str, Item] = {}
         self.tools: dict[str, str] = {}
         self.found: list[LazyDiagnostic] = []
-        self.output_of: SectionValue | None = None
 
     def diagnostics(self) -> list[LazyDiagnostic]:
         for name in ROOTS:
             self._visit(self.template.items(name), (), 0, None, among=_AMONG.get(name))
-        if self.output_of is not None:
-            self._output(self.output_of)
+        self._output()
         return self.found
 
     def _visit(
@@ -100,8 +98,6 @@ class _Tree:
                 self._visit(section.children, parent, depth + 1, inner)
                 continue
             self._tools(section, item, ".".join((*parent, key or "?")))
-            if self.output_of is None and _takes(section, self.template.output):
-                self.output_of = section
             if key is None:
                 continue
             path = (*parent, key)
@@ -155,10 +151,18 @@ class _Tree:
             LazyDiagnostic(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
         )
 
-    def _output(self, section: SectionValue) -> None:
+    def _output(self) -> None:
         """Report that the structured output has the type of a section's parameters."""
-        func = self.template.node.func
-        if not isinstance(func, Subscript):
+        func, output = self.template.node.func, self.template.output
+        if not (isinstance(func, Subscript) and isinstance(output, ClassValue)):
+            return
+        takes = (
+            one
+            for one in in_template(self.template)
+            if isinstance(one.params, Dataclass) and one.params.definition is output.definition
+        )
+        section = next(takes, None)
+        if section is None:
             return
         kind = func.items[0].source
         self.found.append(
@@ -192,12 +196,6 @@ class _Tree:
                     )
                 )
             self.tools.setdefault(tool.name, dotted)
-
-
-def _takes(section: SectionValue, output: Value | None) -> bool:
-    if not (isinstance(output, ClassValue) and isinstance(section.params, Dataclass)):
-        return False
-    return section.params.definition is output.definition
 
 
 def _key_place(item: Item) -> LazyLocation:
