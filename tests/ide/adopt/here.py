@@ -1,10 +1,11 @@
-"""Compares an adopted prompt in this process: a worker for each of many prompts takes too long."""
+"""Compares an adopted prompt in this process: a process for each of many takes too long."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.adopt.proof import Proof, compare, make_cases
+from foldline.ide.adopt import sandbox
+from foldline.ide.adopt.proof import Proof, compare, job_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,24 +14,17 @@ if TYPE_CHECKING:
 
 
 def prove_here(plan: Plan, text: str) -> Proof:
-    """`proof.prove` without a render worker."""
+    """`proof.prove` without a process of its own."""
     try:
-        cases = make_cases(plan)
+        cases = sandbox.cases(job_of(plan, text))
     except ValueError as error:
         return Proof(failure=str(error))
-    return compare(plan, cases, [blocks_here(plan, text, case.values) for case in cases])
+    return compare(plan, cases)
 
 
-def blocks_here(plan: Plan, text: str, values: Mapping[str, Any]) -> Any:
-    """Return the blocks of the module's prompt with values for its fields, as JSON has them."""
+def rendered_here(plan: Plan, text: str, values: Mapping[str, Any]) -> Any:
+    """Return the module's prompt with values for its fields."""
     scope: dict[str, Any] = {"__name__": "adopted"}
     exec(compile(text, "adopted.py", "exec", dont_inherit=True), scope)
-    given = {}
-    for field in plan.fields:
-        value = values[field.name]
-        if field.items is not None:
-            item = scope[field.items.class_name]
-            value = [item(**row) for row in value]
-        given[field.name] = tuple(value) if isinstance(value, list) else value
-    params = [scope[plan.class_name](**given)] if given else []
-    return scope[plan.variable].render(*params).blocks
+    params = [scope[plan.class_name](**values)] if values else []
+    return scope[plan.variable].render(*params)

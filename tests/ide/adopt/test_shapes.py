@@ -9,7 +9,7 @@ import pytest
 from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read, report
 from foldline.ide.adopt.model import AdoptError, Style
 
-from .here import blocks_here, prove_here
+from .here import prove_here, rendered_here
 
 # The file, the prompt, its source, and the texts of its messages where each field `x` is "<x>".
 SHAPES = [
@@ -270,15 +270,12 @@ def test_a_shape_is_read_as_it_is_meant(
         assert (expected or "looks like a placeholder") in str(refused.value)
         return
     adoption = adopt(read(Path(file), source, name=name))
-    blocks = blocks_here(
+    rendered = rendered_here(
         adoption.plan,
         adoption.text,
         {field.name: f"<{field.name}>" for field in adoption.plan.fields},
     )
-    shown: dict[str, str] = {}
-    for block in blocks:
-        shown[block.role] = shown.get(block.role, "") + block.text
-    assert [text.strip() for text in shown.values()] == expected
+    assert [message.text.strip() for message in rendered.messages] == expected
     assert prove_here(adoption.plan, adoption.text).is_same
 
 

@@ -1,21 +1,20 @@
 """Compares an adopted prompt with its source, for sample values.
 
-Python texts are formatted with the values; Jinja renders its templates in a sandboxed process. A
-render worker runs the module that was written: in foldline's own Python, because the module imports
-nothing else, and the source's project may not have foldline yet. The source is never imported.
+A process with limits (`sandbox.py`) makes the values, renders Jinja templates with them, and runs
+the module that was written: in foldline's own Python, because the module imports nothing else, and
+the source's project may not have foldline yet. The source is never imported.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import re
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import in_thread
@@ -24,28 +23,21 @@ from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import SHARED
 from foldline.ide.adopt.sections import indented
-from foldline.ide.errors import RenderError
-from foldline.ide.prompts.request import View
-from foldline.ide.render.interpreter import Interpreter
-from foldline.ide.render.render import Render
-from foldline.ide.render.renderer import Job, Renderer
-from foldline.ide.settings import Network
-from foldline.prompts import SegmentKind
-from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.ide.adopt.model import Field, Message
     from foldline.ide.adopt.plan import Plan
-    from foldline.ide.render.render import Block
 
 SECONDS = 30.0
-"""The deadline of each process: the one that renders Jinja templates, and the render worker."""
+"""The deadline of the process that renders."""
 
-# Marks that aren't blanks, which `lstrip_blocks` would strip.
-_BEGIN, _ITEM = "\x02", "\x03"
-_JOINT = re.compile(r"(?:[ \t]*\n)+")
+ENDS, LINE_ENDS, JOINTS = WHITE_SPACE = (
+    "line breaks and blanks at its ends",
+    "blanks at the ends of lines",
+    "blank lines where sections meet",
+)
 _LINES_SHOWN = 30
 
 
@@ -76,68 +68,62 @@ UNTRUSTED = Proof(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """Values of the fields, as JSON, and the texts of the source's messages with these values."""
-
-    values: Mapping[str, Any]
-    texts: Sequence[str]
-
-
 async def prove(plan: Plan, text: str) -> Proof:
     """Compare the source of a plan with the prompt of the module that was written."""
     try:
-        cases = await in_thread(partial(make_cases, plan))
-        params = [{plan.class_name: case.values} if plan.fields else {} for case in cases]
-        renders = await render_module(text, params)
-    except RenderError as error:
-        return Proof(failure=f"the new prompt can't be rendered: {error}")
-    except ValueError as error:
+        cases = await in_thread(partial(run, job_of(plan, text)))
+    except AdoptError as error:
         return Proof(failure=str(error))
-    return compare(plan, cases, renders)
+    return compare(plan, cases)
 
 
-async def render_module(
-    text: str, params: Sequence[Mapping[str, Mapping[str, Any]]]
-) -> list[Sequence[Block]]:
-    """Return the blocks of a module's prompt with each of these values.
+def run(job: Mapping[str, Any]) -> list[sandbox.Case]:
+    """Return the cases of a job, which a process with a deadline renders.
 
     Raises:
-        RenderError: It can't be rendered.
+        AdoptError: One can't be rendered, or took too long, or too much memory.
     """
-    interpreter = Interpreter(Path(sys.executable), "foldline's own")
-    renderer = Renderer()
-    with TemporaryDirectory(prefix="foldline-adopt-") as folder:
-        # The folder stays empty: nothing beside the module is imported.
-        file = Path(folder).resolve() / "adopted_prompt.py"
-        fixed = {"action": "render", "version": VERSION, "name": None, "values": None}
-        renders: list[Sequence[Block]] = []
-        try:
-            for values in params:
-                job = Job(
-                    file=file,
-                    root=file.parent,
-                    overlays={str(file): text},
-                    deadline=SECONDS,
-                    action={**fixed, "network": Network.DENY, **View(params=values).request()},
-                )
-                renders.append((await renderer.run(interpreter, job, Render)).blocks)
-        finally:
-            await renderer.stop()
-    return renders
+    try:
+        done = subprocess.run(
+            [sys.executable, "-EP", str(Path(sandbox.__file__))],
+            input=json.dumps(job),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise AdoptError(f"with sample values, it took longer than {SECONDS:g} s") from None
+    except OSError as error:
+        raise AdoptError(f"the process that renders can't be started: {error}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        if done.returncode == sandbox.REFUSED:
+            raise AdoptError(last)
+        raise AdoptError(f"with sample values, it took too long or too much memory ({last})")
+    cases: list[sandbox.Case] = json.loads(done.stdout)
+    return cases
 
 
-def compare(plan: Plan, cases: Sequence[Case], renders: Sequence[Sequence[Block]]) -> Proof:
-    """Compare the texts of each case with the blocks that the new prompt shows for it."""
-    but = dict.fromkeys(_not_compared(plan))
-    if SHARED in plan.original.notes:
-        but["the indentation that all lines share"] = None
-    for count, (case, blocks) in enumerate(zip(cases, renders, strict=True)):
-        difference, differs = _compared(plan, case, blocks)
-        but |= dict.fromkeys(differs)
-        if difference:
-            return Proof(count, difference=difference)
-    return Proof(len(cases), tuple(but))
+def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
+    """Compare the texts of the source with those of the new prompt, in each case."""
+    is_shared = SHARED in plan.original.notes
+    white: set[str] = set()
+    for count, (values, texts, messages) in enumerate(cases):
+        made = iter(texts)
+        sources = {field.source: str(values[field.name]) for field in plan.fields}
+        shown = {role: (text, pieces) for role, text, pieces in messages}
+        for message in plan.original.messages:
+            original = next(made) if message.source else _filled(message, sources, is_shared)
+            text, pieces = shown.pop(message.role or "user", ("", []))
+            if (differs := differences(original, text, pieces)) is None:
+                return Proof(count, difference=_diff(original, text))
+            white |= differs
+        if left := "".join(text for text, _ in shown.values()):
+            return Proof(count, difference=_diff("", left))
+    shared = ["the indentation that all lines share"] if is_shared else []
+    but = (*_not_compared(plan), *shared, *(one for one in WHITE_SPACE if one in white))
+    return Proof(len(cases), but)
 
 
 def _not_compared(plan: Plan) -> Iterator[str]:
@@ -150,97 +136,48 @@ def _not_compared(plan: Plan) -> Iterator[str]:
         yield "values of several lines, with which the source's `dedent` can leave its indentation"
 
 
-_NORMAL: dict[str, Callable[[str], str]] = {
-    "line breaks and blanks at its ends": str.strip,
-    "blanks at the ends of lines": lambda text: re.sub(r"[ \t]+$", "", text, flags=re.M),
-    "blank lines where sections meet": lambda text: re.sub(r"\n(?:[ \t]*\n)+", "\n", text),
-}
+def differences(original: str, text: str, pieces: Sequence[str]) -> set[str] | None:
+    """Return in words what differs in two texts; None if it is more than white space.
 
-
-def _differences(original: str, text: str) -> tuple[str, ...] | None:
-    """Return what differs in two texts, in words; None if it is more than white space."""
-    if original == text:
-        return ()
-
-    def same(names: Sequence[str]) -> bool:
-        one, other = original, text
-        for _ in range(2):  # What one leaves, another may remove.
-            for name in names:
-                one, other = _NORMAL[name](one), _NORMAL[name](other)
-        return one == other
-
-    names = list(_NORMAL)[::-1]
-    if not same(names):
-        return None
-    for name in list(names):
-        rest = [other for other in names if other != name]
-        if same(rest):
-            names = rest
-    return tuple(names[::-1])
-
-
-def matches(original: str, pieces: Sequence[str]) -> bool:
-    """Return True if a text is these headings and bodies, one after another.
-
-    Blank lines between them, and spaces at the ends of their last lines, don't count.
+    Args:
+        original: The text of the source.
+        text: That of the new prompt.
+        pieces: The headings and bodies in it, between which blank lines don't count.
     """
-    text, position = _plain(original).lstrip(), 0
-    bodies = [body for piece in pieces if (body := _plain(piece).rstrip().lstrip("\n"))]
-    for place, body in enumerate(bodies):
-        if place:
-            joint = _JOINT.match(text, position)
-            if joint is None:
-                return False
-            position = joint.end()
-        shown = body if place else body.lstrip()
-        if not text.startswith(shown, position):
-            return False
-        position += len(shown)
-    return not text[position:].strip()
+    old, new = _lines(original), _lines(text)
+    if len(old) != len(new):
+        return None
+    begins = {0, *accumulate(len(_lines(piece)) - 1 for piece in pieces)}
+    found: set[str] = set()
+    for place, ((above, line), (other_above, other)) in enumerate(zip(old, new, strict=True)):
+        if line.rstrip() != other.rstrip():
+            if place or line.strip() != other.strip():
+                return None
+            found.add(ENDS)
+        elif line != other:
+            found.add(ENDS if place == len(new) - 2 else LINE_ENDS)
+        if above != other_above:
+            if place in (0, len(new) - 1):
+                found.add(ENDS)
+            elif place in begins:
+                found.add(JOINTS)
+            elif above.count("\n") == other_above.count("\n"):
+                found.add(LINE_ENDS)
+            else:
+                return None
+    return found
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"^[ \t]+$", "", text, flags=re.M)
-
-
-def _compared(plan: Plan, case: Case, blocks: Sequence[Block]) -> tuple[str, Sequence[str]]:
-    """Return a diff if the texts differ, and in words what differs in white space."""
-    shown: dict[str, list[Block]] = {}
-    for block in blocks:
-        if block.segments:
-            shown.setdefault(block.role, []).append(block)
-    differs: list[str] = []
-    for message, original in zip(plan.original.messages, case.texts, strict=True):
-        own = shown.pop(message.role or "user", [])
-        text = _text(own)
-        white = _differences(original, text)
-        if white is None or not matches(
-            original, [one for block in own for one in pieces_of(block)]
-        ):
-            return _diff(original, text), ()
-        differs += white
-    left = "\n".join(map(_text, shown.values()))
-    return (_diff("", left), ()) if left else ("", differs)
-
-
-def _text(blocks: Sequence[Block]) -> str:
-    """Return the text of a message, which lacks the blank line below its last block."""
-    text = "".join(block.text for block in blocks)
-    last = blocks[-1].segments[-1] if blocks else None
-    is_separator = last is not None and last.kind == SegmentKind.SEPARATOR
-    return text.removesuffix(last.text) if last is not None and is_separator else text
-
-
-def pieces_of(block: Block) -> Iterator[str]:
-    """Yield the heading of a block, and its body."""
-    heading, body = [], list(block.segments)
-    if body and body[-1].kind == SegmentKind.SEPARATOR:
-        del body[-1]
-    if body and body[0].kind == SegmentKind.HEADING:
-        # Skip the separator between the two pieces.
-        heading, body = body[:1], body[2:]
-    for segments in (heading, body):
-        yield "".join(segment.text for segment in segments)
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Return the lines that aren't blank, each below the blank ones above it; the last is empty."""
+    found, above = [], ""
+    for line in text.split("\n"):
+        if line.strip():
+            found.append((above, line))
+            above = ""
+        else:
+            above += f"{line}\n"
+    return [*found, (above, "")]
 
 
 def _diff(original: str, text: str) -> str:
@@ -251,34 +188,6 @@ def _diff(original: str, text: str) -> str:
     )
     rest = len(lines) - _LINES_SHOWN
     return "\n".join([*lines[:_LINES_SHOWN], *([f"… {rest} more lines"] if rest > 0 else [])])
-
-
-def make_cases(plan: Plan) -> list[Case]:
-    """Return values of the fields, and the source's texts with them.
-
-    Raises:
-        AdoptError: Jinja can't render the source.
-    """
-    messages = plan.original.messages
-    templates = [message.source for message in messages if message.source]
-    job = _job(plan, templates)
-    # Jinja makes all values of a prompt that has a template.
-    rendered = render_templates(job) if templates else []
-    cases = []
-    for place in range(sandbox.COUNT if plan.fields else 1):
-        column = iter([texts[place] for texts in rendered])
-        made = [next(column) if message.source else "" for message in messages]
-        values = {
-            field.name: _value(field, next(column)) if templates else _sample(job, place, field)
-            for field in plan.fields
-        }
-        shown = {field.source: str(values[field.name]) for field in plan.fields}
-        texts = [
-            text if message.source else _filled(message, shown, SHARED in plan.original.notes)
-            for message, text in zip(messages, made, strict=True)
-        ]
-        cases.append(Case(values, texts))
-    return cases
 
 
 def _filled(message: Message, shown: Mapping[str, str], is_shared: bool) -> str:
@@ -294,42 +203,47 @@ def _filled(message: Message, shown: Mapping[str, str], is_shared: bool) -> str:
     return text
 
 
-def _sample(job: Mapping[str, Any], place: int, field: Field) -> Any:
-    kinds: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": bool}
-    return kinds.get(field.type, str)(sandbox.Sample(job, place, field.source))
-
-
-def _job(plan: Plan, templates: Sequence[str]) -> dict[str, Any]:
-    """Return what `sandbox.py` makes values of and renders, as JSON."""
+def job_of(plan: Plan, text: str) -> dict[str, Any]:
+    """Return what `sandbox.py` makes values of, and renders, as JSON."""
     constants: Mapping[str, Sequence[object]] = {}
+    templates = [message.source for message in plan.original.messages if message.source]
     if templates:
         from foldline.ide.adopt.jinja import constants_of
 
         constants = constants_of("".join(templates), plan.original.jinja)
-    fields = [_field_template(plan.original.preamble, field) for field in plan.fields]
     return {
-        "sources": [*templates, *fields],
+        "templates": templates,
+        "fields": [_field_job(field, plan.original.preamble) for field in plan.fields],
         "options": asdict(plan.original.jinja),
         # A section indents further lines of a value on an indented line, as the notes say.
         "lines": not any(_not_compared(plan)),
         "types": {one.source: one.type for one in plan.fields if one.type in ("int", "float")},
         "constants": constants,
+        "module": text,
+        "prompt": plan.variable,
+        "params": plan.class_name,
     }
 
 
-def _field_template(preamble: str, field: Field) -> str:
-    """Return a template that shows the value of a field, or those of its items."""
-    if _is_list(field):
-        loop = f"{{% for item in {field.source} %}}{_ITEM}{_BEGIN}{{{{ item }}}}{{% endfor %}}"
-        return f"{preamble}{loop}"
-    if field.items is None:
-        return f"{preamble}{_BEGIN}{_shown(field)}"
-    parts = "".join(f"{_BEGIN}{_shown(part)}" for part in field.items.fields.all)
-    return f"{preamble}{{% {field.items.head} %}}{_ITEM}{parts}{{% endfor %}}"
-
-
-def _is_list(field: Field) -> bool:
-    return field.items is None and field.type.startswith("Annotated[tuple")
+def _field_job(field: Field, preamble: str) -> dict[str, Any]:
+    """Return a field with the template that gives its value, or those of its items, to `_row`."""
+    items = field.items
+    is_list = items is not None or field.type.startswith("Annotated[tuple")
+    head = items.head if items else f"for item in {field.source}" if is_list else "if true"
+    end = "endfor" if is_list else "endif"
+    parts = [field] if items is None else items.fields.all
+    shown = [_shown(part) if items or not is_list else "{{ item }}" for part in parts]
+    sets = "".join(f"{{% set _{n} %}}{one}{{% endset %}}" for n, one in enumerate(shown))
+    row = ", ".join(f"_{number}" for number in range(len(parts)))
+    return {
+        "name": field.name,
+        "source": field.source,
+        "type": field.type,
+        "is_list": is_list,
+        "item": items and items.class_name,
+        "parts": [part.name for part in parts],
+        "template": f"{preamble}{{% {head} %}}{sets}{{{{ _row({row}) }}}}{{% {end} %}}",
+    }
 
 
 def _shown(field: Field) -> str:
@@ -338,45 +252,3 @@ def _shown(field: Field) -> str:
     if field.type == "bool":
         return f"{{% if {field.source} %}}1{{% endif %}}"
     return f"{{{{ {field.source} }}}}"
-
-
-def _value(field: Field, text: str) -> Any:
-    """Return the value that a field's template has shown."""
-    rows = [row.split(_BEGIN)[1:] for row in text.split(_ITEM)[1:]]
-    if _is_list(field):
-        return [row[0] for row in rows]
-    if field.items is not None:
-        names = [part.name for part in field.items.fields.all]
-        return [dict(zip(names, row, strict=True)) for row in rows]
-    text = text.partition(_BEGIN)[2]
-    if field.type == "bool":
-        return text == "1"
-    return {"int": int, "float": float}.get(field.type, str)(text)
-
-
-def render_templates(job: Mapping[str, Any]) -> list[list[str]]:
-    """Return the texts of each template of a job, rendered in a process with a deadline.
-
-    Raises:
-        AdoptError: One can't be rendered, or took too long, or too much memory.
-    """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", str(Path(sandbox.__file__))],
-            input=json.dumps(job),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise AdoptError(f"Jinja took longer than {SECONDS:g} s with sample values") from None
-    except OSError as error:
-        raise AdoptError(f"the process that renders can't be started: {error}") from None
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        if done.returncode == sandbox.REFUSED:
-            raise AdoptError(f"Jinja can't render it with sample values: {last}")
-        raise AdoptError(f"Jinja took too long or too much memory with sample values ({last})")
-    texts: list[list[str]] = json.loads(done.stdout)
-    return texts

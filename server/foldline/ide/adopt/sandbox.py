@@ -1,6 +1,7 @@
-"""Makes sample values, and renders Jinja templates with them in a process with limits.
+"""Makes sample values, and renders a source and its new prompt with them.
 
-This file is run by its path, reads a job from its standard input, and imports nothing of foldline.
+This file is run by its path, in a process with limits, and reads a job from its standard input. Of
+foldline, it imports what the new module does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import operator
 import sys
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -158,12 +159,63 @@ def _constants(job: Mapping[str, Any], path: str) -> Sequence[Any]:
     return known
 
 
-def render(job: dict[str, Any]) -> list[list[str]]:
-    """Return the texts of each template of a job with each set of values.
+Case: TypeAlias = "tuple[dict[str, Any], list[str], list[tuple[str, str, list[str]]]]"
+"""Values of the fields, the texts of the templates, and the messages of the new prompt."""
+
+
+def cases(job: Mapping[str, Any]) -> list[Case]:
+    """Return the texts of a job with each set of values.
 
     Raises:
-        Exception: Whatever a template raises.
+        ValueError: One can't be rendered; the message says which, and why.
     """
+    try:
+        originals = list(_originals(job))
+    except Exception as error:
+        raise ValueError(f"Jinja can't render it with sample values: {_said(error)}") from error
+    try:
+        scope: dict[str, Any] = {"__name__": "adopted_prompt"}
+        exec(compile(job["module"], "adopted_prompt.py", "exec", dont_inherit=True), scope)
+        return [(*one, messages_of(_rendered(job, scope, one[0]))) for one in originals]
+    except Exception as error:
+        raise ValueError(f"the new prompt can't be rendered: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+
+def _originals(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Yield the values of the fields, and the texts of the templates."""
+    fields, templates = job["fields"], job["templates"]
+    rows: list[tuple[Any, ...]] = []
+    sources = [*templates, *(field["template"] for field in fields)] if templates else []
+    compiled = _compiled(job, sources, rows)
+    for place in range(COUNT if fields else 1):
+
+        def shown(source: str, place: int = place) -> str:
+            template, names = compiled[source]
+            text = template.render({name: Sample(job, place, name) for name in names})
+            if len(text) > LONGEST:
+                raise ValueError(f"a text is longer than {LONGEST:,} characters")
+            return str(text)
+
+        texts, values = [shown(source) for source in templates], {}
+        for field in fields:
+            rows[:] = [] if templates else [(Sample(job, place, field["source"]),)]
+            if templates:
+                # Jinja makes all values of a prompt that has a template.
+                shown(field["template"])
+            values[field["name"]] = _value(field, rows)
+        yield values, texts
+
+
+def _compiled(
+    job: Mapping[str, Any], sources: Sequence[str], rows: list[tuple[Any, ...]]
+) -> dict[str, tuple[Any, set[str]]]:
+    """Return templates, each with its variables; what they give to `_row` is added to `rows`."""
+    if not sources:
+        return {}
     from jinja2 import FunctionLoader, meta
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -175,22 +227,57 @@ def render(job: dict[str, Any]) -> list[list[str]]:
         loader=FunctionLoader(lambda name: f"[{name}]"),
         cache_size=0,
     )
-    results = []
-    for source in job["sources"]:
-        names = meta.find_undeclared_variables(environment.parse(source))
-        template = environment.from_string(source)
-        texts = [
-            template.render({name: Sample(job, place, name) for name in names - {"range"}})
-            for place in range(COUNT)
-        ]
-        if max(map(len, texts)) > LONGEST:
-            raise ValueError(f"a text is longer than {LONGEST:,} characters")
-        results.append(texts)
-    return results
+    environment.globals["_row"] = lambda *row: rows.append(row)
+    known = {"_row", "range"}
+    return {
+        source: (
+            environment.from_string(source),
+            meta.find_undeclared_variables(environment.parse(source)) - known,
+        )
+        for source in sources
+    }
+
+
+def _value(field: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> Any:
+    if field["item"]:
+        return [dict(zip(field["parts"], row, strict=True)) for row in rows]
+    if field["is_list"]:
+        return [row[0] for row in rows]
+    (made,) = rows[0]
+    kind = field["type"].removesuffix(" | None")
+    if kind != field["type"] and not made:
+        return None
+    return {"int": int, "float": float, "bool": bool}.get(kind, str)(made)
+
+
+def _rendered(job: Mapping[str, Any], scope: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+    params = {}
+    for field in job["fields"]:
+        value = values[field["name"]]
+        if field["is_list"]:
+            item = scope[field["item"]] if field["item"] else None
+            value = tuple(item(**row) if item else row for row in value)
+        params[field["name"]] = value
+    return scope[job["prompt"]].render(*([scope[job["params"]](**params)] if params else []))
+
+
+def messages_of(rendered: Any) -> list[tuple[str, str, list[str]]]:
+    """Return the messages of a rendered prompt: role, text, and its headings and bodies."""
+    found = []
+    for message in rendered.messages:
+        pieces = [""]
+        for place in message.blocks:
+            for segment in rendered.blocks[place].segments:
+                if segment.kind == "separator":
+                    pieces.append("")
+                else:
+                    pieces[-1] += segment.text
+        found.append((str(message.role), message.text, pieces))
+    return found
 
 
 def main() -> None:
-    """Render the job of standard input."""
+    """Answer the job of standard input."""
     try:
         import resource
     except ImportError:
@@ -199,11 +286,11 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        texts = render(json.load(sys.stdin))
-    except Exception as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}".replace("\n", " "))
+        found = cases(json.load(sys.stdin))
+    except ValueError as error:
+        sys.stderr.write(str(error))
         sys.exit(REFUSED)
-    json.dump(texts, sys.stdout)
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":
