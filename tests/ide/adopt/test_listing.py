@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.files.local import LocalFileBackend
 from foldline.ide.adopt import adoption
 from foldline.ide.adopt.listing import prompts_of
+from foldline.ide.adopt.model import Style
 from foldline.ide.adopt.uses import Module, parse
 
 if TYPE_CHECKING:
@@ -51,3 +52,17 @@ def test_the_sections_of_a_prompt_module_are_not_prompts(tmp_path: Path) -> None
     )
     found = [one.target for one in prompts_of(LocalFileBackend(tmp_path))]
     assert found == ["support_prompt.py:OLD"]
+
+
+def test_texts_of_one_name_have_calls_of_their_own(tmp_path: Path) -> None:
+    for folder, use in (("a", "SYSTEM.format(who=1)"), ("b", "SYSTEM.replace('{who}', 'x')")):
+        (tmp_path / folder).mkdir()
+        source = "SYSTEM = 'You help {who} with {{all}} things.'\n"
+        (tmp_path / folder / f"prompts_{folder}.py").write_text(source)
+        line = f"from .prompts_{folder} import SYSTEM\nprint({use})\n"
+        (tmp_path / folder / "use.py").write_text(line)
+    found = prompts_of(LocalFileBackend(tmp_path))
+    assert [(one.target, one.style) for one in found] == [
+        ("a/prompts_a.py:SYSTEM", Style.FORMAT.label),
+        ("b/prompts_b.py:SYSTEM", Style.REPLACE.label),
+    ]

@@ -227,6 +227,36 @@ SHAPES = [
         ["<text>", "<q>"],
     ),
     (
+        "shadowed.py",
+        "f.m",
+        "text = 'You are a cook.'\ndef f(text, q):\n    m = [{'role': 'system', 'content': text},\n"
+        "        {'role': 'user', 'content': q}]\n    return m\n",
+        ["<text>", "<q>"],
+    ),
+    (
+        "changed.py",
+        "m",
+        "text = 'You are a cook.'\nif x:\n    text += f' {x}'\n"
+        "m = [{'role': 'system', 'content': text}, {'role': 'user', 'content': 'Go.'}]\n",
+        ["<text>", "Go."],
+    ),
+    (
+        "classes.py",
+        "A.text",
+        "class A:\n    text = 'You help {who} with all things.'\n    def f(self):\n"
+        "        return self.text\nclass B:\n    text = 'You ask {who} for all things.'\n"
+        "    def f(self):\n        return self.text.format(who=1)\n",
+        "{who} looks like a placeholder",
+    ),
+    (
+        "derived.py",
+        "B.text",
+        "class A:\n    text = 'You help {who} with all things.'\n    def f(self):\n"
+        "        return self.text.format(who=1)\nclass B(A):\n"
+        "    text = 'You ask {who} for all things.'\n",
+        ["You ask <who> for all things."],
+    ),
+    (
         "parts.py",
         "f.m",
         "def f(q):\n    m = [{'role': 'system', 'content': [{'text': f'Be {q}.'}]},\n"
@@ -255,6 +285,7 @@ SHAPES = [
         ["You help <who> with all things."],
     ),
     ("marks.txt", None, "You answer $INST$ in detail.\n", "$INST$ looks like a placeholder"),
+    ("kernel.txt", None, "You answer {{$input}} in detail.\n", "`{{$input}}` is of Handlebars"),
     ("dollars.txt", None, "You answer ${inst} in detail.\n", "${inst} looks like a placeholder"),
     ("a.toml", None, "a = 1\n", "no string of this TOML file looks like a prompt"),
 ]

@@ -20,7 +20,6 @@ from foldline.ide.adopt.rewrite import call_sites
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.uses import (
     TEMPLATES,
-    Calls,
     Module,
     callee_of,
     in_workspace,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.model import JinjaOptions, Original
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
+    from foldline.ide.adopt.uses import Calls
 
 LONG = 1_500
 """A section of so many characters is offered to be summarized."""
@@ -136,13 +136,13 @@ def read(
         found = [one for one in here if one.end - one.start == least] or found
         name = here[0].name if len(found) == len(here) == 1 else None
     candidate = _chosen(found, name, module)
-    calls: dict[str, Calls] = {}
-    if files is not None and candidate.is_code:
+    calls = None
+    if files is not None and candidate.is_global:
         path = ""
         with suppress(PathError):
             path = files.resolve(str(file))
-        calls = in_workspace(files, {candidate.name: path})
-    return original_of(candidate, style, calls.get(candidate.name))
+        (calls,) = in_workspace(files, [(path, candidate.name)]).values()
+    return original_of(candidate, style, calls)
 
 
 def module_of(file: Path, text: str, options: JinjaOptions | None = None) -> Module:
@@ -186,8 +186,8 @@ def original_of(
             f"`{candidate.name}` is built step by step: {candidate.refusal}; make one text of it, "
             "or adopt its parts"
         )
-    uses = find.uses_of(candidate)
-    if calls is not None and candidate.scope is None and candidate.style is not Style.MESSAGES:
+    uses = list(candidate.calls.uses)
+    if calls is not None and candidate.style is not Style.MESSAGES:
         uses += calls.uses
     if style in (Style.FSTRING, Style.MESSAGES) and not candidate.is_code:
         raise AdoptError(f"a text that isn't in a Python module can't have the style {style}")
@@ -212,13 +212,13 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
         if candidate.is_code:
             return seems
         seems = find.style_of_text(candidate.text)
-    told = {module.styles.get(name) for name in candidate.names} - {None}
+    told = candidate.calls.styles
     if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
         told = {template_style(module, node)}
     if candidate.is_certain:
         told = {seems}
-    if calls is not None and candidate.scope is None:
-        told |= calls.styles
+    if calls is not None:
+        told = told | calls.styles
     styles = [style for style in Style if style in told]
     if len(styles) > 1:
         shown = " and ".join(style.label for style in styles)

@@ -80,6 +80,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             text.count("\n", 0, len(text) - len(body)) + 1,
             Style.JINJA if is_certain else style_of_text(body),
             _messages_node(texts) if texts else ast.Constant(body),
+            module.scope,
             is_certain=is_certain,
             notes=_LEFT_OUT if body != text else (),
             name_is_key=False,
@@ -127,11 +128,13 @@ def _of_value(
         if value.strip():
             node = ast.Constant(value.replace("\r\n", "\n"))
             line = _line(module.text, value)
-            yield Candidate(module, path or "text", line, style, node, is_likely=is_likely)
+            yield Candidate(
+                module, path or "text", line, style, node, module.scope, is_likely=is_likely
+            )
         return
     if isinstance(value, list) and (texts := _messages(value)):
         line, messages = _line(module.text, texts[0][1]), _messages_node(texts)
-        yield Candidate(module, path or "messages", line, Style.MESSAGES, messages)
+        yield Candidate(module, path or "messages", line, Style.MESSAGES, messages, module.scope)
         return
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):

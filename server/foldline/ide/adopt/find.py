@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import textwrap
-from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
 from foldline.ide.adopt.uses import (
     MESSAGE_LISTS,
-    SCALARS,
+    RETURN,
     TEMPLATES,
+    Calls,
     Function,
     Module,
+    Scope,
     assigned,
-    bound_in,
     by_key,
     callee_of,
     dotted,
@@ -33,7 +34,6 @@ from foldline.ide.adopt.uses import (
     names_in,
     parse,
     scalar_of,
-    scope_of,
     template_style,
     text_argument,
     use_of,
@@ -57,9 +57,10 @@ _MARKS = re.compile(r"\$[A-Z][A-Z_]*\$|!<[^<>\n]{1,40}>!|<<(?!SYS)\w+>>|\[\[\w+\
 HOLES = re.compile(rf"\{{([A-Za-z_]\w*)\}}|{_MARKS.pattern}")
 """The marks that people replace with values."""
 HANDLEBARS = (
-    "is of Handlebars, and adopting knows its names alone: write it as Jinja, or render it first"
+    "is of Handlebars or alike, of which adopting knows names alone: write it as Jinja, or render "
+    "it first"
 )
-_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*media\b")
+_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&$][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*media\b")
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
@@ -74,10 +75,10 @@ class Candidate:
     line: int
     style: Style
     node: ast.expr
+    scope: Scope
     start: int = 0
     """The offset of the statement's line."""
     end: int = 0
-    scope: Function | None = None
     is_likely: bool = True
     """It looks like a prompt; other texts have to be named."""
     use: Use | None = None
@@ -93,10 +94,16 @@ class Candidate:
     """The variable, if it has other texts, too, and the name has a number."""
 
     @property
-    def names(self) -> tuple[str, str]:
-        """The names by which calls know it: with its owner, and without."""
-        name = self.variable or self.name
-        return name, name.rpartition(".")[2]
+    def calls(self) -> Calls:
+        """The calls of its module that fill it in."""
+        if self.use is not None:
+            return Calls([self.use], {self.style})
+        return self.module.calls_of(self.scope, self.variable or self.name)
+
+    @property
+    def is_global(self) -> bool:
+        """True if other modules can use it."""
+        return self.is_code and self.scope.function is None
 
     @property
     def is_code(self) -> bool:
@@ -107,13 +114,13 @@ class Candidate:
         """Return an expression as the module has it; the text of one that isn't in Python."""
         if self.is_code:
             return self.module.segment(node)
-        return text_of(self.module, node) or ast.unparse(node)
+        return text_of(self.scope, node) or ast.unparse(node)
 
     @property
     def text(self) -> str:
         """The literal text, with a null character for each value."""
         nodes = [message.content for message in messages_in(self.node) or ()] or [self.node]
-        pieces = [pieces_of(self.module, node) or [] for node in nodes]
+        pieces = [pieces_of(self.scope, node) or [] for node in nodes]
         return "\n".join(
             "".join(one if isinstance(one, str) else "\0" for one in some) for some in pieces
         )
@@ -131,7 +138,7 @@ def candidates(module: Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
     found: dict[str, Candidate] = {}
     counts: dict[str, int] = {}
-    for candidate in _Finder(module).walk(module.tree.body):
+    for candidate in _Finder(module, module.scope).walk(module.tree.body):
         name = candidate.name
         known = found.get(name)
         if known is None or (candidate.is_likely and not known.is_likely):
@@ -146,47 +153,29 @@ def candidates(module: Module) -> list[Candidate]:
 
 def made_by(module: Module, name: str) -> str:
     """Return in words how a function or variable of that name gets a text that isn't known."""
-    last = name.rpartition(".")[2]
-    for node in ast.walk(module.tree):
-        value = None
-        if isinstance(node, Function) and node.name == last:
-            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value]
-            value, verb = (returns[-1].value, "returns") if returns else (None, "")
-        elif (pair := assigned(node)) and pair[0] == last:
-            value, verb = pair[1], "is"
-        if value is not None:
-            return f"{verb} `{ast.unparse(value)[:60]}` (line {value.lineno})"
+    owner, _, last = name.rpartition(".")
+    for scope in module.scopes.values():
+        is_it = name in (scope.name, scope.name.rpartition(".")[2])
+        found = [("returns", scope.bound.get(RETURN, []))] if is_it else []
+        found += [("is", scope.bound.get(last, []))] if scope.name.endswith(owner) else []
+        for verb, bound in found:
+            if value := next((one.value for one in reversed(bound) if one.value), None):
+                return f"{verb} `{ast.unparse(value)[:60]}` (line {value.lineno})"
     return ""
-
-
-def uses_of(candidate: Candidate) -> list[Use]:
-    """Return the calls of its module that fill in a text."""
-    if candidate.use is not None:
-        return [candidate.use]
-    uses = candidate.module.uses
-    found = [use for name in set(candidate.names) for use in uses.get(name, ())]
-    scope = candidate.scope
-    if scope is not None:
-        found = [use for use in found if scope.lineno <= use.line <= (scope.end_lineno or 0)]
-    return sorted(found, key=lambda use: use.line)
 
 
 def guesses(candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
-    for name, value in candidate.module.constants.items():
+    for name in candidate.module.scope.bound:
+        value = candidate.module.scope.value_of(name, math.inf)
         if kind := scalar_of(value):
             found[name] = Guess(kind, _written(value))
-    if candidate.scope is not None:
-        found.update(_of_function(candidate.scope))
+    for name, kind, default in candidate.scope.parameters():
+        found[name] = Guess(kind, _written(default))
     for use in uses:
-        scope = None if use.file else scope_of(candidate.module.tree, use.line)
-        parameters = {} if scope is None else _of_function(scope)
-        for name, source in use.keywords.items():
-            known = parameters.get(source)
-            kind = use.types.get(name) or (None if known is None else known.type)
-            if kind is not None:
-                found.setdefault(name, Guess(kind))
+        for name, kind in use.types.items():
+            found.setdefault(name, Guess(kind))
     return found
 
 
@@ -228,15 +217,15 @@ def settled(text: str, seems: Style) -> Style:
     return seems
 
 
-def text_of(module: Module, node: ast.expr | None, depth: int = 0) -> str | None:
+def text_of(scope: Scope, node: ast.expr | None, depth: int = 0) -> str | None:
     """Return the text of an expression without placeholders; None if it has some or isn't one."""
-    pieces = None if node is None else pieces_of(module, node, depth)
+    pieces = None if node is None else pieces_of(scope, node, depth)
     if pieces is None or not all(isinstance(piece, str) for piece in pieces):
         return None
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.expr] | None:
+def pieces_of(scope: Scope, node: ast.expr, depth: int = 0) -> list[str | ast.expr] | None:
     """Return the texts of an expression, and the expressions between them; None for no text."""
     if depth > 40:
         return None
@@ -245,26 +234,26 @@ def pieces_of(module: Module, node: ast.expr, depth: int = 0) -> list[str | ast.
             return [text]
         case ast.JoinedStr(values=values):
             return [str(one.value) if isinstance(one, ast.Constant) else one for one in values]
-        case ast.Name(id=name) if depth and name in module.constants:
-            inner = module.constants[name]
+        case ast.Name(id=name) if depth and (home := scope.home(node)) and home.outer is None:
+            inner = home.value_of(name, math.inf)
             is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
-            return pieces_of(module, inner, depth + 1) if is_text else None
+            return pieces_of(home, inner, depth + 1) if inner is not None and is_text else None
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [pieces_of(module, side, depth + 1) for side in (left, right)]
+            parts = [pieces_of(scope, side, depth + 1) for side in (left, right)]
             return (
                 None if parts == [None, None] else [*(parts[0] or [left]), *(parts[1] or [right])]
             )
         case ast.Call():
-            return _called_text(module, node, depth)
+            return _called_text(scope, node, depth)
     return None
 
 
-def calls_after(module: Module, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
+def calls_after(scope: Scope, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
     """Return a text, and the calls that the source makes with it once it is filled in."""
     inner = _inner(node)
-    if inner is None or not isinstance(node, ast.Call) or text_of(module, node) is not None:
+    if inner is None or not isinstance(node, ast.Call) or text_of(scope, node) is not None:
         return node, ()
-    found, calls = calls_after(module, inner)
+    found, calls = calls_after(scope, inner)
     return found, (*calls, callee_of(node))
 
 
@@ -303,7 +292,7 @@ def _is_section(module: Module, call: ast.Call) -> bool:
     """Return True for what a prompt module of foldline's is made of."""
     func = call.func.value if isinstance(call.func, ast.Subscript) else call.func
     name = (dotted(func) or "").partition(".")[0]
-    return module.imports.get(name, "").startswith("foldline")
+    return module.imports.get(name, ("",))[0].startswith("foldline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +300,12 @@ class _Finder:
     """Walks the statements of a module, a class or a function."""
 
     module: Module
-    prefix: str = ""
-    """The names of the classes and functions around them, with a dot behind each."""
-    scope: Function | None = None
+    scope: Scope
+
+    @property
+    def prefix(self) -> str:
+        """The names of the classes and functions around them, with a dot behind each."""
+        return f"{self.scope.name}." if self.scope.name else ""
 
     def walk(self, body: Sequence[ast.stmt], after: Sequence[ast.stmt] = ()) -> Iterator[Candidate]:
         """Yield the texts that are assigned and returned, and those that are given to a call.
@@ -325,8 +317,7 @@ class _Finder:
         for place, statement in enumerate(body):
             inner, rest = self, (*body[place + 1 :], *after)
             if isinstance(statement, ast.ClassDef | Function):
-                scope = self.scope if isinstance(statement, ast.ClassDef) else statement
-                inner, rest = _Finder(self.module, f"{self.prefix}{statement.name}.", scope), ()
+                inner, rest = _Finder(self.module, self.module.scopes[statement]), ()
             else:
                 yield from self._statement(statement, rest)
             for block in _blocks(statement):
@@ -334,11 +325,13 @@ class _Finder:
 
     def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
         covered: ast.expr | None = None
-        if (pair := assigned(statement)) and (self.scope is None or "." not in pair[0]):
+        if (pair := assigned(statement)) and (self.scope.function is None or "." not in pair[0]):
             name, covered = pair
             built, last, refusal = self._built(name, covered, statement, rest)
             yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
-            values = by_key(covered) if isinstance(covered, ast.Dict) and not self.scope else {}
+            values = (
+                by_key(covered) if isinstance(covered, ast.Dict) and not self.scope.function else {}
+            )
             for key, value in values.items():
                 owner = f"{self.prefix}{name}.{key}"
                 yield from self._candidate(owner, value, statement, statement)
@@ -355,8 +348,8 @@ class _Finder:
         filled = use_of(node)
         # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
         text, depth = (filled[0], 0) if filled else (node, 1)
-        is_text = pieces_of(self.module, text, depth) is not None
-        is_bound_again = self.module.bound[name] > 1
+        is_text = pieces_of(self.scope, text, depth) is not None
+        is_bound_again = len(self.scope.bound[name]) > 1
         for statement in rest if is_text and is_bound_again else ():
             if isinstance(statement, Function | ast.ClassDef):
                 continue  # Its variables are its own.
@@ -379,8 +372,8 @@ class _Finder:
     ) -> Iterator[Candidate]:
         use = None
         if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
-            node = _with_variables(node, self.module, self.scope)
-        if (filled := use_of(node)) and text_of(self.module, filled[0]) is not None:
+            node = _with_variables(node, self.scope)
+        if (filled := use_of(node)) and text_of(self.scope, filled[0]) is not None:
             node, use = filled
         style = self._style(name, node) if use is None else use.style
         if style is Style.TEMPLATE and use is not None and isinstance(node, ast.Call):
@@ -394,9 +387,9 @@ class _Finder:
             statement.lineno,
             style,
             node,
+            self.scope,
             starts[statement.lineno - 1],
             starts[min(last.end_lineno or last.lineno, len(starts) - 1)],
-            self.scope,
             style is Style.MESSAGES or self._is_likely(node, style),
             use,
             refusal,
@@ -419,11 +412,11 @@ class _Finder:
                     yield from self._candidate(full, value, statement, statement)
 
     def _is_prompt(self, node: ast.expr) -> bool:
-        text = text_of(self.module, node)
+        text = text_of(self.scope, node)
         return isinstance(node, ast.JoinedStr) or (text is not None and " " in text)
 
     def _is_likely(self, node: ast.expr, style: Style) -> bool:
-        pieces = pieces_of(self.module, node) or []
+        pieces = pieces_of(self.scope, node) or []
         texts = [piece.strip() for piece in pieces if isinstance(piece, str)]
         has_values = style is not Style.TEXT or any(_FIELD.search(text) for text in texts)
         return sum(map(len, texts)) >= (SHORTEST_WITH_VALUES if has_values else SHORTEST)
@@ -431,13 +424,12 @@ class _Finder:
     def _style(self, name: str, node: ast.expr) -> Style | None:
         if messages_in(node):
             return Style.MESSAGES
-        styles = self.module.styles
-        style = styles.get(name) or styles.get(name.rpartition(".")[2])
+        style = next(iter(sorted(self.module.calls_of(self.scope, name).styles)), None)
         if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
             style = template_style(self.module, node)
-        if pieces_of(self.module, node) is None:
+        if pieces_of(self.scope, node) is None:
             return None
-        text = text_of(self.module, node)
+        text = text_of(self.scope, node)
         if text is None:
             return Style.FSTRING
         # Without a `Template` around it, a text with `${name}` is sent as it is.
@@ -480,25 +472,15 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         ]
 
 
-def _with_variables(node: ast.expr, module: Module, scope: Function | None) -> ast.expr:
+def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:
     """Return messages with the templates and texts that variables have in their place."""
-    owner = scope or module.tree
-    bound = bound_in(owner)
-    pairs = [pair for statement in owner.body if (pair := assigned(statement))]
-    plain = Counter(name for name, _ in pairs)
-    values = {
-        name: value
-        for name, value in pairs
-        if value.lineno < node.lineno and bound[name] == plain[name]
-    }
 
     class Put(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:
-            value = values.pop(name.id, None)  # It can't hold itself.
+            value = scope.value_of(name.id, name.lineno)
             if not isinstance(value, ast.Constant | ast.Call):
                 return name
             made: ast.expr = self.visit(deepcopy(value))
-            values[name.id] = value
             return made
 
     made: ast.expr = Put().visit(deepcopy(node))
@@ -511,16 +493,16 @@ AFTER = {**_DEDENTS, **_STRIPS}
 """What a source may do with a text: the functions by name."""
 
 
-def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
+def _called_text(scope: Scope, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
     callee = callee_of(node)
     if callee == "join" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
-        plain = text_of(module, node.func.value, depth + 1)
-        return None if plain is None else _joined(module, plain, node.args[0], depth)
+        plain = text_of(scope, node.func.value, depth + 1)
+        return None if plain is None else _joined(scope, plain, node.args[0], depth)
     if (text := _inner(node)) is not None:
-        inner = pieces_of(module, text, depth + 1)
+        inner = pieces_of(scope, text, depth + 1)
         return None if inner is None else applied(callee, inner)
     if callee in TEMPLATES and (argument := text_argument(node)) is not None:
-        return pieces_of(module, argument, depth + 1)
+        return pieces_of(scope, argument, depth + 1)
     return None
 
 
@@ -532,7 +514,7 @@ def applied(callee: str, pieces: list[str | ast.expr]) -> list[str | ast.expr]:
 
 
 def _joined(
-    module: Module, separator: str, node: ast.expr, depth: int
+    scope: Scope, separator: str, node: ast.expr, depth: int
 ) -> list[str | ast.expr] | None:
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
@@ -541,7 +523,7 @@ def _joined(
         if isinstance(item, ast.Starred):
             return None
         found += [separator] if found else []
-        found += pieces_of(module, item, depth + 1) or [item]
+        found += pieces_of(scope, item, depth + 1) or [item]
     return found if any(isinstance(piece, str) and piece != separator for piece in found) else None
 
 
@@ -594,31 +576,11 @@ _MESSAGE_CLASSES = {
 }
 
 
-def _of_function(scope: Function) -> dict[str, Guess]:
-    given = scope.args
-    positional = [*given.posonlyargs, *given.args]
-    defaults = {
-        argument.arg: default
-        for argument, default in (
-            *zip(reversed(positional), reversed(given.defaults), strict=False),
-            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-        )
-    }
-    found = {}
-    for argument in (*positional, *given.kwonlyargs):
-        default = defaults.get(argument.arg)
-        scalar = scalar_of(default)
-        kind = scalar if argument.annotation is None else ast.unparse(argument.annotation)
-        if kind in SCALARS:
-            value = None if default is None or kind != scalar else _written(default)
-            found[argument.arg] = Guess(kind, value)
-    return found
-
-
-def _written(node: ast.expr) -> str:
-    """Return a constant as formatters write it."""
-    value = ast.literal_eval(node)
-    return one_line(value) if isinstance(value, str) else repr(value)
+def _written(node: ast.expr | None) -> str | None:
+    """Return a constant as formatters write it; None for no constant."""
+    if not isinstance(node, ast.Constant):
+        return None
+    return one_line(node.value) if isinstance(node.value, str) else repr(node.value)
 
 
 LONGEST = 200_000

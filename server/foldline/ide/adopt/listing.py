@@ -84,21 +84,17 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
         except AdoptError as error:
             if "prompt" in path.lower():
                 yield Listed(path, "", 1, "", len(source.text), None, str(error))
-    constants = {
-        candidate.name: path
-        for path, candidate in found
-        if candidate.is_code and candidate.scope is None
-    }
+    constants = [(path, candidate.name) for path, candidate in found if candidate.is_global]
     calls = in_workspace(files, constants)
     for path, candidate in found:
-        yield _listed(path, candidate, calls.get(candidate.name))
+        yield _listed(path, candidate, calls.get((path, candidate.name)))
 
 
 def _candidates(path: Path, text: str) -> Iterator[Candidate]:
     is_told = "prompt" in str(path).lower()
     is_named = is_told or path.suffix not in _DATA
     for candidate in prompts_in(path, module_of(path, text)):
-        is_known = (is_told and candidate.scope is None) if candidate.is_code else is_named
+        is_known = (is_told and candidate.is_global) if candidate.is_code else is_named
         if candidate.is_likely and (is_known or _is_prompt(candidate)):
             yield candidate
 

@@ -164,10 +164,11 @@ class Use:
         style: How the call reads the text.
         source: The call as it is written.
         arguments: Its positional arguments, as they are written.
-        keywords: Its keyword arguments.
+        keywords: Its keyword arguments; the texts that a `replace` replaces, and with what.
         types: What is known of the types of the keyword arguments.
-        holes: The texts that a `replace` replaces, and with what.
         file: The file; empty for that of the text.
+        owner: The variable that has the text, as the call names it; empty for one in place.
+        doubt: Why the variable may have another text.
     """
 
     style: Style
@@ -176,8 +177,9 @@ class Use:
     arguments: tuple[str, ...] = ()
     keywords: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
-    holes: tuple[tuple[str, str], ...] = ()
     file: str = ""
+    owner: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

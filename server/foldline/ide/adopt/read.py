@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.adopt.find import Candidate
     from foldline.ide.adopt.model import Use
-    from foldline.ide.adopt.uses import Module
+    from foldline.ide.adopt.uses import Scope
 
 LONGEST = 400_000
 """The longest source that is read, in characters."""
@@ -45,12 +45,12 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
     Raises:
         AdoptError: It can't be adopted in this style.
     """
-    module, node = candidate.module, candidate.node
+    module, scope, node = candidate.module, candidate.scope, candidate.node
     reader = _Reader(module.jinja, uses)
     reader.notes += candidate.notes
     messages = find.messages_in(node)
     if messages is None:
-        reader.add(module, None, node, style)
+        reader.add(scope, None, node, style)
     for role, content, is_template in messages or ():
         if not reader.takes(role, candidate.source(content)):
             continue
@@ -59,14 +59,14 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
             read_as = Style.TEXT
             if is_template and isinstance(node, ast.Call):
                 read_as = template_style(module, node)
-                if find.pieces_of(module, content, 1) is None:
+                if find.pieces_of(scope, content, 1) is None:
                     shown = ast.unparse(content)
                     reader.notes.append(f"`{shown}` is a template: give its text, filled in")
-            text = find.text_of(module, content, 1) or ""
+            text = find.text_of(scope, content, 1) or ""
             if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
                 read_as = Style.JINJA
-        reader.add(module, role, content, read_as, 1)
-    made = Style.FSTRING if find.text_of(module, node) is None else style
+        reader.add(scope, role, content, read_as, 1)
+    made = Style.FSTRING if find.text_of(scope, node) is None else style
     if not reader.messages:
         raise AdoptError("none of these messages can be a section of a prompt")
     return Original(
@@ -112,11 +112,11 @@ class _Reader:
         return False
 
     def add(
-        self, module: Module, role: str | None, node: ast.expr, style: Style, depth: int = 0
+        self, scope: Scope, role: str | None, node: ast.expr, style: Style, depth: int = 0
     ) -> None:
         """Add the message that an expression of a module makes."""
-        inner, after = find.calls_after(module, node)
-        pieces, before = (find.pieces_of(module, one, depth) or [one] for one in (node, inner))
+        inner, after = find.calls_after(scope, node)
+        pieces, before = (find.pieces_of(scope, one, depth) or [one] for one in (node, inner))
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if len(text) > LONGEST:
             raise AdoptError(f"the text is longer than {LONGEST:,} characters")
@@ -229,7 +229,8 @@ class _Reader:
         return Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
 
     def replaced(self, text: str) -> Iterator[Text | Slot]:
-        holes = dict(hole for use in self.uses for hole in use.holes)
+        replaces = [use for use in self.uses if use.style is Style.REPLACE]
+        holes = {hole: given for use in replaces for hole, given in use.keywords.items()}
         if not holes:
             holes = {match[0]: match[1] or match[0] for match in find.HOLES.finditer(text)}
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:

@@ -10,18 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
-from foldline.ide.adopt.uses import (
-    TEMPLATES,
-    Function,
-    assigned,
-    bound_in,
-    callee_of,
-    names_in,
-    parse,
-    scope_of,
-    text_argument,
-    use_of,
-)
+from foldline.ide.adopt.uses import names_in, parse
 from foldline.ide.adopt.write import INDENT, WIDTH, one_line
 
 if TYPE_CHECKING:
@@ -77,9 +66,10 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
     found = (one for one in nodes if one.lineno == use.line and ast.unparse(one) == use.source)
     if (node := next(found, None)) is None:
         raise AdoptError(f"{where}: several statements make the text")
-    owner = _owner(module.tree, node)
-    origins = module.imports.items()
-    origin = next((one for name, one in origins if f"{owner}.".startswith(f"{name}.")), None)
+    if use.doubt:
+        raise AdoptError(f"{where}: {use.doubt}")
+    owner, origins = use.owner, module.imports.items()
+    origin = next((one for name, (one, _) in origins if f"{owner}.".startswith(f"{name}.")), None)
     is_own = origin is not None or (
         not use.file and ("." not in owner or owner == plan.original.name)
     )
@@ -133,8 +123,11 @@ def _value(field: Field, use: Use) -> str:
         return UNKNOWN
     if use.style in (Style.FSTRING, Style.MESSAGES):
         return field.source
-    known = {source: source for source in (*use.arguments, *(given for _, given in use.holes))}
-    known |= {re.sub(r"\W+", "_", hole).strip("_").lower(): given for hole, given in use.holes}
+    known = {source: source for source in use.arguments}
+    if use.style is Style.REPLACE:
+        holes = use.keywords.items()
+        known = {re.sub(r"\W+", "_", hole).strip("_").lower(): given for hole, given in holes}
+        known |= {given: given for _, given in holes}
     known |= use.keywords
     if field.kind is Kind.COMPUTED and field.source.startswith("'"):
         return field.source
@@ -146,41 +139,6 @@ def _value(field: Field, use: Use) -> str:
         if use.style is Style.PERCENT:
             return f"{one_line(field.source)} % {{{one_line(names[0])}: {known[names[0]]}}}"
     return known.get(field.source, UNKNOWN)
-
-
-def _owner(tree: ast.Module, node: ast.expr) -> str:
-    """Return the name of the text that a call fills in, through templates and variables.
-
-    Raises:
-        AdoptError: It may be another text.
-    """
-    found = use_of(node)
-    owner = None if found is None else found[0]
-    for _ in range(8):
-        if isinstance(owner, ast.Call) and callee_of(owner) in TEMPLATES:
-            if "Chat" in ast.unparse(owner.func) or "Message" in ast.unparse(owner.func):
-                raise AdoptError(f"`{ast.unparse(owner.func)}` makes messages")
-            owner = text_argument(owner)
-        elif isinstance(owner, ast.Name):
-            values = _values(tree, owner)
-            if len(values) > 1:
-                raise AdoptError(f"`{owner.id}` is assigned in several places")
-            if not values or not isinstance(values[0], ast.Name | ast.Attribute | ast.Call):
-                break
-            owner = values[0]
-    return ast.unparse(owner) if isinstance(owner, ast.Name | ast.Attribute) else ""
-
-
-def _values(tree: ast.Module, name: ast.Name) -> list[ast.expr | None]:
-    """Return what the function around a name, or else the module, binds to it."""
-    function = scope_of(tree, name.lineno)
-    top = [one for one in tree.body if not isinstance(one, Function | ast.ClassDef)]
-    for owner in (function, ast.Module(top, [])):
-        if owner is not None and (bound := bound_in(owner)[name.id]):
-            pairs = filter(None, map(assigned, ast.walk(owner)))
-            given = [value for target, value in pairs if target == name.id]
-            return [*given, *[None] * (bound - len(given))]
-    return []
 
 
 def _leads(statement: ast.stmt) -> bool:

@@ -9,9 +9,9 @@ import ast
 import re
 import sys
 import time
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
@@ -19,7 +19,7 @@ from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
 from foldline.ide.analysis.module_analysis import with_line_feeds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends.files.base import FileBackend
 
@@ -46,6 +46,8 @@ _NEWER = {
 """What a Python 3 of this minor version reads, and none before."""
 _HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
 _LANGCHAIN = {"f-string": Style.FORMAT, "jinja2": Style.JINJA, "mustache": Style.JINJA}
+RETURN = "return"
+"""The name to which a function binds what it returns."""
 
 
 class Calls(NamedTuple):
@@ -54,6 +56,76 @@ class Calls(NamedTuple):
     uses: list[Use]
     styles: set[Style]
 
+    def add(self, other: Calls, file: str = "") -> None:
+        """Add the calls of a module."""
+        self.uses.extend(replace(use, file=file) for use in other.uses)
+        self.styles.update(other.styles)
+
+
+class Bound(NamedTuple):
+    """One binding of a name: its value, None for one that isn't an expression of its own."""
+
+    value: ast.expr | None
+    is_direct: bool
+    """It stands in no branch or loop."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What a module, a class or a function binds, in the order of the source."""
+
+    node: ast.Module | ast.ClassDef | Function
+    name: str = ""
+    """The names of the classes and functions around it, and its own."""
+    outer: Scope | None = None
+    bound: dict[str, list[Bound]] = field(default_factory=dict)
+
+    def bind(self, name: str, value: ast.expr | None = None, column: int = -1) -> None:
+        is_direct = column == self.node.body[0].col_offset
+        self.bound.setdefault(name, []).append(Bound(value, is_direct))
+
+    @property
+    def function(self) -> Function | None:
+        """The innermost function that it is or stands in."""
+        if isinstance(self.node, Function) or self.outer is None:
+            return self.node if isinstance(self.node, Function) else None
+        return self.outer.function
+
+    def home(self, node: ast.expr) -> Scope | None:
+        """Return the scope that binds a name which is read here; None for one from elsewhere."""
+        name, scope = dotted(node), self
+        while name and scope.outer is not None:
+            # A name in a class is read by its functions as an attribute.
+            is_seen = scope is self or not isinstance(scope.node, ast.ClassDef)
+            if name in scope.bound and is_seen is isinstance(node, ast.Name):
+                return scope
+            scope = scope.outer
+        return scope if isinstance(node, ast.Name) and name in scope.bound else None
+
+    def value_of(self, name: str, line: float) -> ast.expr | None:
+        """Return the last value of a name above a line; None if another one is possible."""
+        bound = self.bound.get(name, [])
+        before = [one.value for one in bound if one.value is None or one.value.lineno < line]
+        return before[-1] if before and all(one.is_direct for one in bound) else None
+
+    def parameters(self) -> Iterator[tuple[str, str, ast.expr | None]]:
+        """Yield the parameters that have a plain type, with the type and the default."""
+        if not isinstance(self.node, Function):
+            return
+        given = self.node.args
+        positional = [*given.posonlyargs, *given.args]
+        missing = [None] * (len(positional) - len(given.defaults))
+        defaults = [*missing, *given.defaults, *given.kw_defaults]
+        for argument, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
+            scalar = scalar_of(default)
+            kind = scalar if argument.annotation is None else ast.unparse(argument.annotation)
+            if kind in SCALARS:
+                yield argument.arg, kind, default if kind == scalar else None
+
+
+Key: TypeAlias = tuple[Scope | None, str]
+"""A name and the scope that binds it; None for imports, attributes and keys."""
+
 
 @dataclass(slots=True)
 class Module:
@@ -61,19 +133,19 @@ class Module:
 
     text: str
     tree: ast.Module
-    constants: dict[str, ast.expr] = field(default_factory=dict)
-    uses: dict[str, list[Use]] = field(default_factory=dict)
-    """The calls that fill in a text, by the name of the variable that has it."""
-    styles: dict[str, Style] = field(default_factory=dict)
-    imports: dict[str, str] = field(default_factory=dict)
-    """The modules that imported names are from, with a dot for each level of a relative one."""
-    renamed: dict[str, str] = field(default_factory=dict)
-    """The names of imported things here, by their own name."""
+    scopes: dict[ast.AST, Scope] = field(default_factory=dict)
+    calls: dict[Key, Calls] = field(default_factory=dict)
+    """The calls that fill in a text, by the variable that has it."""
+    imports: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The module that a name is imported from, with a dot for each level, and its name there."""
     jinja: JinjaOptions = field(default_factory=JinjaOptions)
     starts: list[int] = field(default_factory=list)
     """The offset of each line."""
-    bound: Counter[str] = field(default_factory=Counter)
-    """How often each name is bound or added to."""
+
+    @property
+    def scope(self) -> Scope:
+        """That of the module itself."""
+        return self.scopes.setdefault(self.tree, Scope(self.tree))
 
     def segment(self, node: ast.expr) -> str:
         """Return the source of an expression; `ast` splits the whole module for each."""
@@ -88,6 +160,20 @@ class Module:
             for line, column in ends
         )
         return first, last
+
+    def calls_of(self, scope: Scope, name: str) -> Calls:
+        """Return the calls that fill in the text of a variable of a scope."""
+        last = name.rpartition(".")[2]
+        keys: list[Key] = [(scope, last)]
+        if scope.function is None:
+            keys.append((None, name))
+        if isinstance(scope.node, ast.ClassDef):
+            keys += [(None, last), *([(None, f".{last}")] if scope.node.bases else [])]
+        found = Calls([], set())
+        for key in dict.fromkeys(keys):
+            found.add(self.calls.get(key, Calls([], set())))
+        found.uses.sort(key=lambda use: use.line)
+        return found
 
 
 def parse(text: str) -> Module:
@@ -105,27 +191,17 @@ def parse(text: str) -> Module:
         raise AdoptError(f"{where}this isn't {runs}: {fault}{_newer(text, error)}") from None
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     module = Module(text, tree, starts=starts)
-    for statement in tree.body:
-        if name := assigned(statement):
-            module.constants[name[0]] = name[1]
-    for node in ast.walk(tree):
-        _note(module, node)
-        if pair := assigned(node):
-            module.bound[pair[0]] += 1
-        elif isinstance(node, ast.AugAssign) and (added := dotted(node.target)):
-            module.bound[added] += 1
-    # A call of `template.render` says what the variables of the text are that `template` is from;
-    # so does one of `text.format` after `text = NAME` or `text = NAME.replace(…)`.
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and (pair := assigned(node)):
-            filled = use_of(pair[1])
-            is_part = filled is not None and filled[1].style is Style.REPLACE
-            owner = filled[0] if filled is not None and is_part else pair[1]
-            inner = _named_text(owner) or dotted(owner)
-            if inner is not None and inner != pair[0]:
-                module.uses.setdefault(inner, []).extend(module.uses.get(pair[0], ()))
-                if pair[0] in module.styles:
-                    module.styles.setdefault(inner, module.styles[pair[0]])
+    for scope, owner, style, use in [
+        one for pair in _walk(module) for one in _fills(module, *pair)
+    ]:
+        for key, shown, doubt, is_template in _texts(scope, owner, set()):
+            calls = module.calls.setdefault(key, Calls([], set()))
+            if style is not None and not (is_template and use):
+                calls.styles.add(style)
+            # The first of several `replace` is a part of the last one, which was noted before.
+            parts = (one.source.startswith(f"{use.source}.replace(") for one in calls.uses if use)
+            if use is not None and not any(parts):
+                calls.uses.append(replace(use, owner=shown, doubt=doubt))
     return module
 
 
@@ -140,41 +216,84 @@ def _newer(text: str, error: Exception) -> str:
     return ""
 
 
-def in_workspace(files: FileBackend, names: Mapping[str, str]) -> dict[str, Calls]:
-    """Return the calls in other modules that fill in texts, by the texts' names.
+def _walk(module: Module) -> Iterator[tuple[ast.AST, Scope]]:
+    """Yield each node with its scope, outer ones first; note what the scopes bind and import."""
+    pending: list[tuple[ast.AST, Scope]] = [(module.tree, module.scope)]
+    while pending:
+        node, scope = pending.pop()
+        bound = None
+        if isinstance(node, Function | ast.ClassDef):
+            scope.bind(node.name)
+            name = f"{scope.name}.{node.name}".lstrip(".")
+            scope = module.scopes[node] = Scope(node, name, scope)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            origin = ""
+            if isinstance(node, ast.ImportFrom):
+                origin = "." * node.level + (node.module or "")
+            for alias in node.names:
+                module.imports[alias.asname or alias.name] = origin or alias.name, alias.name
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            for name in node.names:
+                (scope.outer or scope).bind(name)
+                module.scope.bind(name)
+        elif isinstance(node, ast.Return):
+            scope.bind(RETURN, node.value)
+        elif (pair := assigned(node)) and isinstance(node, ast.Assign | ast.AnnAssign):
+            scope.bind(*pair, node.col_offset)
+            bound = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        elif isinstance(node, ast.AugAssign) and (added := dotted(node.target)):
+            scope.bind(added)
+            bound = node.target
+        elif not isinstance(getattr(node, "ctx", node), ast.Load | ast.alias):
+            for name in _names_of(node):
+                scope.bind(name)
+        yield node, scope
+        children = [child for child in ast.iter_child_nodes(node) if child is not bound]
+        pending += [(child, scope) for child in reversed(children)]
+
+
+def in_workspace(
+    files: FileBackend, texts: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], Calls]:
+    """Return the calls in other modules that fill in texts.
 
     Args:
         files: The files of the workspace.
-        names: The texts, constants or attributes as `Class.name`, with the file of each.
+        texts: The file and the name of each, a constant or an attribute as `Class.name`.
     """
-    found = {name: Calls([], set()) for name in names}
-    lasts = {name.rpartition(".")[2] for name in names}
+    found = {text: Calls([], set()) for text in texts}
+    lasts: dict[str, list[tuple[str, str]]] = {}
+    for text in found:
+        lasts.setdefault(text[1].rpartition(".")[2], []).append(text)
     word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(lasts)))})\b")
     end = time.monotonic() + SECONDS
-    for stamp in files.walk_folder(".") if names else ():
+    for stamp in files.walk_folder(".") if found else ():
         if time.monotonic() > end:
             break
         if not stamp.path.endswith(".py"):
             continue
         with suppress(PathError, AdoptError):
-            text = files.load(stamp.path).text
-            if word.search(text):
-                _gather(found, parse(with_line_feeds(text)), stamp.path, names)
+            source = files.load(stamp.path).text
+            if not word.search(source):
+                continue
+            module = parse(with_line_feeds(source))
+            for (home, name), calls in module.calls.items():
+                first, dot, _ = name.partition(".")
+                origin, real = module.imports.get(first, ("", name))
+                is_known = (first and dot) or {first, "*"} & module.imports.keys()
+                last = name.rpartition(".")[2] if dot else real
+                for path, own in lasts.get(last, ()) if home is None else ():
+                    # An attribute of a class may be that of one in another module.
+                    is_other = path != stamp.path and (is_known or own != last)
+                    if is_other and _is_from(path, origin, real):
+                        found[path, own].add(calls, stamp.path)
     return found
 
 
-def _gather(found: dict[str, Calls], module: Module, path: str, names: Mapping[str, str]) -> None:
-    """Add the calls of a module to those of the texts that it doesn't have itself."""
-    for name, calls in found.items():
-        last = name.rpartition(".")[2]
-        if path == names[name] or last in module.constants:
-            continue
-        for known in {*module.uses, *module.styles}:
-            is_it = known == module.renamed.get(last) or known.endswith(f".{last}")
-            if is_it or (last != name and known == last):
-                calls.uses.extend(replace(use, file=path) for use in module.uses.get(known, ()))
-                if known in module.styles:
-                    calls.styles.add(module.styles[known])
+def _is_from(path: str, origin: str, real: str) -> bool:
+    """Return True if a file may have what a module imports from another one."""
+    parts = ("", *PurePosixPath(path).with_suffix("").parts)
+    return origin.rpartition(".")[2] in parts or real in parts
 
 
 def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
@@ -189,7 +308,7 @@ def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
         case ast.Call(func=ast.Attribute(attr="replace")):
             owner, holes = _replaced(node)
-            use = Use(Style.REPLACE, ast.unparse(node), node.lineno, holes=holes)
+            use = Use(Style.REPLACE, ast.unparse(node), node.lineno, keywords=holes)
             return (owner, use) if holes else None
         case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if callee in _FILLING:
             words = [(word.arg, word.value) for word in node.keywords if word.arg]
@@ -201,7 +320,7 @@ def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
     return None
 
 
-def _replaced(node: ast.expr) -> tuple[ast.expr, tuple[tuple[str, str], ...]]:
+def _replaced(node: ast.expr) -> tuple[ast.expr, dict[str, str]]:
     """Return the text of which calls of `replace` replace parts, and these, in their order."""
     match node:
         case ast.Call(
@@ -209,53 +328,80 @@ def _replaced(node: ast.expr) -> tuple[ast.expr, tuple[tuple[str, str], ...]]:
             args=[ast.Constant(value=str(hole)), given],
         ):
             owner, holes = _replaced(inner)
-            return owner, (*holes, (hole, ast.unparse(given)))
-    return node, ()
+            return owner, {**holes, hole: ast.unparse(given)}
+    return node, {}
 
 
-def _note(module: Module, node: ast.AST) -> None:
-    """Record what an import or a call tells about the texts."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        for alias in node.names:
-            own, origin = alias.asname or alias.name, alias.name
-            if isinstance(node, ast.ImportFrom):
-                origin = "." * node.level + (node.module or "")
-                module.renamed[alias.name] = own
-            module.imports[own] = origin
-    elif found := use_of(node):
+_Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
+
+
+def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
+    """Yield the texts that an expression fills in or makes a template of, and how."""
+    if found := use_of(node):
         owner, use = found
-        name = (_named_text(owner) if isinstance(owner, ast.Call) else None) or dotted(owner)
-        known = module.uses.setdefault(name, []) if name else []
-        # The first of several `replace` is a part of the last one, which was noted before.
-        if name and not any(one.source.startswith(f"{use.source}.replace(") for one in known):
-            known.append(use)
-            # It may be the repair of some word of a text.
-            is_repair = use.style is Style.REPLACE and not any(
-                _HOLE.fullmatch(hole) for hole, _ in use.holes
-            )
-            if use.style is not Style.TEMPLATE and not is_repair:
-                module.styles.setdefault(name, use.style)
+        kinds = {name: kind for name, kind, _ in scope.parameters()} if use.keywords else {}
+        known = {name: kinds[value] for name, value in use.keywords.items() if value in kinds}
+        # What a `replace` replaces may be some word of a text, and not a hole.
+        is_told = use.style is not Style.TEMPLATE and (
+            use.style is not Style.REPLACE or any(map(_HOLE.fullmatch, use.keywords))
+        )
+        use = replace(use, types={**known, **use.types})
+        yield scope, owner, use.style if is_told else None, use
     elif isinstance(node, ast.Call):
-        _note_template(module, node)
+        callee = callee_of(node)
+        options = {
+            word.arg: bool(word.value.value)
+            for word in node.keywords
+            if word.arg in ("trim_blocks", "lstrip_blocks") and isinstance(word.value, ast.Constant)
+        }
+        if options and callee in ("Environment", "Template", "SandboxedEnvironment"):
+            module.jinja = JinjaOptions(**options)
+        texts = [text_argument(node)] if callee in TEMPLATES else []
+        if callee in MESSAGE_LISTS:
+            pairs = [part.elts for part in ast.walk(node) if isinstance(part, ast.Tuple)]
+            texts = [pair[1] for pair in pairs if len(pair) == 2]
+        for text in filter(None, texts):
+            yield scope, text, template_style(module, node), None
 
 
-def _note_template(module: Module, node: ast.Call) -> None:
-    """Record the options of a Jinja environment, and the texts of which templates are made."""
-    callee = callee_of(node)
-    options = {
-        word.arg: bool(word.value.value)
-        for word in node.keywords
-        if word.arg in ("trim_blocks", "lstrip_blocks") and isinstance(word.value, ast.Constant)
-    }
-    if options and callee in ("Environment", "Template", "SandboxedEnvironment"):
-        module.jinja = JinjaOptions(**options)
-    if (name := _named_text(node)) is not None:
-        module.styles[name] = template_style(module, node)
-    if callee in MESSAGE_LISTS:
-        for part in ast.walk(node):
-            match part:
-                case ast.Tuple(elts=[_, text]) if name := dotted(text):
-                    module.styles.setdefault(name, template_style(module, node))
+def _texts(
+    scope: Scope,
+    node: ast.expr | None,
+    seen: set[Key],
+    doubt: str = "",
+    *,
+    is_template: bool = False,
+) -> Iterator[tuple[Key, str, str, bool]]:
+    """Yield the variables whose text an expression may stand for, through templates and variables.
+
+    Each is yielded with its name as written, why it may be another text, and whether a template is
+    made of it in between.
+    """
+    if isinstance(node, ast.Call):
+        if callee_of(node) in TEMPLATES:
+            func = ast.unparse(node.func)
+            if "Chat" in func or "Message" in func:
+                doubt = doubt or f"`{func}` makes messages"
+            yield from _texts(scope, text_argument(node), seen, doubt, is_template=True)
+        elif (found := use_of(node)) and found[1].style is Style.REPLACE:
+            yield from _texts(scope, found[0], seen, doubt, is_template=is_template)
+        return
+    name = None if node is None else dotted(node)
+    if node is None or name is None or (key := (scope.home(node), name)) in seen:
+        return
+    seen.add(key)
+    home, shown = key[0], ast.unparse(node)
+    bound = home.bound[name] if home is not None else []
+    if len(bound) > 1:
+        doubt = doubt or f"`{name}` is assigned in several places"
+    yield key, shown, doubt, is_template
+    if home is not None and not isinstance(node, ast.Name):
+        yield (None, f".{name}"), shown, doubt, is_template  # Of a class derived from this one.
+        doubt = doubt or f"`{shown}` may be another text"
+    for value, _ in bound:
+        # `prompt = prompt` in a class is that of its module.
+        place = home and home.outer if value is not None and dotted(value) == name else home
+        yield from _texts(place or scope, value, seen, doubt, is_template=is_template)
 
 
 def template_style(module: Module, node: ast.Call) -> Style:
@@ -268,23 +414,15 @@ def template_style(module: Module, node: ast.Call) -> Style:
         return TEMPLATES.get(callee, Style.FORMAT)
     func = node.func
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-        origin = module.imports.get(func.value.id, func.value.id)
+        origin, _ = module.imports.get(func.value.id, (func.value.id, ""))
     else:
-        origin = module.imports.get("Template", "string")
+        origin, _ = module.imports.get("Template", ("string", ""))
     return Style.JINJA if origin.startswith("jinja") else Style.TEMPLATE
 
 
 def text_argument(node: ast.Call) -> ast.expr | None:
     """Return the text of which a call makes a template."""
     return node.args[0] if node.args else keyword_of(node, "template")
-
-
-def _named_text(node: ast.expr) -> str | None:
-    """Return the variable that holds a template's text: `NAME` in `Template(NAME)`."""
-    if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
-        argument = text_argument(node)
-        return None if argument is None else dotted(argument)
-    return None
 
 
 def dotted(node: ast.expr) -> str | None:
@@ -297,24 +435,6 @@ def dotted(node: ast.expr) -> str | None:
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         return f"{owner}.{key}" if isinstance(key, str) else None
     return None
-
-
-def scope_of(tree: ast.Module, line: int) -> Function | None:
-    """Return the innermost function around a line."""
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, Function) and node.lineno <= line <= (node.end_lineno or 0):
-            found = node
-    return found
-
-
-def bound_in(owner: ast.AST) -> Counter[str]:
-    """Return how often a function or a module binds each name, imports left out."""
-    found: Counter[str] = Counter()
-    for node in ast.walk(owner):
-        if not isinstance(node, ast.alias) and not isinstance(getattr(node, "ctx", 0), ast.Load):
-            found.update(_names_of(node))
-    return found
 
 
 def names_in(owner: ast.AST) -> set[str]:
