@@ -103,6 +103,13 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
         action="store_true",
         help="show all parameter sets by the prompt's sections: what each shows, and its tokens",
     )
+    parser.add_argument(
+        "--html",
+        nargs="?",
+        const="",
+        metavar="OUT",
+        help="write one file that shows it with each parameter set, for people without foldline",
+    )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.add_argument("--model", default="MODEL", help="the model that --as names")
     parser.set_defaults(run=run, actions=offered)
@@ -251,6 +258,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
             opening = action
     keys = opening.section_keys if isinstance(opening, Open) else ()
     opened = replace(prompt.view, opened=keys, tolerant=False)
+    if options.html is not None:
+        return await _save(workspace, options, replace(prompt, view=replace(opened, costs=True)))
     if options.matrix or options.diff is not None:
         return await _compare(workspace, options, replace(prompt, view=replace(opened, costs=True)))
     if options.provider is not None:
@@ -303,6 +312,29 @@ async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: Pr
     width = console_of(sys.stdout).width if is_styled() else sys.maxsize
     lines = matrix_lines(found, width) if options.matrix else diff_lines(found)
     return _Shown(status, list(lines))
+
+
+async def _save(workspace: Workspace, options: argparse.Namespace, prompt: PromptRef) -> _Shown:
+    """Write the page of the prompt with all of its sets."""
+    from foldline.ide.render.matrix import render_sets
+    from foldline.ide.resolve import resolve
+    from foldline.server.page.saved import saved_page
+
+    view = replace(prompt.view, tolerant=True)
+    renders = await render_sets(workspace, await resolve(workspace, prompt), view)
+    shown = options.parameter_set or next(iter(renders))
+    render = renders.get(
+        shown, f"there is no parameter set {shown!r}; there is {', '.join(renders)}"
+    )
+    if isinstance(render, str):
+        raise Refused(render, kind="prompt", data={"near": list(renders)})
+    out = Path(options.html or f"{render.name}.html")
+    try:
+        out.write_text(saved_page(renders, shown), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise Refused(f"{out}: {error.strerror}") from error
+    failed = [f"{name}: {why}" for name, why in renders.items() if isinstance(why, str)]
+    return _Shown(NOTHING if failed else FOUND, _plain(str(out)), tuple(failed))
 
 
 def _made_up(answer: Answer) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import { staleNotice } from '../preview/stale';
 import type { Block, Preview } from '../wire';
 import type { Part } from './block';
 import { Page, type PageState } from './page';
+import { showSaved } from './saved';
 import { themeSwitch } from './theme';
 import type { Token } from './tokens';
 
@@ -37,7 +38,7 @@ class Browser {
       perform: (action) => this.perform(action),
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? '{}') as Partial<PageState>,
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-      markdown: (block, part) => (block as News['blocks'][number]).markdown[part],
+      markdown,
       extra: themeSwitch(),
     });
     const events = new EventSource('events');
@@ -107,4 +108,14 @@ async function send(action: Action): Promise<unknown> {
   return answer.status === 204 ? undefined : answer.json();
 }
 
-new Browser();
+/** The server has parsed it. */
+function markdown(block: Block, part: Part): readonly Token[] {
+  return (block as News['blocks'][number]).markdown[part];
+}
+
+const saved = document.getElementById('saved');
+if (saved === null) {
+  new Browser();
+} else {
+  showSaved(saved.textContent, markdown);
+}

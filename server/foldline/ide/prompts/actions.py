@@ -32,7 +32,7 @@ from foldline.ide.uris import file_of
 if TYPE_CHECKING:
     from foldline.ide.previews.previews import Previews
     from foldline.ide.prompts.request import PromptRef
-    from foldline.ide.render.diff import Comparison, Side
+    from foldline.ide.render.diff import Comparison
     from foldline.ide.render.matrix import Matrix
     from foldline.ide.render.provenance import Occurrence, TextOrigin
     from foldline.ide.render.static import PromptTokens
@@ -553,16 +553,18 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
 
     async def answer(self, subject: Subject) -> Comparison:
         from foldline.ide.render.diff import compare
+        from foldline.ide.render.matrix import set_side
         from foldline.ide.render.revisions import parse_range, revision_side
 
         subject.workspace.require_trust()
+        given = (subject.workspace, subject.target)
         if self.of_sets:
-            sides = [await _set_side(subject, name) for name in (self.before_set, self.after_set)]
-            return await in_thread(partial(compare, *sides))
-        given = (subject.workspace, subject.target, subject.view)
-        first, last = parse_range(self.revision or "HEAD")
-        one, other = await revision_side(*given, first), await revision_side(*given, last)
-        return await in_thread(partial(compare, one, other))
+            named = (self.before_set, self.after_set)
+            sides = [await set_side(*given, subject.of_sets, name) for name in named]
+        else:
+            revisions = parse_range(self.revision or "HEAD")
+            sides = [await revision_side(*given, subject.view, one) for one in revisions]
+        return await in_thread(partial(compare, *sides))
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
         from foldline.ide.render.diff import compare
@@ -574,15 +576,6 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         before = max(1, after - 1) if self.before is None else self.before
         sides = preview.version_side(before), preview.version_side(after)
         return await in_thread(partial(compare, *sides))
-
-
-async def _set_side(subject: Subject, name: str | None) -> Side:
-    from foldline.ide.render.diff import Side
-    from foldline.ide.render.execution import render
-
-    view = replace(subject.of_sets, parameter_set=name or subject.view.parameter_set)
-    shown = await render(subject.workspace, subject.target, view)
-    return Side(shown.parameter_set or "none", shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from foldline.backends.formatting.parts import note, plain
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import IdeError
 from foldline.ide.render import execution
+from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Answer, Block, Render, Tokens
 
 if TYPE_CHECKING:
@@ -115,6 +116,15 @@ async def render_sets(
         except IdeError as error:
             found[name] = str(error)
     return found
+
+
+async def set_side(
+    workspace: Workspace, target: PromptTarget, view: View, name: str | None
+) -> Side:
+    """The prompt with one set, to compare; without a name with the view's."""
+    view = replace(view, parameter_set=name or view.parameter_set)
+    shown = await execution.render(workspace, target, view)
+    return Side(shown.parameter_set or "none", shown)
 
 
 def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:

@@ -2164,6 +2164,51 @@ function isOld(notice) {
 var SOURCE_ONLY = "Read from the source, not run: unknown values show as written";
 var LAST_GOOD2 = "The last version that rendered; the source has changed since";
 
+// src/webview/saved.ts
+function showSaved(text, markdown2) {
+  const { shown, states, blocks, matrix, differences } = JSON.parse(text);
+  const show = (set) => {
+    const state = states[set];
+    if (state === void 0) {
+      const failed = matrix.sets.find(({ name }) => name === set)?.error;
+      throw new Error(failed ?? `This file doesn’t show the prompt with ${set}.`);
+    }
+    const own = state.blocks.flatMap((place) => blocks[place] ?? []);
+    page.show({ ...state, blocks: own, whole: true, reveals: false, notice: null });
+  };
+  const perform = async (action) => {
+    switch (action.action) {
+      case "copy":
+        await navigator.clipboard.writeText(action.text);
+        return void 0;
+      case "set":
+        show(action.key);
+        return void 0;
+      case "matrix":
+        return matrix;
+      case "diff": {
+        const { before_set = "", after_set = "" } = action;
+        const found = before_set in differences ? void 0 : differences[after_set];
+        return found ?? refuse("This file compares sets with the first one alone.");
+      }
+      default:
+        return refuse("This page was saved to a file: nothing in it can be changed.");
+    }
+  };
+  document.body.classList.add("saved");
+  const page = new Page({
+    inEditor: false,
+    perform,
+    load: () => ({}),
+    save: () => void 0,
+    markdown: markdown2
+  });
+  show(shown);
+}
+function refuse(reason) {
+  throw new Error(reason);
+}
+
 // src/webview/theme.ts
 var KEY = "foldline-theme";
 var THEMES = { "light dark": "System", light: "Light", dark: "Dark" };
@@ -2200,7 +2245,7 @@ var Browser = class {
       perform: (action) => this.perform(action),
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? "{}"),
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-      markdown: (block, part) => block.markdown[part],
+      markdown,
       extra: themeSwitch()
     });
     const events = new EventSource("events");
@@ -2262,4 +2307,12 @@ async function send(action) {
   }
   return answer.status === 204 ? void 0 : answer.json();
 }
-new Browser();
+function markdown(block, part) {
+  return block.markdown[part];
+}
+var saved = document.getElementById("saved");
+if (saved === null) {
+  new Browser();
+} else {
+  showSaved(saved.textContent, markdown);
+}

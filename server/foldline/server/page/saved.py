@@ -1,0 +1,73 @@
+"""A preview as one file: the page with everything that it shows, without a server."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldline.ide.previews.session import Preview
+from foldline.ide.prompts.request import View
+from foldline.ide.render.diff import Side, compare
+from foldline.ide.render.matrix import matrix_of
+from foldline.ide.render.render import Render
+from foldline.ide.structuring import unstructured
+from foldline.server.page.markdown import with_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILES = Path(__file__).parent / "files"
+# What only this machine has, and what nothing can change any more.
+UNSHARED = {"location": None, "interpreter": None, "milliseconds": None, "traceback": ""}
+UNSHARED |= {"uri": "", "editable": False}
+AS_IT_IS = ("value", "schema", "markdown")
+
+
+def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
+    """Return the page of a prompt with each of its sets, `shown` first; a text is why one failed.
+
+    It loads nothing, and a policy of its own keeps it from doing so.
+    """
+    known = {name: render for name, render in renders.items() if isinstance(render, Render)}
+    blocks: dict[str, int] = {}
+    states = {}
+    for name, render in known.items():
+        preview = Preview("saved", "", render.name, steps=[View(parameter_set=name)])
+        preview.show(render, preview.ticket())
+        state = _shared(unstructured(preview.state()))
+        texts = [json.dumps(with_markdown(block)) for block in state["blocks"]]
+        # Most are the same in all sets.
+        state["blocks"] = [blocks.setdefault(text, len(blocks)) for text in texts]
+        states[name] = state
+    sides = [Side(name, render) for name, render in known.items()]
+    data = {
+        "shown": shown,
+        "states": states,
+        "blocks": [json.loads(text) for text in blocks],
+        "matrix": unstructured(matrix_of(renders)),
+        "differences": {side.label: unstructured(compare(sides[0], side)) for side in sides[1:]},
+    }
+    script, style = ((FILES / name).read_text("utf-8") for name in ("page.js", "page.css"))
+    script = script.replace("</script", "<\\/script")
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    policy += "; script-src 'sha256-{}'; style-src 'sha256-{}'".format(*hashes)
+    # Nothing in the data ends its element, or begins a comment.
+    inert = json.dumps(data).replace("<", "\\u003c")
+    page, title = (FILES / "saved.html").read_text("utf-8"), escape(known[shown].name)
+    return page.format(policy=policy, title=title, style=style, data=inert, script=script)
+
+
+def _shared(value: Any, key: str = "") -> Any:
+    """Return JSON without what only this machine has; of files, the names."""
+    if key in UNSHARED:
+        return UNSHARED[key]
+    if key == "file" and isinstance(value, str):
+        return Path(value).name
+    if isinstance(value, dict) and key not in AS_IT_IS:
+        return {name: _shared(inner, name) for name, inner in value.items()}
+    return [_shared(inner) for inner in value] if isinstance(value, (list, tuple)) else value
