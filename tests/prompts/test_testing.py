@@ -1,6 +1,7 @@
 """Tests of prompts: snapshots, their differences, and budgets."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.testing import (
     ShownSection,
     Snapshot,
+    assert_sets,
     assert_snapshot,
     assert_within,
     differences,
@@ -166,3 +168,89 @@ def test_the_fixture_keeps_snapshots_beside_the_tests(
     changed.assert_outcomes(failed=1)
     changed.stdout.fnmatch_lines(["-Hello.", "+Bye.", "*pytest --update-prompts*"])
     assert changed.stdout.lines.count("+Bye.") == 1, "it says what differs once"
+
+
+SETS = """
+from dataclasses import dataclass
+from foldline.prompts import Chapter, MarkdownSection, PromptTemplate
+
+@dataclass(frozen=True)
+class Who:
+    name: str
+
+@dataclass(frozen=True)
+class Other:
+    name: str
+
+names = MarkdownSection[Who](title="Name", key="name", template="You help ${name}.")
+more = MarkdownSection[Who](title="More", key="more", template="More. " * 40,
+    enabled=lambda who: who.name != "Ada", children=[
+        MarkdownSection[None](title="Deep", key="deep", template="Deep.")])
+late = Chapter[None](title="Late", key="late", sections=[
+    MarkdownSection[None](title="Page", key="page", template="Last.")])
+helper = PromptTemplate(ns="n", key="k", sections=[names, more], chapters=[late])
+pair = PromptTemplate(ns="n", key="pair", sections=[names,
+    MarkdownSection[Who](title="To", key="to", template="Write to ${name}.")])
+
+def preview_ada():
+    return Who("Ada"), Other("not this prompt's")
+
+def preview_helper_bob():
+    return Who("Bob")
+
+def preview_pair_two():
+    return [Who("Ada"), {"to": Who("Bob")}]
+"""
+
+
+def module_of(text: str) -> ModuleType:
+    module = ModuleType("helper")
+    exec(text, vars(module))  # As an import would.
+    return module
+
+
+def test_every_set_is_rendered_as_an_evaluation_sends_it() -> None:
+    module = module_of(SETS)
+    found = assert_sets(module, "helper", 400, enabled={"more": ["bob"], "name": ["ada", "bob"]})
+    assert list(found) == ["ada", "bob"]
+    assert "You help Bob." in found["bob"].text
+    assert "Last." in found["ada"].text
+    assert "Write to Bob." in assert_sets(module, "pair")["two"].text
+
+
+def test_what_does_not_hold_is_said_for_each_set_and_section() -> None:
+    fails = "\ndef preview_carl():\n    raise KeyError('who')\n"
+    with pytest.raises(AssertionError) as caught:
+        assert_sets(
+            module_of(SETS + fails),
+            "helper",
+            200,
+            sections={"more.deep": 3},
+            enabled={"more": ["ada"], "name": ["bob"]},
+        )
+    ada, other, bob, deep, whole, carl = str(caught.value).splitlines()
+    assert ada == "set ada: section more isn't shown"
+    assert other == "set ada: section name is shown"
+    assert bob == "set bob: section more is shown"
+    assert deep.startswith("set bob: section more.deep has ")
+    assert whole.startswith("set bob: the prompt has ")
+    assert "may have 200; its largest sections are more (" in whole
+    assert carl == "set carl: not rendered: KeyError: 'who'"
+
+
+def test_sets_may_be_in_modules_of_their_own() -> None:
+    module = module_of(SETS)
+    fixtures = ModuleType("fixtures")
+    fixtures.__dict__["Who"] = module.__dict__["Who"]
+    exec("def preview_eve():\n    return Who('Eve')\n", vars(fixtures))
+    assert list(assert_sets(module, "helper", fixtures=[fixtures])) == ["ada", "bob", "eve"]
+
+
+def test_a_name_that_is_none_is_refused_and_so_is_a_prompt_without_sets() -> None:
+    module = module_of(SETS)
+    with pytest.raises(ValueError, match=r"there is no section 'mor'; did you mean 'more'"):
+        assert_sets(module, "helper", enabled={"mor": ["ada"]})
+    with pytest.raises(ValueError, match=r"there is no parameter set 'adda'; did you mean 'ada'"):
+        assert_sets(module, "helper", enabled={"more": ["adda"]})
+    with pytest.raises(AssertionError, match="helper has no parameter set"):
+        assert_sets(module_of(SETS.replace("def preview", "def example")), "helper")

@@ -18,21 +18,34 @@ from __future__ import annotations
 
 import difflib
 import re
+from copy import copy
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import did_you_mean, near_names
+from foldline.prompts.parameter_sets import instances, set_functions
+from foldline.prompts.prompt import Prompt
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from types import ModuleType
 
     from foldline.prompts.layout.blocks import Block
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["Snapshot", "assert_snapshot", "assert_within", "differences", "sizes", "snapshot_of"]
+__all__ = [
+    "Snapshot",
+    "assert_sets",
+    "assert_snapshot",
+    "assert_within",
+    "differences",
+    "sizes",
+    "snapshot_of",
+]
 
 _SECTION = re.compile(r"<!-- (\S+): (full|summary|disabled), (\d+) lines? -->")
 _TOOLS = re.compile(r"<!-- tools: (.*) -->")
@@ -201,22 +214,109 @@ def assert_within(
         AssertionError: A budget is exceeded; it lists the largest sections.
         ValueError: `sections` names a section that the prompt doesn't have.
     """
+    found = list(_exceeded(rendered, total, sections or {}, count))
+    if found:
+        raise AssertionError("\n".join(found))
+
+
+def _exceeded(
+    rendered: RenderedPrompt[object],
+    total: int | None,
+    sections: Mapping[str, int],
+    count: Callable[[str], int],
+) -> Iterator[str]:
     known = sizes(rendered, count)
-    found = []
-    for key, most in (sections or {}).items():
-        if key not in known:
-            raise ValueError(f"there is no section {key!r}{did_you_mean(near_names(key, known))}")
+    for key, most in sections.items():
+        _check("section", key, known)
         if known[key] > most:
-            found.append(f"section {key} has {known[key]:,}, and may have {most:,}")
+            yield f"section {key} has {known[key]:,}, and may have {most:,}"
     size = count(rendered.text)
     if total is not None and size > total:
         largest = sorted(known.items(), key=lambda item: -item[1])[:5]
-        found.append(
+        yield (
             f"the prompt has {size:,}, and may have {total:,}; its largest sections are "
             + ", ".join(f"{key} ({size:,})" for key, size in largest)
         )
-    if found:
-        raise AssertionError("\n".join(found))
+
+
+def assert_sets(
+    module: ModuleType,
+    prompt: str,
+    total: int | None = None,
+    *,
+    sections: Mapping[str, int] | None = None,
+    count: Callable[[str], int] = _bytes,
+    enabled: Mapping[str, Collection[str]] | None = None,
+    fixtures: Iterable[ModuleType] = (),
+) -> dict[str, RenderedPrompt[object]]:
+    """Assert that a prompt renders with each of its parameter sets, and what holds for all of them.
+
+    Args:
+        module: The module of the prompt, with its `preview_*()` functions.
+        prompt: The variable that holds the prompt.
+        total: The most that its text may have with any set.
+        sections: As in `assert_within`, for each set that shows the section.
+        count: As in `sizes`.
+        enabled: By dotted key, the names of the sets that show a section; no other may.
+        fixtures: Further modules with such functions.
+
+    Returns:
+        The prompt as `evaluate` would send it by default, by the name of the set.
+
+    Raises:
+        AssertionError: It isn't so; each line says for which set and section. Or there is no set.
+        ValueError: An argument names a section or a set that there isn't.
+    """
+    template = getattr(module, prompt)
+    bound = template if isinstance(template, Prompt) else Prompt(template)
+    functions: dict[str, list[Callable[[], object]]] = {}
+    for source in (module, *fixtures):
+        for name, function in set_functions(source, module, prompt):
+            functions.setdefault(name, []).append(function)
+    if not functions:
+        raise AssertionError(f"{prompt} has no parameter set: no preview_*() is for it")
+    enabled, declared = enabled or {}, bound.template.plan.declared
+    for key in (*enabled, *(sections or ())):
+        _check("section", key, declared)
+    for name in chain.from_iterable(enabled.values()):
+        _check("parameter set", name, functions)
+    found: dict[str, RenderedPrompt[object]] = {}
+    problems: list[str] = []
+    for name, own in functions.items():
+        try:
+            rendered = found[name] = _with_set(bound, own)
+        except Exception as error:  # Whatever the author's code raises.
+            problems.append(f"set {name}: not rendered: {type(error).__name__}: {error}")
+            continue
+        shown = {block.dotted_key for block in rendered.blocks if block.enabled}
+        for key, sets in enabled.items():
+            if (key in shown) is not (name in sets):
+                is_shown = "is" if key in shown else "isn't"
+                problems.append(f"set {name}: section {key} {is_shown} shown")
+        most = {key: size for key, size in (sections or {}).items() if key in shown}
+        exceeded = _exceeded(rendered, total, most, count)
+        problems += (f"set {name}: {problem}" for problem in exceeded)
+    if problems:
+        raise AssertionError("\n".join(problems))
+    return found
+
+
+def _check(kind: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ValueError(f"there is no {kind} {name!r}{did_you_mean(near_names(name, known))}")
+
+
+def _with_set(
+    prompt: Prompt[object], functions: Iterable[Callable[[], object]]
+) -> RenderedPrompt[object]:
+    from foldline.prompts.adapters.base import render_for_evaluation
+
+    declared = prompt.template.plan.declared
+    kinds = {one.params_type for one in (*declared.values(), *prompt.template.sections)}
+    given = [one for function in functions for one in instances(function())]
+    shared = [value for value, key in given if key is None and type(value) in kinds]
+    single = {key: value for value, key in given if key in declared}
+    return render_for_evaluation(copy(prompt).bind(*shared, section_params=single))
 
 
 def _shown(block: Block) -> str:

@@ -1,12 +1,7 @@
-"""Parameter sets for previews: `preview_*()` functions, and files of values.
-
-The rest of the function's name after `preview_` names the set. If it starts with the name of one of
-the module's prompts, the function is for that prompt only: `preview_reviewer_security` is the set
-`security` of `reviewer`, and `preview_reviewer` its set `default`.
-"""
+"""Parameter sets for previews: `preview_*()` functions, and files of values."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +11,11 @@ import _foldline_job
 import _foldline_modules
 from _foldline_failures import RequestError
 from _foldline_slots import Slot, Slots
-from foldline.prompts import Prompt, PromptTemplate
+from foldline.prompts import Prompt
 from foldline.prompts.errors import did_you_mean, near_names
+from foldline.prompts.parameter_sets import DEFAULT, instances, set_functions
 from foldline.prompts.specialise import dataclass_of
 
-PREFIX = "preview_"
-DEFAULT = "default"
 NONE = "none"
 """The set that shows the prompt as its module defines it."""
 
@@ -77,7 +71,10 @@ class Fixtures:
                 for file in source["fixtures"]
             ]
         for fixtures in modules:
-            self._find_functions(fixtures, module, name)
+            for set_name, function in set_functions(fixtures, module, name):
+                known = self._set(set_name).functions
+                if function not in known:
+                    known.append(function)
         for file in self._files:
             for set_name in file["sets"]:
                 self._set(set_name).files.append(file)
@@ -103,16 +100,16 @@ class Fixtures:
         found: dict[Slot, tuple[object, Origin]] = {}
         chosen = self._sets.get(self.chosen or "")
         for function in chosen.functions if chosen else ():
-            instances = list(_call(function))
-            placed = [(slots.of(value, section), value) for value, section in instances]
+            given = list(_call(function))
+            placed = [(slots.of(value, section), value) for value, section in given]
             for slot, value in placed:
                 if slot is not None:
                     found.setdefault(slot, (value, _function_origin(function)))
-            if instances and all(slot is None for slot, _ in placed):
+            if given and all(slot is None for slot, _ in placed):
                 names = sorted(
                     {
                         f"{type(value).__name__}{f' for {section!r}' if section else ''}"
-                        for value, section in instances
+                        for value, section in given
                     }
                 )
                 takes = ", ".join(slots.names) or "no parameters"
@@ -163,32 +160,9 @@ class Fixtures:
     def _set(self, name: str) -> ParameterSet:
         return self._sets.setdefault(name, ParameterSet(name))
 
-    def _find_functions(self, source: ModuleType, module: ModuleType, prompt: str) -> None:
-        prompts = [
-            variable
-            for variable, value in vars(module).items()
-            if isinstance(value, (Prompt, PromptTemplate))
-        ]
-        for name, value in vars(source).items():
-            if not name.startswith(PREFIX) or not inspect.isfunction(value):
-                continue
-            rest = name.removeprefix(PREFIX)
-            owners = [variable for variable in prompts if f"{rest}_".startswith(f"{variable}_")]
-            owner = max(owners, key=len, default=None)
-            if owner is not None and owner != prompt:
-                continue
-            if owner is not None:
-                rest = rest.removeprefix(owner).removeprefix("_") or DEFAULT
-            known = self._set(rest).functions
-            if value not in known:
-                known.append(value)
-
 
 def _call(function: Callable[[], object]) -> Iterator[tuple[object, str | None]]:
-    """Call a function and yield its instances: one, or those of a list, tuple or generator.
-
-    Those of a dictionary are each for the section that has the key.
-    """
+    """Call a function and yield its instances."""
     needed = [
         parameter.name
         for parameter in inspect.signature(function).parameters.values()
@@ -199,24 +173,12 @@ def _call(function: Callable[[], object]) -> Iterator[tuple[object, str | None]]
         raise _refused(function, f"is called without arguments, and needs {', '.join(needed)}")
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise _refused(function, "must not be async")
-    returned = function()
-    several = isinstance(returned, Iterable) and dataclass_of(type(returned)) is None
-    for value, section in _placed(
-        returned if several and isinstance(returned, Iterable) else (returned,)
-    ):
+    for value, section in instances(function()):
         if dataclass_of(type(value)) is None:
             raise _refused(
                 function, f"returns {value!r:.80}; return an instance of a dataclass, or several"
             )
         yield value, section
-
-
-def _placed(values: Iterable[object]) -> Iterator[tuple[object, str | None]]:
-    for value in (values,) if isinstance(values, Mapping) else values:
-        if isinstance(value, Mapping):
-            yield from ((inner, str(key)) for key, inner in value.items())
-        else:
-            yield value, None
 
 
 def _refused(function: Callable[[], object], message: str) -> RequestError:
