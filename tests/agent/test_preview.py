@@ -33,7 +33,7 @@ p = PromptTemplate(ns="n", key="k", chapters=[Chapter[None](title="More", key="m
 """
 CHAPTERS = (
     "foldline preview: chapters: planning, performance open, as `evaluate` sends them; "
-    "closed: incidents (its `enabled` forbids it)\n"
+    "closed: incidents (its `enabled` returned False)\n"
 )
 
 
@@ -134,7 +134,8 @@ def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
     near = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "dep")
     assert near.stderr.endswith("; did you mean 'deep'?\n")
     tree = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "deep", "--tree")
-    assert "\nvalues  deep (also: " in tree.stdout
+    assert " · deep · " in tree.stdout
+    assert "\nOther values: --set " in tree.stdout
 
 
 def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
@@ -218,7 +219,7 @@ def test_chapters_are_open_as_an_evaluation_sends_them(example: ModuleType) -> N
     shown = preview(f"{EXAMPLE}:reviewer")
     assert (shown.stdout, shown.stderr) == (f"{sent}\n", CHAPTERS)
     tree = preview(f"{EXAMPLE}:reviewer", "--tree").stdout
-    assert "\nchapters  planning, performance open, as `evaluate` sends them; closed: inc" in tree
+    assert "\nChapters: planning, performance open, as `evaluate` sends them; closed: inc" in tree
     closed = preview(f"{EXAMPLE}:reviewer", "--chapter", "none")
     assert closed.stdout == f"{example.reviewer.render().text}\n"
     assert "chapters: none open; closed: planning, performance, incidents (" in closed.stderr
@@ -229,7 +230,7 @@ def test_chapters_are_opened_where_they_may() -> None:
     assert "Plan First" in opened.stdout
     assert "400 ms" not in opened.stdout
     assert opened.returncode == 1
-    assert "planning open; closed: performance, incidents (its `enabled` forbids" in opened.stderr
+    assert "planning open; closed: performance, incidents (its `enabled` returned" in opened.stderr
     assert "there is no chapter 'plan'" in preview(str(EXAMPLE), "--chapter", "plan").stderr
 
 

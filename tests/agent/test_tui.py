@@ -176,9 +176,8 @@ async def test_sections_are_folded_with_their_costs(desk: Desk) -> None:
     assert labels[1].startswith("▸ 1.1. Policies")
     assert " if opened" in labels[1]
     assert "off" in labels[3]
-    assert "demo/triage" in desk.status()
-    assert "values: angry" in desk.status()
-    assert "no budget" in desk.status()
+    assert desk.status().startswith("demo/triage · angry · ")
+    assert desk.status().count("\n") == 0
 
 
 async def test_text_of_a_prompt_controls_no_terminal(desk: Desk) -> None:
@@ -199,10 +198,30 @@ async def test_a_section_is_opened_closed_undone_and_reset(desk: Desk) -> None:
     await desk.until(lambda: "Refunds" not in desk.text())
 
 
-async def test_what_cannot_be_opened_is_told(desk: Desk) -> None:
-    await desk.press("down", "down", "o")
-    await desk.until(lambda: "question" in desk.notes())
-    assert "Where" not in desk.notes()
+@pytest.mark.parametrize("key", ["o", "p"])
+async def test_what_cannot_be_opened_is_told(desk: Desk, key: str) -> None:
+    await desk.press("down", "down", key)
+    await desk.until(lambda: desk.notes() == "Already open.")
+    await desk.press("down", key)
+    await desk.until(lambda: desk.notes().endswith("\nOff with these values."))
+
+
+async def test_a_key_tells_what_each_key_does(desk: Desk) -> None:
+    await desk.press("question_mark")
+    await desk.dialog(Read)
+    for said in (
+        "o  Opens summarized sections",
+        "y  The steps of a preview",
+        "1-5  Shows the tabs",
+    ):
+        assert said in desk.read()
+
+
+async def test_titles_leave_room_for_what_opening_costs(prompt_file: Path) -> None:
+    prompt_file.write_text(PROMPT.replace("Policies", "Policies of the whole house " * 3))
+    async for one in opened(app_of(prompt_file)):
+        assert one.labels()[1].endswith(" if opened")
+        assert len(one.labels()[1]) < 60 - len("└ ")
 
 
 async def test_a_section_is_peeked_at_without_being_opened(desk: Desk) -> None:
@@ -220,13 +239,15 @@ async def test_a_parameter_set_is_chosen(desk: Desk) -> None:
     assert desk.rows() == ["angry", "calm"]
     await desk.chosen(1)
     await desk.until(lambda: "No hurry." in desk.text())
-    assert "values: calm" in desk.status()
+    assert " · calm · " in desk.status()
 
 
 async def test_values_are_typed_or_chosen(desk: Desk) -> None:
     await desk.press("v")
     await desk.dialog(Choose)
     assert "Question.tone" in desk.rows()[1]
+    assert "preview_angry(), line " in desk.rows()[1]
+    assert " of triage.py" in desk.rows()[1]
     await desk.chosen(2)
     await desk.typed("7")
     await desk.until(lambda: "7 orders" in desk.text())
@@ -314,7 +335,7 @@ async def test_changed_files_are_shown_and_broken_ones_leave_the_last_text(
     stop.set()
     await writing
     prompt_file.write_text(f"{PROMPT}broken = (\n", encoding="utf-8")
-    await desk.until(lambda: "last good text" in desk.status())
+    await desk.until(lambda: "last version that rendered" in desk.status())
     assert "isn't Python" in desk.status()
     assert "Be brief." in desk.text()
 

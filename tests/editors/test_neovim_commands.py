@@ -220,7 +220,7 @@ def test_a_chapter_is_closed_and_opened(nvim: Neovim) -> None:
     chosen(nvim, "Tone")
     nvim.command("FoldlineChapters")
     assert offered(nvim) == [
-        "Legal (legal): stays closed, its `enabled` forbids it",
+        "Legal (legal): stays closed, its `enabled` returned False",
         "Tone (tone): open",
     ]
     nvim.wait("vim.fn.search('Be kind', 'nw') == 0")
@@ -228,7 +228,7 @@ def test_a_chapter_is_closed_and_opened(nvim: Neovim) -> None:
     wait_for_text(nvim, "Be kind")
     nvim.command("FoldlineChapters legal")
     nvim.wait("#notified > 0")
-    assert "stays closed: its `enabled` forbids it" in nvim.notified()[0]
+    assert "stays closed: its `enabled` returned False" in nvim.notified()[0]
 
 
 def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:

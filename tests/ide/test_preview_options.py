@@ -47,7 +47,7 @@ async def test_chapters_are_open_as_an_evaluation_sends_them(book: Viewer) -> No
     state = await book.command("prompt.setParams")
     assert state["order"] == ["first", "wide", "deep"]
     assert state["chapters_shown"] == (
-        "outer, inner open, as `evaluate` sends them; closed: secret (its `enabled` forbids it)"
+        "outer, inner open, as `evaluate` sends them; closed: secret (its `enabled` returned False)"
     )
     internal = {"Clearance": {"internal": True}}
     state = await book.command("prompt.setParams", params=internal)
@@ -112,7 +112,7 @@ async def test_chapters_open_and_close_and_are_undone(book: Viewer) -> None:
 async def test_a_chapter_that_may_not_open_says_why(book: Viewer) -> None:
     session = {"sessionId": (await book.command("prompt.setParams"))["sessionId"]}
     message, data = await book.refusal("prompt.openSections", **session, chapters=["secret"])
-    assert (data["kind"], "its `enabled` forbids it" in message) == ("tool", True)
+    assert (data["kind"], "its `enabled` returned False" in message) == ("tool", True)
     _, data = await book.refusal("prompt.openSections", **session, chapters=["scret"])
     assert data["near"] == ["outer", "inner", "secret"]
     message, data = await book.refusal("prompt.closeSections", chapters=["secret"])
@@ -124,7 +124,7 @@ async def test_a_chapter_that_may_not_open_says_why(book: Viewer) -> None:
     state = await book.command("prompt.setParams", params={})
     assert (state["order"], state["chapters"][2]["reasons"]) == (
         ["first", "wide", "deep"],
-        ["its `enabled` forbids it"],
+        ["its `enabled` returned False"],
     )
 
 

@@ -240,6 +240,7 @@ class _Shown:
     status: int
     lines: Sequence[Line]
     problems: tuple[str, ...] = ()
+    wrap: bool = False
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
@@ -289,7 +290,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
 
         counter = workspace.folder(file).counter
         costed = with_costs(render, counter)
-        return _Shown(status, list(tree_lines(costed, counter)), tuple(problems))
+        return _Shown(status, list(tree_lines(costed, counter)), tuple(problems), wrap=True)
     if answer.chapters:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
     lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
@@ -355,7 +356,7 @@ def _plain(text: str) -> list[Line]:
 
 
 def _print(shown: _Shown) -> None:
-    show_styled(shown.lines)
+    show_styled(shown.lines, wrap=shown.wrap)
     _complain(shown.problems)
 
 

@@ -24,32 +24,32 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
-    """Yield the prompt's name, its sections and its totals; `render` has its costs."""
-    descriptor = render.descriptor
+    """Yield the prompt, its set and its cost in a line, its sections, and what else is to know.
+
+    `render` has its costs.
+    """
+    descriptor, counted = render.descriptor, render.tokens
+    whole, *parts = counted.words if counted else ("",)
+    if counted and render.token_budget:
+        whole = cost_texts.of_budget(
+            counted.total, render.token_budget, TOKENS, exact=counted.exact
+        )
     name = f"{descriptor.ns}/{descriptor.key}" if descriptor else render.name
-    yield [(visible(name), "bold")]
+    shown = (render.parameter_set or "no set") if render.parameter_sets else ""
+    heading = " · ".join(one for one in (shown, whole) if one)
+    yield [(visible(name), "bold"), (visible(f" · {heading}"), "")]
     for block in render.blocks:
         yield section_line(block, counter, render.cache)
-    if render.tokens is not None:
-        whole, *parts = render.tokens.words
-        if render.token_budget:
-            whole = cost_texts.of_budget(
-                render.tokens.total, render.token_budget, TOKENS, exact=render.tokens.exact
-            )
-        number, _, words = whole.partition(" ")
-        yield [(f"{number:>9}  {' · '.join((words, *parts))}", "bold")]
+    notes = [" · ".join(parts)]
     if len(render.parameter_sets) > 1:
-        shown = render.parameter_set or "none"
-        others = ", ".join(one.name for one in render.parameter_sets if one.name != shown)
-        yield [(f"values  {shown} (also: {others})", "dim")]
+        others = [one.name for one in render.parameter_sets if one.name != shown]
+        notes.append(f"Other values: --set {' or '.join(others)}")
     if render.chapters:
-        yield [(visible(f"chapters  {chapters_shown(render.chapters)}"), "dim")]
-    if render.cache:
-        yield [(visible(f"cache  {render.cache['sentence']}"), "dim")]
-    if any(block.is_summarized for block in render.blocks):
-        yield [("(--open KEY opens a section; --text prints the text; --tui opens it here)", "dim")]
-    else:
-        yield [("(--text prints the text; --tui opens it here)", "dim")]
+        notes.append(f"Chapters: {chapters_shown(render.chapters)}")
+    notes.append(render.cache["sentence"] if render.cache else "")
+    opening = "--open KEY opens a section. " if any(b.is_summarized for b in render.blocks) else ""
+    notes.append(f"{opening}--text prints the text. --tui shows it all here.")
+    yield from ([(visible(note), "dim")] for note in notes if note)
 
 
 def section_line(

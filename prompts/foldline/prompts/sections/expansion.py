@@ -37,7 +37,7 @@ class ChaptersExpansionPolicy(StrEnum):
     """The way an evaluation opens chapters."""
 
     ALL_INCLUDED = "all_included"
-    """Opens every chapter, unless its `enabled` forbids it."""
+    """Opens every chapter, unless its `enabled` returns False."""
     INTENT_CLASSIFIER = "intent_classifier"
     """Opens the chapters that a classifier finds relevant to the goal section."""
 
@@ -123,7 +123,7 @@ class ChapterGate(Generic[OutputT]):
         # Without `enabled` and a classifier, the parameters aren't needed.
         params = self._params(chapter) if chapter.enabled is not None or self.classify else None
         if not chapter.is_enabled(params, session=self.session):
-            return False, ("its `enabled` forbids it",)
+            return False, ("its `enabled` returned False",)
         if not self.classify:
             return True, ("all chapters are included",)
         if not self.goal and not self.said:

@@ -51,8 +51,10 @@ if TYPE_CHECKING:
 
 REASON = "Opened in the terminal"
 TABS = {"text": "Text", "tools": "Tools", "output": "Output", "messages": "Messages"}
-TABS["cache"] = "Cache"
-LAST_KEYS = (("slash", "search", "Search"), ("q", "quit", "Quit"))
+TABS["cache"] = "Costs"
+LAST_KEYS = {"slash": "Search", "question_mark": "Keys", "q": "Quit"}
+RARE = ("reset", "history", "diff")
+"""The events whose keys only `?` names: a footer of 120 columns has no room for them."""
 P = ParamSpec("P")
 
 
@@ -81,7 +83,7 @@ class PreviewApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = f"""
     #status {{ height: auto; padding: 0 1; background: $boost; }}
-    Tree {{ width: 40%; border-right: solid $accent; }}
+    Tree {{ width: 50%; border-right: solid $accent; }}
     TabbedContent {{ width: 1fr; }}
     TabPane {{ padding: 0 1; }}
     .section {{ width: 100%; height: auto; }}
@@ -91,8 +93,8 @@ class PreviewApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "search_next", "Next", show=False),
         *(
-            Binding(str(number), f"tab('{tab}')", title, show=False)
-            for number, (tab, title) in enumerate(TABS.items(), 1)
+            Binding(str(number), f"tab('{tab}')", "Tabs", number == 1, key_display="1-5")
+            for number, tab in enumerate(TABS, 1)
         ),
     ]
 
@@ -104,9 +106,10 @@ class PreviewApp(App[None]):
     ) -> None:
         super().__init__()
         for names in (action.names for action in actions if action.names.key):
-            self.bind(names.key, f"perform('{names.event}')", description=names.label)
-        for key, action, label in LAST_KEYS:
-            self.bind(key, action, description=label)
+            shown = names.event not in RARE
+            self.bind(names.key, f"perform('{names.event}')", description=names.label, show=shown)
+        for key, label in LAST_KEYS.items():
+            self.bind(key, label.lower(), description=label)
         workspace.report = self._report
         self.failure: Exception | None = None
         self._workspace = workspace
@@ -179,7 +182,7 @@ class PreviewApp(App[None]):
 
     async def _show(self, state: PreviewState) -> None:
         before, self._state = self._state, state
-        self.query_one("#status", Static).update(views.status(state, self._view.file.name))
+        self.query_one("#status", Static).update(views.status(state))
         self._show_tree(state, before)
         await self._show_texts(state, before)
         for tab in (views.tools, views.output, views.messages, views.cache):
@@ -267,6 +270,9 @@ class PreviewApp(App[None]):
         """Perform the action of an event, as its dialog says, and show what it answers."""
         controls = Controls(self._workspace, self._session, REASON, self._actions)
         block = self._current
+        if event in ("open", "peek") and block is not None and block.visibility == "FULL":
+            self.notify("Already open." if block.enabled else "Off with these values.")
+            return
         if (dialog := self._dialogs.get(event)) is not None:
             action = await dialog()
         else:
@@ -379,6 +385,19 @@ class PreviewApp(App[None]):
                 shown.update(self._section(block))
         if query:
             self._go_to_match(include_current=True)
+
+    @_reporting
+    async def action_keys(self) -> None:
+        """Show what each key does."""
+        rows = [
+            (action.names.key, (action.__doc__ or action.names.description).partition("\n")[0])
+            for action in self._actions
+            if action.names.key
+        ]
+        rows += [("/ n", "Finds words in titles and texts, and the next place that has them.")]
+        rows += [("1-5", f"Shows the tabs: {', '.join(TABS.values())}."), ("space", "Folds a row.")]
+        text = views.of_lines([(f"{key:>6}", "bold"), (f"  {doc}", "")] for key, doc in rows)
+        await self.push_screen_wait(screens.Read("Keys", text))
 
     def action_search_next(self) -> None:
         """Go to the next section that has the words."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from itertools import groupby
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from foldline.agent.preview_lines import section_line
 from foldline.backends.formatting.visible import for_terminal, visible
+from foldline.ide import cost_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 METER_WIDTH = 20
+# The tree has this much room for a title beside its costs.
+_LONGEST_TITLE = 32
+_ORIGINS = {
+    "bound": "bound in the code",
+    "default": "default",
+    "generated": "made up",
+    "given": "typed here",
+}
 _SEGMENT_STYLES = {"heading": "bold", "param": "yellow", "default": "yellow", "summary": "italic"}
 
 
@@ -43,39 +53,42 @@ def label(block: Block, counter: TokenCounter, *, opened: bool) -> Text:
     cost = (head[0].strip(), head[1])
     if not block.enabled or block.error is not None:
         return Text.assemble(cost, *rest)
-    mark, title, _key, gain = rest
+    mark, title, *_ = rest
     # The tree has its own marks for what is unfolded.
     text = Text.assemble((mark[0].lstrip(), mark[1])) if block.is_summarized else Text()
-    text.append(*title).append("  ").append(*cost).append(*gain)
+    name = Text(*title)
+    name.truncate(_LONGEST_TITLE, overflow="ellipsis")
+    text.append_text(name).append("  ").append(*cost)
+    if block.if_opened is not None:
+        text.append(f"  {cost_texts.change(block.if_opened.total)} if opened", "yellow")
+    elif block.tokens is not None and block.tokens.subtree != block.own_tokens:
+        text.append(f"  {block.tokens.subtree:,} in all", "yellow")
     return text.append("  opened", "green") if opened else text
 
 
-def status(state: PreviewState, file: str) -> Text:
-    """Return the first lines: the prompt, what its values are, and what it costs."""
+def status(state: PreviewState) -> Text:
+    """Return the prompt, its values and its cost in a line, and below it what needs attention."""
     name = f"{state.descriptor.ns}/{state.descriptor.key}" if state.descriptor else state.name or ""
-    text = Text.assemble((visible(name), "bold"), (f"  {visible(file)}", "dim"))
-    text.append(f"  {state.fidelity}", "green" if state.fidelity == "executed" else "yellow")
+    text = Text.assemble((visible(name), "bold"))
     if state.parameter_sets:
-        text.append(f"  values: {visible(state.parameter_set or 'none')}", "cyan")
+        text.append(f" · {visible(state.parameter_set or 'no set')}")
+    text.append(" · ").append_text(_meter(state))
     if state.generated:
-        text.append(f"  made up: {visible(', '.join(state.generated))}", "yellow")
-    text.append("\n")
-    text.append_text(_meter(state))
+        text.append(f"\nMade up: {visible(', '.join(state.generated))}", "yellow")
     if state.stale is not None:
-        place = f" (line {state.stale.line})" if state.stale.line else ""
-        text.append(f"\nlast good text{place}: {visible(state.stale.message)}", "red")
+        place = f"Line {state.stale.line}: " if state.stale.line else ""
+        why = visible(state.stale.message)
+        text.append(f"\nShowing the last version that rendered. {place}{why}", "red")
     return text
 
 
 def _meter(state: PreviewState) -> Text:
     """Return the tokens, and how much of the budget they are."""
-    whole, *parts = state.tokens.words if state.tokens else ("",)
+    whole = state.tokens.words[0] if state.tokens else ""
     budget = state.budget
-    costs = Text(whole if budget is None else budget.words, "bold")
-    for said in (*parts, state.kept.words if state.kept else ""):
-        costs.append(f" · {said}" if said else "", "not bold")
     if budget is None:
-        return costs.append("  no budget", "dim")
+        return Text(whole, "bold")
+    costs = Text(budget.words, "bold")
     share = budget.used / budget.limit
     filled = min(METER_WIDTH, round(METER_WIDTH * share))
     style = "red" if budget.over else "yellow" if share > 0.8 else "green"
@@ -138,7 +151,8 @@ def cache(state: PreviewState) -> Text:
     plan = state.cache
     if not plan:
         return Text("Nothing is known of caches.", "dim")
-    text = Text(f"{plain(str(plan['sentence']))}\n", "bold")
+    text = Text("\n".join(state.tokens.words) if state.tokens else "", "bold")
+    text.append(f"\n\n{plain(str(plan['sentence']))}\n")
     if state.kept is not None:
         text.append(f"After the last change: {state.kept.words}\n")
     text.append("\n")
@@ -197,9 +211,11 @@ def typed(field: ParameterField, text: str) -> object:
 
 
 def _origin(origin: Mapping[str, Any]) -> str:
-    file, line = origin.get("file"), origin.get("line")
-    place = f" {file}:{line}" if file and line else ""
-    return f"{origin.get('kind', '')}{place}".strip()
+    """Return where a value comes from: `preview_angry(), line 12 of triage.py`."""
+    source, name = origin["source"], origin.get("name", "")
+    said = _ORIGINS.get(source) or (f"{name}()" if source == "fixture" else name or source)
+    file, line = PurePath(origin.get("file") or "").name, origin.get("line")
+    return f"{said}, line {line} of {file}" if file and line else file or said
 
 
 def _json(value: object) -> str:
