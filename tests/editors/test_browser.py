@@ -1,4 +1,7 @@
-"""`foldline preview --serve` in a real Chromium; screenshots go to `tests/editors/screenshots`."""
+"""`foldline preview --serve` and `--html` in a real Chromium.
+
+Screenshots go to `tests/editors/screenshots`.
+"""
 
 import os
 import sys
@@ -16,10 +19,11 @@ TESTS = Path(__file__).parent / "vscode"
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-def test_the_page_works_in_a_browser(chromium: str) -> None:
+@pytest.mark.parametrize("part", ["browser", "saved"])
+def test_the_page_works_in_a_browser(part: str, chromium: str) -> None:
     install(TESTS, after=(find("node"), "prepare.mjs"))
     environment = {**os.environ, "CHROMIUM": chromium, "PYTHON": sys.executable}
-    run(find("node"), "--test-reporter=spec", "browser.test.mjs", cwd=TESTS, env=environment)
+    run(find("node"), "--test-reporter=spec", f"{part}.test.mjs", cwd=TESTS, env=environment)
 
 
 def test_the_page_that_is_served_is_made_of_its_sources(tmp_path: Path) -> None:

@@ -312,7 +312,8 @@ def _with_set(
     from foldline.prompts.adapters.base import render_for_evaluation
 
     declared = prompt.template.plan.declared
-    kinds = {one.params_type for one in (*declared.values(), *prompt.template.sections)}
+    kinds = {section.params_type for section in declared.values()}
+    kinds |= {section.params_type for section in prompt.template.sections}
     given = [one for function in functions for one in instances(function())]
     shared = [value for value, key in given if key is None and type(value) in kinds]
     single = {key: value for value, key in given if key in declared}

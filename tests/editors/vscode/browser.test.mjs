@@ -23,6 +23,29 @@ middle = MarkdownSection[None](
 last = MarkdownSection[None](title="Last", key="last", template=LAST)
 prompt = PromptTemplate(ns="demo", key="demo", sections=[first, middle, last])
 `;
+const SETS = `
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+@dataclass(frozen=True)
+class Who:
+    name: str
+
+name = MarkdownSection[Who](title="Name", key="name", template="You help \${name}.")
+more = MarkdownSection[Who](title="More", key="more", template="More of it.",
+    enabled=lambda who: who.name != "Ada")
+rules = MarkdownSection[None](title="Rules", key="rules", template="Be kind.")
+prompt = PromptTemplate(ns="demo", key="demo", sections=[name, rules, more])
+
+def preview_ada():
+    return Who("Ada")
+
+def preview_bob():
+    return Who("Bob")
+
+def preview_eve():
+    return Who("Eve")
+`;
 const TEXTS = 'LAST = "Three. " * 500\n';
 
 let browser;
@@ -110,6 +133,59 @@ test('other values are chosen, and steps are taken back', async () => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('I am ada.').waitFor();
   assert.equal(await chosen.inputValue(), 'ada');
+});
+
+test('all sets are a table by section, and cells show how their texts differ', async () => {
+  const { page } = await open({ files: { 'prompt.py': SETS } });
+  await page.getByRole('tab', { name: 'Sets 3' }).click();
+  const table = page.getByRole('region', { name: 'All sets' });
+  await table.waitFor();
+  const rows = await table.getByRole('row').allInnerTexts();
+  assert.match(rows[0], /^Section\s+ada\s+bob\s+eve$/);
+  assert.match(rows.at(-1), /^Total\s+\d+\s+\d+\s+\d+$/);
+  const cell = (name) => page.getByRole('button', { name });
+  await cell(/^More, ada: off$/).click();
+  await page.getByText('Press another cell of the row').waitFor();
+  await cell(/^More, bob: \d+, not as in ada$/).click();
+  await page.locator('.diff').getByText('+More of it.').waitFor();
+  assert.match(await page.locator('.matrix').innerText(), /ada → bob/);
+  // A third one begins anew: with the first set.
+  await cell(/^Name, eve: \d+, not as in ada$/).click();
+  await page.locator('.diff').getByText('-You help Ada.').waitFor();
+  await cell(/^Name, bob: /).click();
+  await page.locator('.diff').getByText('-You help Eve.').waitFor();
+  await cell(/^Total, bob: /).click();
+  await page
+    .locator('.diff')
+    .getByText(/ada → bob: \+\d+ tokens/)
+    .waitFor();
+  await page.getByLabel('Only what differs').check();
+  assert.equal(await page.getByRole('row', { name: /^Rules/ }).count(), 0);
+  for (const [width, colorScheme] of [
+    [1000, 'light'],
+    [390, 'dark'],
+  ]) {
+    await page.setViewportSize({ width, height: 640 });
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(page, `sets, ${width}, ${colorScheme}`);
+    await screenshot(page, `sets-${width}-${colorScheme}`);
+  }
+});
+
+test('the table says that the preview has changed, and is made anew', async () => {
+  const { page, folder } = await open({ files: { 'prompt.py': SETS } });
+  await page.getByRole('tab', { name: 'Sets 3' }).click();
+  await page.getByRole('button', { name: /^Rules, ada: / }).waitFor();
+  const text = SETS.replace('Be kind.', 'Be kind, ${name}.').replace(
+    'Section[None]',
+    'Section[Who]',
+  );
+  writeFileSync(join(folder, 'prompt.py'), `${text}\ndef preview_bad():\n    return Who(1 / 0)\n`);
+  await page.getByText('The preview has changed since.').waitFor();
+  await page.getByRole('button', { name: 'Evaluate Again' }).click();
+  await page.getByRole('button', { name: /^Rules, eve: \d+, not as in ada/ }).waitFor();
+  await page.getByText(/bad: prompt\.py:\d+: ZeroDivisionError/).waitFor();
+  assert.equal(await page.getByText('The preview has changed since.').isVisible(), false);
 });
 
 test('a section that fails is an error among the others', async () => {

@@ -155,6 +155,14 @@ test('tools, output and messages have tabs that arrows walk', async () => {
   await details();
 });
 
+test('all sets are a table, and a cell shows how its text differs', async () => {
+  await tab('Sets 3').click();
+  await preview.getByRole('button', { name: /^Task, team_user: .*, not as in free_user$/ }).click();
+  await preview.locator('.diff').getByText('+Sort the message of **Grace**').waitFor();
+  await page.screenshot({ path: join(FOLDER, 'controls-sets.png') });
+  await tab('Prompt').click();
+});
+
 test('the prompt is compared with a revision in the editor’s own comparison', async () => {
   await sets().selectOption('team_user');
   await shown('Grace').waitFor();

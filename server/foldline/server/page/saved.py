@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FILES = Path(__file__).parent / "files"
 # What only this machine has, and what nothing can change any more.
-UNSHARED = {"location": None, "interpreter": None, "milliseconds": None, "traceback": ""}
-UNSHARED |= {"uri": "", "editable": False}
+UNSHARED: dict[str, object] = {"location": None, "interpreter": None, "milliseconds": None}
+UNSHARED |= {"traceback": "", "uri": "", "editable": False}
 AS_IT_IS = ("value", "schema", "markdown")
 
 
@@ -54,7 +54,8 @@ def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
     script, style = ((FILES / name).read_text("utf-8") for name in ("page.js", "page.css"))
     script = script.replace("</script", "<\\/script")
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
-    policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += "require-trusted-types-for 'script'; trusted-types 'none'"
     policy += "; script-src 'sha256-{}'; style-src 'sha256-{}'".format(*hashes)
     # Nothing in the data ends its element, or begins a comment.
     inert = json.dumps(data).replace("<", "\\u003c")
