@@ -433,7 +433,7 @@ export interface MatrixRow {
 
 /** A row with one set. */
 export interface Cell {
-  /** `full`, `summary`, `disabled`, `failed`, or `absent` below a summary or what is off. */
+  /** `full`, `summary`, `disabled`, `failed`, or `absent` where what is around it is summarized, off or closed. */
   shown: string;
   /** Of the section's own text. */
   tokens: number;

@@ -2,7 +2,7 @@
 local M = {}
 
 local GAP = '  '
-local LEGEND = '▸ summarized · - below one that is off or summarized · * not as in '
+local LEGEND = '▸ summarized · - left out with what is around it · * not as in '
 
 local difference, draw
 

@@ -124,7 +124,7 @@ export class MatrixSheet {
   }
 }
 
-const LEGEND = 'Tokens; ▸ is summarized, - is below a section that is off or summarized.';
+const LEGEND = 'Tokens; ▸ is summarized, - is left out with the section or chapter around it.';
 const HINT = 'Press a cell to see how, or two in a row to compare them.';
 
 function problem(text: string): HTMLElement {

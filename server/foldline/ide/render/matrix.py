@@ -30,7 +30,7 @@ MAX_NAME = 18
 SUMS = {"tools": "Tools", "output": "Output schema", "total": "Total"}
 WORDS = {"summary": "▸ {}", "disabled": "off", "absent": "-", "failed": "failed"}
 STYLES = {"disabled": "dim", "absent": "dim", "failed": "red"}
-LEGEND = "▸ summarized · - below one that is off or summarized · * not as in the first set"
+LEGEND = "▸ summarized · - left out with what is around it · * not as in the first set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Cell:
     """A row with one set.
 
     Attributes:
-        shown: `full`, `summary`, `disabled`, `failed`, or `absent` below a summary or what is off.
+        shown: `full`, `summary`, `disabled`, `failed`, or `absent` where what is around
+            it is summarized, off or closed.
         tokens: Of the section's own text.
         variant: Where a section looks alike in two sets, both have the same; the first set that
             can be rendered has 0.

@@ -1481,7 +1481,7 @@ var MatrixSheet = class {
     }
   }
 };
-var LEGEND2 = "Tokens; ▸ is summarized, - is below a section that is off or summarized.";
+var LEGEND2 = "Tokens; ▸ is summarized, - is left out with the section or chapter around it.";
 var HINT = "Press a cell to see how, or two in a row to compare them.";
 function problem(text) {
   return element("p.problem", { role: "alert" }, text);
