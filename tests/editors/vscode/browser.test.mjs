@@ -9,7 +9,7 @@ import { after, afterEach, before, test } from 'node:test';
 
 import { ACME } from './acme.mjs';
 import { assertAccessible } from './axe.mjs';
-import { ROOT, SCREENSHOTS, launchBrowser, menu, until } from './workbench.mjs';
+import { ROOT, SCREENSHOTS, launchBrowser, menu, openTab, until } from './workbench.mjs';
 
 const PROMPT = `
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -137,7 +137,7 @@ test('other values are chosen, and steps are taken back', async () => {
 
 test('all sets are a table by section, and cells show how their texts differ', async () => {
   const { page } = await open({ files: { 'prompt.py': SETS } });
-  await page.getByRole('tab', { name: 'Sets 3' }).click();
+  await openTab(page, 'Sets 3');
   const table = page.getByRole('region', { name: 'All sets' });
   await table.waitFor();
   const rows = await table.getByRole('row').allInnerTexts();
@@ -174,7 +174,7 @@ test('all sets are a table by section, and cells show how their texts differ', a
 
 test('the table says that the preview has changed, and is made anew', async () => {
   const { page, folder } = await open({ files: { 'prompt.py': SETS } });
-  await page.getByRole('tab', { name: 'Sets 3' }).click();
+  await openTab(page, 'Sets 3');
   await page.getByRole('button', { name: /^Rules, ada: / }).waitFor();
   const text = SETS.replace('Be kind.', 'Be kind, ${name}.').replace(
     'Section[None]',

@@ -7,7 +7,15 @@ import { after, before, test } from 'node:test';
 
 import { ACME, lineOf } from './acme.mjs';
 import { assertAccessible } from './axe.mjs';
-import { SCREENSHOTS, menu, openFile, runCommand, startWorkbench, webview } from './workbench.mjs';
+import {
+  SCREENSHOTS,
+  menu,
+  openFile,
+  openTab,
+  runCommand,
+  startWorkbench,
+  webview,
+} from './workbench.mjs';
 
 const THEMES = {
   'dark-modern': 'Dark Modern',
@@ -156,11 +164,11 @@ test('tools, output and messages have tabs that arrows walk', async () => {
 });
 
 test('all sets are a table, and a cell shows how its text differs', async () => {
-  await tab('Sets 3').click();
+  await openTab(preview, 'Sets 3');
   await preview.getByRole('button', { name: /^Task, team_user: .*, not as in free_user$/ }).click();
   await preview.locator('.diff').getByText('+Sort the message of **Grace**').waitFor();
   await page.screenshot({ path: join(FOLDER, 'controls-sets.png') });
-  await tab('Prompt').click();
+  await openTab(preview, 'Prompt');
 });
 
 test('the prompt is compared with a revision in the editor’s own comparison', async () => {

@@ -67,6 +67,15 @@ export function launchBrowser(...args) {
   });
 }
 
+/** Shows a tab of a preview, which may be behind its number. */
+export async function openTab(preview, name) {
+  const tab = preview.getByRole('tab', { name });
+  if (!(await tab.isVisible())) {
+    await preview.locator('#more-button').click();
+  }
+  await tab.click();
+}
+
 /**
  * Opens a copy of `folder` with `files` written over it, and `open` in an editor.
  * `extensions` are folders of further extensions, `env` makes variables of the workspace's path.
