@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from pathlib import Path
 
@@ -563,6 +564,19 @@ async def test_the_tools_for_prompts_cost_few_bytes(workspace: Path) -> None:
         assert len(json.dumps(wire, separators=(",", ":")).encode()) < LISTED_BYTES
         hints = [tool.annotations.read_only_hint for tool in tools if tool.annotations]
         assert hints == [True, True, False]
+
+
+async def test_all_parameter_sets_are_compared_by_a_tool_that_is_not_listed(tmp_path: Path) -> None:
+    sets = "".join(f"\ndef preview_{n}():\n    return Who({n!r})\n" for n in ("ada", "bob"))
+    (tmp_path / "manual.py").write_text(f"{MANUAL}\n{sets}")
+    async with connect_here(Options(roots=(tmp_path,), trusted=True)) as client:
+        assert "prompt_matrix" not in await names(client)
+        text, is_error = await call(client, "prompt_matrix", prompt=NAME, open=["rules"])
+    assert not is_error, text
+    heading, *_, total, legend = text.splitlines()
+    assert heading.split() == ["ada", "bob"]
+    assert re.fullmatch(r"Total +[1-9]\d+ +[1-9]\d+\*? *", total)
+    assert legend.endswith("* not as in the first set")
 
 
 async def test_a_long_argument_is_not_repeated(workspace: Path) -> None:

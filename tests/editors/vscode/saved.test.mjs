@@ -43,7 +43,10 @@ rules = MarkdownSection[None](
     title="Rules", key="rules", template="All of them.", summary="In short.",
     visibility=SectionVisibility.SUMMARY)
 evil = MarkdownSection[None](title="Evil", key="evil", template=${JSON.stringify(EVIL)})
-prompt = PromptTemplate(ns="demo", key="demo", sections=[greeting, refunds, rules, evil])
+fails = MarkdownSection[Customer](
+    title="Fails", key="fails", template="\${name}", enabled=lambda one: 1 / (one.seats - 12) < 1)
+prompt = PromptTemplate(
+    ns="demo", key="demo", sections=[greeting, refunds, rules, evil, fails])
 
 def preview_ada():
     return Customer("Ada", 1)
@@ -123,7 +126,7 @@ test('the values of the set are named and can’t be changed', async () => {
   await press('Values');
   const drawer = page.locator('#drawer-values');
   assert.match(await drawer.innerText(), /'Grace <i>Hopper<\/i>'\s+preview_team\(\)/);
-  assert.equal(await drawer.locator('input:visible, button:visible').count(), 0);
+  assert.equal(await drawer.locator('.parameters :is(input, button):visible').count(), 0);
   await press('Values');
 });
 
@@ -203,6 +206,7 @@ test('the file names nothing of the machine that wrote it', () => {
   const text = readFileSync(file, 'utf8');
   assert.ok(!text.includes(folder));
   assert.ok(!text.includes(process.env.PYTHON));
+  assert.ok(text.includes('ZeroDivisionError'));
 });
 
 /** Presses a button, which may be in the menu. */

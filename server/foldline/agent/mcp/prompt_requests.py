@@ -44,9 +44,16 @@ class PromptRequest:
 
 
 async def read_request(
-    folders: Folders, name: str, arguments: Mapping[str, str], opened: Sequence[str] = ()
+    folders: Folders,
+    name: str,
+    arguments: Mapping[str, str],
+    opened: Sequence[str] = (),
+    *,
+    complete: bool = True,
 ) -> PromptRequest:
     """Return the request for the prompt called `name`; its arguments may say what is open, too.
+
+    Unless they have to be `complete`, parameter sets give the others.
 
     Raises:
         MCPError: There is no such prompt, or its arguments don't fit.
@@ -55,7 +62,7 @@ async def read_request(
     usable = _without_placeholders(prompt, arguments)
     before = (*split(usable.get(layout.OPEN_SECTIONS, "")), *opened)
     view = View(
-        params=_params(prompt, usable),
+        params=_params(prompt, usable, complete=complete),
         chapters=frozenset(split(usable.get(OPEN_CHAPTERS, ""))),
         opened=tuple(dict.fromkeys(before)),
         reason="Asked for by the argument open_sections",
@@ -110,7 +117,9 @@ def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -
     }
 
 
-def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, dict[str, object]]:
+def _params(
+    prompt: CatalogPrompt, arguments: Mapping[str, str], *, complete: bool
+) -> dict[str, dict[str, object]]:
     """The arguments as values for fields by dataclass name."""
     known = {parameter.name: parameter for parameter in prompt.parameters}
     params: dict[str, dict[str, object]] = {}
@@ -130,7 +139,7 @@ def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, di
     missing = [
         parameter.name
         for parameter in prompt.parameters
-        if parameter.required and parameter.name not in arguments
+        if complete and parameter.required and parameter.name not in arguments
     ]
     if missing:
         raise refusal(

@@ -125,15 +125,17 @@ class PromptTools:
                 ),
             )
             for name, action in self._actions.items()
-            if action.names.listed and (needs.folded if action.names.safe else needs.tools)
+            if not action.names.of_sets and (needs.folded if action.names.safe else needs.tools)
         )
 
     async def _perform(
         self, name: str, folders: Folders, values: Mapping[str, object]
     ) -> types.CallToolResult:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
+        texts = _texts(arguments.arguments or {})
+        complete = not self._actions[name].names.of_sets
         request = await read_request(
-            folders, arguments.prompt, _texts(arguments.arguments or {}), arguments.open
+            folders, arguments.prompt, texts, arguments.open, complete=complete
         )
         own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
         action = action_of(self._actions[name], own)

@@ -75,7 +75,8 @@ class Names:
         key: Its key there, shown with `label`, which is the name of its class by default.
         tool: Its name for models, who read `description`.
         safe: It runs none of the prompt's own tools.
-        listed: Models are told of it; otherwise it can be called all the same.
+        of_sets: Parameter sets give its values: as no prompt's text names it, models aren't told
+            of the tool, and it needs none of the prompt's arguments.
         option: Its option of `foldline preview`; for changes.
     """
 
@@ -88,7 +89,7 @@ class Names:
     tool: str = ""
     description: str = ""
     safe: bool = True
-    listed: bool = True
+    of_sets: bool = False
     option: str = ""
 
 
@@ -107,10 +108,10 @@ class Subject:
         return self.view.fallback and not self.workspace.settings.trusted
 
     @property
-    def of_sets(self) -> View:
+    def for_sets(self) -> View:
         """The view of parameter sets: without what was typed into a preview in place of one."""
         params = {} if self.of_preview else self.view.params
-        return replace(self.view, params=params, tolerant=True, for_model=False)
+        return replace(self.view, params=params, tolerant=True, for_model=False, costs=True)
 
 
 class Action(Generic[AnswerT]):
@@ -560,7 +561,7 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         given = (subject.workspace, subject.target)
         if self.of_sets:
             named = (self.before_set, self.after_set)
-            sides = [await set_side(*given, subject.of_sets, name) for name in named]
+            sides = [await set_side(*given, subject.for_sets, name) for name in named]
         else:
             revisions = parse_range(self.revision or "HEAD")
             sides = [await revision_side(*given, subject.view, one) for one in revisions]
@@ -587,7 +588,7 @@ class CompareSets(
     tool="prompt_matrix",
     description="A prompt with each of its parameter sets: which sections are shown, tokens, "
     "and what differs.",
-    listed=False,
+    of_sets=True,
 ):
     """All parameter sets of a prompt by its sections: what each shows, and what it costs.
 
@@ -597,7 +598,7 @@ class CompareSets(
     async def answer(self, subject: Subject) -> Matrix:
         from foldline.ide.render.matrix import matrix_of, render_sets
 
-        renders = await render_sets(subject.workspace, subject.target, subject.of_sets)
+        renders = await render_sets(subject.workspace, subject.target, subject.for_sets)
         return await in_thread(partial(matrix_of, renders))
 
 

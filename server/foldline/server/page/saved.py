@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FILES = Path(__file__).parent / "files"
 # What only this machine has, and what nothing can change any more.
 UNSHARED: dict[str, object] = {"location": None, "interpreter": None, "milliseconds": None}
-UNSHARED |= {"traceback": "", "uri": "", "editable": False}
+UNSHARED |= {"traceback": "", "editable": False}
 AS_IT_IS = ("value", "schema", "markdown")
 
 
