@@ -123,12 +123,56 @@ def test_typing_changes_the_preview_and_moves_no_cursor(nvim: Neovim, project: P
     assert nvim.text("return vim.fn.getline('.')") == seen
 
 
-def test_gd_goes_to_the_declaration_of_the_section(nvim: Neovim) -> None:
+MARKED = """
+function marked(buf)
+  local texts = {}
+  local space = vim.api.nvim_get_namespaces()['foldline.trace']
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
+    local at = mark[4]
+    local lines = vim.api.nvim_buf_get_text(buf, mark[2], mark[3], at.end_row, at.end_col, {})
+    table.insert(texts, table.concat(lines, '\\n'))
+  end
+  return table.concat(texts, '|')
+end
+"""
+
+
+def test_gd_goes_to_the_characters_of_a_word_and_marks_follow_the_cursor_both_ways(
+    nvim: Neovim,
+) -> None:
+    nvim.lua(MARKED)
+    nvim.lua("source = vim.api.nvim_get_current_buf()")
     preview(nvim)
-    nvim.command("call search('What changed in the last year')")
+    nvim.lua("shown = vim.api.nvim_get_current_buf()")
+    # In the preview, what the cursor is on is marked in the source.
+    nvim.command("call search('You review')")
+    nvim.wait("marked(source) == 'Y'")
+    nvim.keys("w")
+    nvim.wait("marked(source) == 'r'")
+    nvim.command("call search('auth')")
+    nvim.wait("marked(source):find('${project}', 1, true) ~= nil")
+    # A key goes there; and in the source, what comes from the cursor's character is marked.
+    nvim.command("call search('review', 'b')")
     nvim.keys("gd")
-    assert nvim.text("return vim.fn.expand('%:t')") == "reviewer_prompt.py"
-    assert 'key="history"' in nvim.text("return vim.fn.getline('.')")
+    nvim.wait("vim.api.nvim_get_current_buf() == source")
+    assert nvim.text("return vim.fn.getline('.')").lstrip().startswith("You review ${project}")
+    assert nvim.text("return vim.fn.expand('<cword>')") == "review"
+    nvim.wait("marked(shown) == 'r'")
+    nvim.keys("l")
+    nvim.wait("marked(shown) == 'e'")
+    nvim.command("call search('project')")
+    nvim.wait("marked(shown):find('auth', 1, true) ~= nil")
+    # While the text is edited, the mark stays on its character.
+    nvim.command("call search('review', 'b')")
+    nvim.keys("i\N{GRINNING FACE} now <Esc>w")
+    nvim.wait("vim.fn.expand('<cword>') == 'review'")
+    nvim.wait("table.concat(vim.api.nvim_buf_get_lines(shown, 0, -1, false)):find('now review')")
+    nvim.wait("marked(shown) == 'r'")
+    nvim.command("wincmd p")
+    nvim.command("call search('now')")
+    nvim.keys("gd")
+    nvim.wait("vim.api.nvim_get_current_buf() == source")
+    assert nvim.text("return vim.fn.expand('<cword>')") == "now"
 
 
 def test_a_syntax_error_keeps_the_last_good_text_below_a_banner(nvim: Neovim) -> None:

@@ -409,27 +409,59 @@ def test_an_update_of_another_session_changes_nothing(nvim: Neovim) -> None:
     assert nvim.buffer() == before
 
 
-def test_gd_goes_to_the_source_in_the_window_that_shows_it(nvim: Neovim) -> None:
+def place(uri: str, line: int, start: int, end: int) -> dict[str, object]:
+    ends = {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
+    return {"what": "there", "location": {"uri": uri, "range": ends}}
+
+
+def origin(*places: dict[str, object], exact: bool = True) -> str:
+    return json.dumps({"words": "It is there", "exact": exact, "places": places})
+
+
+HERE = "return { vim.fn.expand('%:t'), vim.fn.line('.'), vim.fn.col('.') }"
+
+
+def test_gd_goes_to_the_source_of_the_character_in_the_window_that_shows_it(nvim: Neovim) -> None:
     uri = nvim.text("return uri")
-    preview(nvim, block("task", "## 1. Task\n", line=2, uri=uri))
+    answer(nvim, "prompt.origin", origin(place(uri, 2, 3, 4)))
+    preview(nvim, block("task", "## 1. Task\n\n\U0001f600 is\n"))
+    nvim.keys("Gw")
     nvim.keys("gd")
-    where = "return { vim.fn.expand('%:t'), vim.fn.line('.'), #vim.api.nvim_list_wins() }"
-    assert nvim.lua(where) == ["review.py", 3, 2]
+    nvim.wait("vim.fn.expand('%:t') == 'review.py'")
+    assert nvim.lua(HERE) == ["review.py", 3, 4]
+    assert nvim.lua("return #vim.api.nvim_list_wins()") == 2
+    asked = nvim.lua("return asked_for('prompt.origin')")
+    assert isinstance(asked, list)
+    # An emoji is two units of UTF-16.
+    assert asked[-1] == {"sessionId": "one", "section_key": "task", "offset": 15}
+    assert nvim.notified() == []
 
 
 def test_gd_from_the_only_window_keeps_the_preview(nvim: Neovim) -> None:
-    uri = nvim.text("return uri")
-    preview(nvim, block("task", "## 1. Task\n", line=1, uri=uri))
+    answer(nvim, "prompt.origin", origin(place(nvim.text("return uri"), 1, 0, 1)))
+    preview(nvim, block("task", "## 1. Task\n"))
     nvim.command("only")
     nvim.keys("gd")
-    where = "return { vim.fn.expand('%:t'), vim.fn.line('.'), #vim.api.nvim_list_wins() }"
-    assert nvim.lua(where) == ["review.py", 2, 2]
+    nvim.wait("#vim.api.nvim_list_wins() == 2")
+    assert nvim.lua(HERE) == ["review.py", 2, 1]
+
+
+def test_gd_says_the_further_places_and_a_count_goes_to_one(nvim: Neovim) -> None:
+    uri = nvim.text("return uri")
+    answer(nvim, "prompt.origin", origin(place(uri, 0, 0, 1), place(uri, 2, 1, 2)))
+    preview(nvim, block("task", "## 1. Task\n"))
+    nvim.keys("2gd")
+    nvim.wait("vim.fn.expand('%:t') == 'review.py'")
+    assert nvim.lua(HERE) == ["review.py", 3, 2]
+    assert nvim.notified() == ["foldline: It is there"]
 
 
 def test_gd_says_when_the_source_is_not_known(nvim: Neovim) -> None:
+    answer(nvim, "prompt.origin", origin(exact=False))
     preview(nvim, TASK)
     nvim.keys("gd")
-    assert nvim.notified() == ["foldline: the source of this section is not known"]
+    nvim.wait("#notified > 0")
+    assert nvim.notified() == ["foldline: It is there"]
 
 
 def test_closing_the_preview_tells_the_server(nvim: Neovim) -> None:

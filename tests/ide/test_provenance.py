@@ -116,7 +116,7 @@ def traced(
             for segment in block.segments:
                 for char in segment.text:
                     origin = made.origin(block, at)
-                    back = []
+                    back: list[Occurrence] = []
                     if origin.exact:
                         before, here, _ = origin.places[0].excerpt
                         column = units(re.split(r"[\r\n]", before)[-1], UTF16)

@@ -192,6 +192,7 @@ command('Trust', 'Trust the folder so that previews run its code; with ! revoke 
 end, { bang = true })
 
 vim.api.nvim_set_hl(0, 'FoldlineMadeUp', { default = true, link = 'DiagnosticUnderlineHint' })
+vim.api.nvim_set_hl(0, 'FoldlineTrace', { default = true, link = 'IncSearch' })
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('foldline', {}),

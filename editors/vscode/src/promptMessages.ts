@@ -42,18 +42,11 @@ export interface Location {
   range: Range;
 }
 
-/** A block that a prompt shows once a section is open; see `Block`. */
-export interface OpenedBlock {
-  path: string[];
-  role: string;
-  segments: Segment[];
-  stability: string;
-}
-
-/** The blocks in place of the one of this id, and of those below it. */
+/** The blocks in place of those from `start` to `end`. */
 export interface Replaced {
-  id: string;
-  blocks: OpenedBlock[];
+  start: number;
+  end: number;
+  blocks: Block[];
 }
 
 /** A tool that a model is offered with the prompt. */
@@ -553,7 +546,6 @@ export type PromptAction =
   | { action: 'reset' }
   | { action: 'history' }
   | { action: 'diff'; before?: number; after?: number; revision?: string; before_set?: string; after_set?: string }
-  | { action: 'origin'; key: string; offset?: number }
   | { action: 'occurrences'; source?: string; line?: number; character?: number; size?: number }
   | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' }
   | { action: 'matrix' };

@@ -753,6 +753,128 @@ function aheadOf(title) {
   }, title);
 }
 
+const RICH = [
+  'Alpha **bravo** and *charlie*, `delta echo` \u{1f600} foxtrot \\*golf\\*',
+  'hotel [india](https://example.com/ "juliet") kilo',
+  '',
+  '1. 1 lima',
+  '   - mike',
+  '     november',
+  '',
+  '> # oscar',
+  '> papa',
+  '',
+  '| quebec | romeo |',
+  '|--------|------:|',
+  '| sierra | `x` \\| tango |',
+  '',
+  '```python',
+  'uniform = 1',
+  '',
+  '    victor = 2',
+  '```',
+  '',
+  '    whiskey',
+  '',
+  'xray',
+  '===',
+  'yankee and zulu',
+].join('\r\n');
+
+test('a click with Ctrl on a word asks for the place of its character, in Markdown and as text', async () => {
+  const segments = [
+    { kind: 'heading', text: '## 1. Title' },
+    { kind: 'separator', text: '\n\n' },
+    { kind: 'literal', text: RICH.slice(0, RICH.indexOf('lima')) },
+    { kind: 'param', text: 'lima', field: 'name' },
+    { kind: 'literal', text: RICH.slice(RICH.indexOf('lima') + 4) },
+    { kind: 'suffix', text: '\n\n---\nUnfold with `yodel`.' },
+  ];
+  const shown = block('a', { title: 'Title', segments, key: 'p.a' });
+  await show([shown]);
+  const words = [...RICH.match(/[a-z]{4,}/gi), 'Unfold', 'yodel', 'Title'].filter(
+    (word) => !['https', 'example', 'juliet', 'python'].includes(word),
+  );
+  for (const mode of ['Markdown', 'Text']) {
+    for (const [index, action] of (await traceWords(words)).entries()) {
+      const { key, offset } = action;
+      assert.deepEqual([action.action, key, action.place], ['origin', 'p.a', 0]);
+      assert.equal(shown.text.slice(offset).startsWith(words[index]), true, words[index]);
+    }
+    assert.equal(await page.locator('.body').isVisible(), true, 'a title was not folded');
+    const parts = ['bravo', 'victor = 2', 'sierra | `x` \\| ta'].map((text) => {
+      const start = shown.text.indexOf(text);
+      return { id: 'a', start, end: start + text.length };
+    });
+    await post({ type: 'characters', parts, reveal: false });
+    const whole = mode === 'Text' ? ['sierra | `x` \\| ta'] : ['sierra', 'x', ' | ta'];
+    assert.deepEqual(await marked(), ['bravo', 'victor = 2', ...whole]);
+    if (mode === 'Markdown') {
+      await page.getByRole('button', { name: 'Text', exact: true }).click();
+    }
+  }
+});
+
+test('what is marked stays marked when the text changes, and comes into view where it has to', async () => {
+  const long = 'word '.repeat(3000);
+  await show([block('a', { text: long }), block('b', { text: 'Here it is.' })]);
+  const start = '## 2. b\n\nHere '.length;
+  await post({ type: 'characters', parts: [{ id: 'b', start, end: start + 2 }], reveal: true });
+  assert.deepEqual(await marked(), ['it']);
+  assert.ok(await page.evaluate(() => scrollY > 1000), 'the page scrolled to it');
+  await update(['a', 'b'], [block('a', { text: `${long}more` })]);
+  assert.deepEqual(await marked(), ['it']);
+});
+
+test('a value says its other places, and a press on one goes there', async () => {
+  await show([block('a', { text: 'Hello Ada' })]);
+  await traceWords(['Ada']);
+  const places = ['placeholder ${name}, p.py:3:9', 'field Who.name, p.py:1:2'].map((what) => ({
+    ...{ what, uri: 'file:///p.py', line: 3, column: 9, location: null },
+    excerpt: ['', '', ''],
+  }));
+  await answer({ words: '', exact: true, places });
+  await page.getByRole('button', { name: 'field Who.name' }).click();
+  assert.equal((await actions()).at(-1).place, 1);
+  await answer({ words: '', exact: false, places: places.slice(1) });
+  await page.getByText('Not known exactly').waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.from').isVisible(), false);
+});
+
+/** Clicks with Ctrl on the first character of each word, and returns the offsets that were told. */
+async function traceWords(words) {
+  const offsets = [];
+  for (const word of words) {
+    const { x, y } = await page.evaluate((wanted) => {
+      const nodes = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+      for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+        const at = node.nodeValue.search(new RegExp(`(?<!\\w)${wanted}`));
+        if (at >= 0) {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          scrollBy(0, range.getBoundingClientRect().top - innerHeight / 2);
+          const { left, top, width, height } = range.getBoundingClientRect();
+          return { x: left + width / 3, y: top + height / 2 };
+        }
+      }
+      throw new Error(`${wanted} is not shown`);
+    }, word);
+    await page.keyboard.down('Control');
+    await page.mouse.move(x, y);
+    await page.mouse.click(x, y);
+    await page.keyboard.up('Control');
+    offsets.push((await actions()).at(-1));
+  }
+  return offsets;
+}
+
+/** The texts that are marked. */
+function marked(name = 'foldline-mark') {
+  return page.evaluate((wanted) => [...(CSS.highlights.get(wanted) ?? [])].map(String), name);
+}
+
 async function openPage(state) {
   // The policy is the panel's own, with this page in place of the editor's resources.
   const policy = "default-src 'none'; style-src 'nonce-style'; script-src 'nonce-script'";

@@ -157,6 +157,38 @@ test('the section under the cursor is marked in the preview, that under the poin
   await cursorIsAt(lineOf('title="Task"'));
 });
 
+test('a click with Ctrl on a word goes to its characters, and the cursor marks what comes from them', async () => {
+  const line = lineOf('template="Sort the');
+  const column = TRIAGE[line - 1].indexOf('Sort') + 1;
+  await traceWord('ticket of');
+  await cursorIsAt(line, column + 'Sort the '.length);
+  await until('its mark', async () => (await marked()) === 't');
+  await page.keyboard.press('ArrowRight');
+  await until('the next mark', async () => (await marked()) === 'i');
+  await screenshot(page, 'trace');
+  // A value is from its placeholder, from a parameter set, and from its field.
+  await traceWord('Ada');
+  await cursorIsAt(line, TRIAGE[line - 1].indexOf('${customer}') + 1);
+  await until('the mark of the value', async () => (await marked()) === 'Ada');
+  await preview.getByRole('button', { name: /^value of customer, triage\.py:/ }).waitFor();
+  await screenshot(page, 'trace-value');
+  await preview.getByRole('button', { name: /^field Ticket\.customer/ }).click();
+  await cursorIsAt(lineOf('customer: str'), 5);
+  await until('the mark of the field', async () => (await marked()) === 'Ada');
+  // What isn't saved counts, and a mark stays on its character while the text before it grows.
+  await traceWord('Sort');
+  await cursorIsAt(line, column);
+  await page.keyboard.type('\u{1f600} Now, ');
+  await preview.getByText('Now, Sort the ticket of').waitFor();
+  await until('the mark behind what was typed', async () => (await marked()) === 'S');
+  await traceWord('who');
+  // The status bar counts an emoji as one.
+  await cursorIsAt(line, TRIAGE[line - 1].indexOf('who') + 1 + ' Now, '.length + 1);
+  await until('its mark again', async () => (await marked()) === 'w');
+  await runCommand(page, 'File: Revert File');
+  await preview.getByText('Now, Sort the ticket of').waitFor({ state: 'detached' });
+});
+
 test('Ctrl+. on a section offers to open it, and to close it once it is open', async () => {
   await gotoLine(page, lineOf('title="Rules"'));
   await quickFix('Open section 2 Rules of triage');
@@ -446,8 +478,37 @@ async function clipboard(expected) {
   });
 }
 
-function cursorIsAt(line) {
-  return page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
+function cursorIsAt(line, column = '') {
+  return page
+    .locator('[id="status.editor.selection"]', { hasText: `Ln ${line}, Col ${column}` })
+    .waitFor();
+}
+
+/** Clicks with Ctrl on a text of the preview, on its first character. */
+async function traceWord(word) {
+  const shown = preview.locator('main p', { hasText: word }).first();
+  const position = await shown.evaluate((element, wanted) => {
+    const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    let node = nodes.nextNode();
+    while (!node.nodeValue.includes(wanted)) {
+      node = nodes.nextNode();
+    }
+    const at = node.nodeValue.indexOf(wanted);
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    const [outer, inner] = [element, range].map((one) => one.getBoundingClientRect());
+    const { left, top, width, height } = inner;
+    return { x: left - outer.left + width / 3, y: top - outer.top + height / 2 };
+  }, word);
+  await shown.click({ position, modifiers: ['Control'] });
+}
+
+/** The text that is marked in the preview as coming from where the cursor is. */
+function marked() {
+  return preview
+    .locator('body')
+    .evaluate(() => [...(CSS.highlights.get('foldline-mark') ?? [])].map(String).join('|'));
 }
 
 /** The line, counted from 1, of the file as it was opened. */

@@ -146,7 +146,7 @@ local FACTS = {
   'interpreter',
 }
 
-local close_section, count_hidden, create, focus, forget, go_to_problem, go_to_source, have_arrived
+local close_section, count_hidden, create, focus, forget, go_to_problem, have_arrived
 local map, nearest, open_section, peek, plain, reconnect, request, same_file, show_keys, take, watch
 
 ---@type { [1]: foldline.Action, [2]: string, [3]: fun(preview: foldline.Preview) }[]
@@ -174,9 +174,9 @@ local ACTIONS = {
   },
   {
     'source',
-    'go to the source of the section',
+    'go to the source of the character; with a count, to another place of it',
     function(preview)
-      go_to_source(preview)
+      require('foldline.trace').go_to_source(preview)
     end,
   },
   {
@@ -318,6 +318,11 @@ function M.current()
   return uri and M.find(uri) or previews[#previews]
 end
 
+---@return foldline.Preview[] the last one looked at comes last
+function M.all()
+  return previews
+end
+
 --- The preview that a buffer shows.
 ---@param buf integer
 ---@return foldline.Preview?
@@ -402,6 +407,7 @@ function create(update)
   })
   map(preview)
   watch()
+  require('foldline.trace').attach(preview)
   return preview
 end
 
@@ -556,24 +562,6 @@ function close_section(preview)
     return require('foldline').notify('this section was not opened here')
   end
   M.change('close', { block.key }, preview)
-end
-
----@param preview foldline.Preview
-function go_to_source(preview)
-  local block = nearest(preview, function(each)
-    return each.location ~= nil
-  end)
-  local client = vim.lsp.get_client_by_id(preview.client_id)
-  if not block or not client then
-    return require('foldline').notify(
-      'the source of this section is not known',
-      vim.log.levels.WARN
-    )
-  end
-  local buf = vim.uri_to_bufnr(block.location.uri)
-  vim.fn.bufload(buf)
-  require('foldline.window').go_to(buf)
-  vim.lsp.util.show_document(block.location, client.offset_encoding, { focus = true })
 end
 
 --- Goes to the line of the error that the bar says.

@@ -89,6 +89,7 @@ function M.draw(preview)
   shown[preview.buf] = preview
   require('foldline.bar').update(preview)
   decorate(preview, layout)
+  require('foldline.trace').follow()
   vim.cmd.redrawstatus({ bang = true })
 end
 
@@ -196,16 +197,31 @@ function M.show_plan(preview)
   require('foldline.scratch').float('Cache plan', plan_lines(preview.cache))
 end
 
---- The block that stands on a line.
+--- The block that stands on a line, and the line that it begins on.
 ---@param preview foldline.Preview
 ---@param line integer 1-based
 ---@return foldline.Block?
+---@return integer start 1-based
 function M.block_at(preview, line)
   local layout = layouts[preview.buf]
   for index = #preview.order, 1, -1 do
     local block = preview.blocks[preview.order[index]]
     if layout and block.text ~= '' and layout.starts[index] <= line then
-      return block
+      return block, layout.starts[index]
+    end
+  end
+  return nil, 0
+end
+
+--- The line that a block begins on.
+---@param preview foldline.Preview
+---@param id string
+---@return integer? line 1-based
+function M.start_of(preview, id)
+  local layout = layouts[preview.buf]
+  for index, other in ipairs(layout and preview.order or {}) do
+    if other == id then
+      return layout.starts[index]
     end
   end
 end

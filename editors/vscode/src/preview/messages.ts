@@ -1,6 +1,6 @@
 // What the page asks of what is around it, an editor or a server, and what it is shown.
 
-import type { Block, Preview, PromptAction, PromptReference, Values } from '../wire';
+import type { Block, Occurrence, Preview, PromptAction, PromptReference, Values } from '../wire';
 
 /** A bar above the text: why it is not the newest, and what can be done. */
 export interface Notice {
@@ -40,7 +40,11 @@ export interface Choices {
 
 /** What a user does, or asks. */
 export type Action =
-  PromptAction | { action: 'reveal'; key: string } | { action: 'go'; file: string; line: number };
+  | PromptAction
+  | { action: 'reveal'; key: string }
+  | { action: 'go'; file: string; line: number }
+  /** Of the places that the character is from, one is shown in an editor. */
+  | { action: 'origin'; key: string; offset: number; place: number };
 
 /** Answered by History, a Comparison, the text of a section, or a render with other values. */
 export type Question = Extract<
@@ -75,6 +79,8 @@ export type ToPage =
   | { type: 'view'; view: View }
   /** The section that the editor's cursor is in. */
   | { type: 'mark'; key: string | null; reveal: boolean }
+  /** What comes from the characters at the editor's cursor. */
+  | { type: 'characters'; parts: Occurrence[]; reveal: boolean }
   | { type: 'scroll'; place: Place }
   | { type: 'response'; id: number; value: unknown }
   | { type: 'refusal'; id: number; reason: string };

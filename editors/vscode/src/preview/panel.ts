@@ -4,7 +4,15 @@ import * as vscode from 'vscode';
 
 import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
-import type { Block, Location, Preview, PromptReference, Stale } from '../wire';
+import type {
+  Block,
+  Location,
+  Occurrence,
+  Preview,
+  PromptReference,
+  Stale,
+  TextOrigin,
+} from '../wire';
 import { pageOf } from './html';
 import type {
   About,
@@ -23,6 +31,14 @@ import { staleNotice } from './stale';
 
 /** Where something went wrong: a file, and its line counted from 1. */
 type Problem = Pick<Stale, 'file' | 'line'>;
+
+/** Characters of a document: where the first is, and how many code points there are. */
+export interface Traced {
+  source: string;
+  line: number;
+  character: number;
+  size: number;
+}
 
 /** After this much quiet a preview that never rendered is tried again. */
 const RETRY_AFTER_MS = 400;
@@ -46,6 +62,7 @@ export class PreviewPanel implements vscode.Disposable {
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
   private marked: string | null = null;
+  private traced: { at: Traced; reveal: boolean } | null = null;
 
   constructor(
     readonly panel: vscode.WebviewPanel,
@@ -144,6 +161,17 @@ export class PreviewPanel implements vscode.Disposable {
     }
   }
 
+  /** Marks what comes from characters of the source, now and after each change. */
+  async trace(at: Traced, reveal: boolean): Promise<void> {
+    const turn = (this.traced = { at, reveal });
+    if (this.session !== null) {
+      const parts = await this.ask<Occurrence[]>('occurrences', at);
+      if (turn === this.traced) {
+        this.post({ type: 'characters', parts, reveal });
+      }
+    }
+  }
+
   scrollTo(place: Place): void {
     this.post({ type: 'scroll', place });
   }
@@ -227,6 +255,9 @@ export class PreviewPanel implements vscode.Disposable {
       update.stale &&
       staleNotice(update.stale, this.blocks.order.length > 0, update.fidelity, update.uri);
     this.show(update.blocks, false);
+    if (this.traced !== null) {
+      this.trace(this.traced.at, false).catch(() => undefined);
+    }
   }
 
   private failed(error: unknown): void {
@@ -349,6 +380,10 @@ export class PreviewPanel implements vscode.Disposable {
         return this.ask('render', { params: action.params, parameter_set: action.key });
       case 'reveal':
         return this.reveal(action.key);
+      case 'origin':
+        return this.origin(action.key, action.offset, action.place);
+      case 'occurrences':
+        return this.ask('occurrences', { ...action, action: undefined });
       case 'go':
         return revealLine(action.file, action.line);
       case 'notice':
@@ -369,6 +404,16 @@ export class PreviewPanel implements vscode.Disposable {
     if (location) {
       await reveal(location);
     }
+  }
+
+  /** Shows a place that a character comes from, and answers all of them. */
+  private async origin(section_key: string, offset: number, place: number): Promise<TextOrigin> {
+    const found = await this.ask<TextOrigin>('origin', { section_key, offset });
+    const location = found.places[place]?.location;
+    if (location) {
+      await reveal(location);
+    }
+    return found;
   }
 
   /** The text that is shown, an earlier version or that of a revision, as a document. */

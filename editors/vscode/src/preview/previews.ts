@@ -48,6 +48,11 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
     return [...this.panels.values()].find(({ panel }) => !this.locked.has(panel));
   }
 
+  /** The panels that are seen. */
+  get visible(): PreviewPanel[] {
+    return [...this.panels.values()].filter(({ panel }) => panel.visible);
+  }
+
   /** The panels that show prompts of this module. */
   of(module: vscode.Uri): PreviewPanel[] {
     const uri = module.toString();

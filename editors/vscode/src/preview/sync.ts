@@ -1,4 +1,4 @@
-// Source and preview side by side: the section under the cursor is marked in the preview, the one
+// Source and preview side by side: the characters at the cursor and the section under the cursor is marked in the preview, the one
 // under the pointer in the source, and they scroll together as far as the setting says.
 
 import * as vscode from 'vscode';
@@ -43,7 +43,10 @@ export class Sync implements vscode.Disposable {
   ) {
     this.toDispose = [
       this.pointed,
-      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.mark(textEditor)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        this.mark(textEditor);
+        this.trace(textEditor);
+      }),
       vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) =>
         this.editorScrolled(textEditor),
       ),
@@ -61,6 +64,7 @@ export class Sync implements vscode.Disposable {
     const editor = editorOf(panel.prompt);
     if (editor !== undefined) {
       this.mark(editor);
+      this.trace(editor);
     }
   }
 
@@ -75,6 +79,25 @@ export class Sync implements vscode.Disposable {
         panel.mark(panel.prompt.name === prompt?.name ? (key ?? null) : null, scrolls);
       }
     });
+  }
+
+  /** Marks what comes from the characters at the cursor: texts may be in any file. */
+  private trace({ document, selection }: vscode.TextEditor): void {
+    const { start, isEmpty } = selection;
+    const last = document.lineAt(start).range.end.character;
+    const at = {
+      source: document.uri.toString(),
+      line: start.line,
+      // A cursor at the end of a line is behind a character, not on one.
+      character: start.character - Number(isEmpty && start.character === last && last > 0),
+      size: isEmpty ? 1 : Array.from(document.getText(selection)).length,
+    };
+    const scrolls = ['editorToPreview', 'both'].includes(mode());
+    for (const panel of this.previews.visible) {
+      if (vscode.Uri.parse(panel.prompt.uri).scheme === document.uri.scheme) {
+        panel.trace(at, scrolls).catch((error: unknown) => this.failed(error));
+      }
+    }
   }
 
   private editorScrolled({ document, visibleRanges }: vscode.TextEditor): void {
@@ -144,10 +167,12 @@ export class Sync implements vscode.Disposable {
       importsFoldline(document) &&
       this.previews.of(document.uri).length > 0
     ) {
-      run().catch((error: unknown) => {
-        this.server.log.debug(`Editor and preview are not in step: ${String(error)}`);
-      });
+      run().catch((error: unknown) => this.failed(error));
     }
+  }
+
+  private failed(error: unknown): void {
+    this.server.log.debug(`Editor and preview are not in step: ${String(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Block, CachePlan } from '../wire';
 import { button, element } from './dom';
 import { amount, counted, ifOpened } from './numbers';
+import { offsetsOf } from './offsets';
 import { elementsOf, type Token } from './tokens';
 import { reasonOf } from './reasons';
 
@@ -45,6 +46,9 @@ export class BlockView {
   private readonly aside = element('div.aside');
   private readonly body: HTMLElement;
   private shown = '';
+  /** What the Markdown of each part was parsed to, and the node that shows each token. */
+  private readonly parsed = new Map<Part, [readonly Token[], Map<Token, Node>]>();
+  private places: Map<Node, number[]> | null = null;
   private mode: Mode = 'markdown';
 
   constructor(
@@ -140,6 +144,7 @@ export class BlockView {
     this.source.setAttribute('aria-label', `Go to the source of ${label}`);
     const text = JSON.stringify([block.text, block.segments, block.error]);
     const differs = text !== this.shown;
+    this.places = null;
     if (differs || mode !== this.mode) {
       this.body.replaceChildren(mode === 'text' ? asText(block) : this.asMarkdown());
       this.shown = text;
@@ -164,6 +169,77 @@ export class BlockView {
     } else {
       this.root.removeAttribute('aria-current');
     }
+  }
+
+  /** The offset in the block's text of a character that a node shows; null if it isn't known. */
+  offsetAt(node: Node, index: number): number | null {
+    const at = this.located().get(node)?.[index] ?? -1;
+    return at < 0 ? null : at;
+  }
+
+  /** The ranges of the page that show a part of the block's text. */
+  rangesOf(start: number, end: number): Range[] {
+    const found: Range[] = [];
+    for (const [node, places] of this.located()) {
+      for (let at = 0; at < places.length; at++) {
+        const first = at;
+        while (at < places.length && (places[at] ?? -1) >= start && (places[at] ?? end) < end) {
+          at++;
+        }
+        if (at > first) {
+          const range = document.createRange();
+          range.setStart(node, first);
+          range.setEnd(node, at);
+          found.push(range);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Where the characters of each text node stand in the block's text. */
+  private located(): Map<Node, number[]> {
+    if (this.places !== null) {
+      return this.places;
+    }
+    const found = (this.places = new Map<Node, number[]>());
+    const { segments, title } = this.block;
+    const heading = segments[0]?.kind === 'heading' ? segments[0].text : '';
+    const named = this.fold.querySelector('.title')?.firstChild;
+    if (named && heading.endsWith(title)) {
+      found.set(named, upFrom(heading.length - title.length, title.length));
+    }
+    if (this.mode === 'text') {
+      let at = 0;
+      this.body.querySelectorAll('.segment').forEach(({ firstChild }) => {
+        const size = firstChild?.nodeValue?.length ?? 0;
+        if (firstChild) {
+          found.set(firstChild, upFrom(at, size));
+        }
+        at += size;
+      });
+      return found;
+    }
+    for (const [part, [tokens, nodes]] of this.parsed) {
+      let start = 0;
+      const own = segments.flatMap((segment) => {
+        const { length } = segment.text;
+        start += length;
+        return isOf(segment, part) ? upFrom(start - length, length) : [];
+      });
+      for (const [token, places] of offsetsOf(tokens, textOf(this.block, part))) {
+        const node = nodes.get(token);
+        const inside = node && document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+        const shown = node instanceof Text ? node : inside?.nextNode();
+        if (shown?.nodeValue === token.content) {
+          found.set(
+            shown,
+            places.map((at) => own[at] ?? -1),
+          );
+        }
+      }
+    }
+    return found;
   }
 
   private async toggle(reason?: string): Promise<void> {
@@ -223,6 +299,7 @@ export class BlockView {
 
   private asMarkdown(): Node {
     const { error } = this.block;
+    this.parsed.clear();
     if (error) {
       const { file, line } = error;
       const link =
@@ -232,13 +309,20 @@ export class BlockView {
       return element('div.error', {}, element('div', { role: 'alert' }, error.message), link);
     }
     const fragment = document.createDocumentFragment();
-    const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
-    fragment.append(element('div.markdown', {}, elementsOf(body ?? [])));
-    if (suffix !== undefined && suffix.length > 0) {
+    const [body, suffix] = PARTS.map((part) => this.elementsOf(part));
+    fragment.append(element('div.markdown', {}, body));
+    if (suffix?.hasChildNodes()) {
       const title = SEGMENT_TITLES.suffix ?? '';
-      fragment.append(element('div.suffix', { title }, elementsOf(suffix)));
+      fragment.append(element('div.suffix', { title }, suffix));
     }
     return fragment;
+  }
+
+  private elementsOf(part: Part): DocumentFragment {
+    const tokens = this.actions.markdown(this.block, part);
+    const nodes = new Map<Token, Node>();
+    this.parsed.set(part, [tokens, nodes]);
+    return elementsOf(tokens, (token, node) => nodes.set(token, node));
   }
 }
 
@@ -251,10 +335,16 @@ function badgeOf(block: Block): string {
 
 /** The Markdown of one part of a block. */
 export function textOf(block: Block, part: Part): string {
-  const own = block.segments.filter(({ kind }) =>
-    part === 'suffix' ? kind === 'suffix' : kind !== 'heading' && kind !== 'suffix',
-  );
+  const own = block.segments.filter((segment) => isOf(segment, part));
   return own.map((segment) => segment.text).join('');
+}
+
+function isOf({ kind }: { kind: string }, part: Part): boolean {
+  return part === 'suffix' ? kind === 'suffix' : kind !== 'heading' && kind !== 'suffix';
+}
+
+function upFrom(start: number, length: number): number[] {
+  return Array.from({ length }, (_, index) => start + index);
 }
 
 /** What the block costs: itself, with what is shown below it, and what opening it costs. */

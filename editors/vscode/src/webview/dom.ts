@@ -31,3 +31,11 @@ export function button(
   made.addEventListener('click', pressed);
   return made;
 }
+
+/** The text node at a point of the window, and the number of characters before the point. */
+export function caretAt(x: number, y: number): [Node, number] | null {
+  // Not every browser has it yet.
+  const position =
+    'caretPositionFromPoint' in document ? document.caretPositionFromPoint(x, y) : null;
+  return position ? [position.offsetNode, position.offset] : null;
+}

@@ -52,6 +52,9 @@ addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
     case 'mark':
       page.mark(data.key, data.reveal);
       break;
+    case 'characters':
+      page.markCharacters(data.parts, data.reveal);
+      break;
     case 'scroll':
       page.scrollTo(data.place);
       break;

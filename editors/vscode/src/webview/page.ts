@@ -3,7 +3,7 @@
 
 import type { AnyAction, Choices, Notice, Place, View } from '../preview/messages';
 import { Blocks } from '../preview/model';
-import type { Block, SectionText } from '../wire';
+import type { Block, Occurrence, SectionText } from '../wire';
 import { BlockView, type Mode, type Part } from './block';
 import { Controls } from './controls';
 import { Costs } from './costs';
@@ -18,6 +18,7 @@ import {
   roleOf,
   toolsSheet,
 } from './sheets';
+import { OriginBar } from './origin';
 import { InStep } from './step';
 import { Tabs } from './tabs';
 import type { Token } from './tokens';
@@ -89,6 +90,7 @@ export class Page {
   private readonly matrix = new MatrixSheet((action) => this.host.perform(action));
   private readonly foot = element('footer');
   private readonly inStep: InStep;
+  private readonly origin: OriginBar;
 
   constructor(private readonly host: Host) {
     const state = host.load();
@@ -149,8 +151,13 @@ export class Page {
     document.body.append(this.header, this.main, this.foot);
     this.text.addEventListener('keydown', (event) => this.key(event));
     addEventListener('scroll', () => this.save(), { passive: true });
+    this.origin = new OriginBar({
+      ...host,
+      mark: (parts) => this.markCharacters(parts, true),
+    });
+    document.body.append(this.origin.root);
     this.inStep = new InStep(
-      host,
+      { ...host, traced: (key, offset) => void this.origin.trace(key, offset) },
       this.text,
       () => this.blocks.all().flatMap(({ id }) => this.views.get(id) ?? []),
       () => this.header.getBoundingClientRect().bottom,
@@ -197,6 +204,11 @@ export class Page {
   /** Marks the section that the editor's cursor is in. */
   mark(key: string | null, reveal: boolean): void {
     this.inStep.mark(key, reveal && this.tab === TEXT);
+  }
+
+  /** Marks the characters that come from where the editor's cursor is. */
+  markCharacters(parts: readonly Occurrence[], reveal: boolean): void {
+    this.inStep.markCharacters(parts, reveal && this.tab === TEXT);
   }
 
   scrollTo(place: Place): void {

@@ -8,6 +8,9 @@ export interface Token {
   tag: string;
   nesting: number;
   content: string;
+  markup: string;
+  /** The lines of a block, the first and the one behind the last. */
+  map: [number, number] | null;
   hidden: boolean;
   attrs: readonly (readonly [string, string | number])[] | null;
   children: Token[] | null;
@@ -18,14 +21,21 @@ const TAGS = new Set([
   ...['em', 'strong', 's', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]);
 
-/** The tokens of a text as elements that a person reads. */
-export function elementsOf(tokens: readonly Token[]): DocumentFragment {
+/** The tokens of a text as elements that a person reads; `shown` is told what shows each. */
+export function elementsOf(
+  tokens: readonly Token[],
+  shown: (token: Token, node: Node) => void = () => undefined,
+): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  append(fragment, tokens);
+  append(fragment, tokens, shown);
   return fragment;
 }
 
-function append(root: ParentNode & Node, tokens: readonly Token[]): void {
+function append(
+  root: ParentNode & Node,
+  tokens: readonly Token[],
+  shown: (token: Token, node: Node) => void,
+): void {
   const open: Node[] = [root];
   for (const token of tokens) {
     const parent = open.at(-1) ?? root;
@@ -33,17 +43,15 @@ function append(root: ParentNode & Node, tokens: readonly Token[]): void {
       open.pop();
       continue;
     }
-    const node = token.type === 'inline' ? inline(token) : nodeOf(token);
+    const isInline = token.type === 'inline';
+    const node = isInline ? elementsOf(token.children ?? [], shown) : nodeOf(token);
+    shown(token, node);
     // The paragraphs of a tight list are there in name only; their children go to the item.
     parent.appendChild(node);
     if (token.nesting === 1) {
       open.push(token.hidden ? parent : node);
     }
   }
-}
-
-function inline(token: Token): Node {
-  return elementsOf(token.children ?? []);
 }
 
 function nodeOf(token: Token): Node {

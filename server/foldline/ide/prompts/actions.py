@@ -637,7 +637,7 @@ class History(Action[Steps], command="prompt.history", event="history", key="y")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindOrigin(Action["TextOrigin"], command="prompt.origin", event="origin"):
+class FindOrigin(Action["TextOrigin"], command="prompt.origin"):
     """The place in the source that a character of a preview comes from.
 
     For a value, it's the placeholder, then the value itself and its field. Where that isn't known,

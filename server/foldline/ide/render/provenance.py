@@ -26,12 +26,14 @@ from foldline.prompts.sections.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.analysis.values import SectionValue, Value
     from foldline.ide.render.render import Block, Render, Segment
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
+
+    _Piece: TypeAlias = Placeholder | MappedText
 
 _AROUND = ("heading", "separator", "suffix")
 _FIELD = re.compile(r"(\w+)(?:\[(\d+)\]\.(\w+))?")
@@ -165,9 +167,9 @@ class Provenance:
         # Sections that exclude each other can have one path.
         pieces, section = max(laid, key=lambda made: len(made[0]))
         what, title, argument = f"{role} of {block.key}", section.text("title"), section.given(role)
-        for segment in block.segments:
+        for n, segment in enumerate(block.segments):
             start, at = at, at + len(segment.text)
-            piece = pieces.get(id(segment))
+            piece = pieces.get(n)
             if segment.kind == "heading" and title is not None:
                 title = title.strip()
                 if segment.text.endswith(title.text):
@@ -198,7 +200,8 @@ class Provenance:
         self, section: SectionValue, key: str, name: str, index: int, inner: str
     ) -> tuple[MappedText | None, list[_Source]]:
         """Return the text that a field holds, if the source tells, and the field's other places."""
-        items, params, value = section.given("items"), section.params, None
+        items, params = section.given("items"), section.params
+        value: Value | None = None
         others: list[_Source] = []
         if inner and items is not None and isinstance(items.value, Items):
             value = items.value
@@ -233,12 +236,14 @@ class Provenance:
         if source is None:
             return None
         lines = LineTable(source)
-        # The table of TOML; a JSON file's is known if it's the only one.
-        table = max(source.find(f"[sets.{given.get('name')}.{kind}]"), source.find(f"[{kind}]"))
-        key = re.compile(rf"(?<![\w.]){name}\b[\"']?\s*[=:]")
-        keys = [found.start() for found in key.finditer(source, max(table, 0))]
-        is_known = keys and (table >= 0 or len(keys) == 1)
-        at = keys[0] if is_known else lines.offset((given.get("line") or 1) - 1, 0)
+        if given.get("line"):
+            at = lines.offset(given["line"] - 1, 0)
+        else:
+            # The table of TOML; in JSON, a key is known if it's the only one of its name.
+            table = max(source.find(f"[sets.{given.get('name')}.{kind}]"), source.find(f"[{kind}]"))
+            key = re.compile(rf"(?<![\w.]){name}\b[\"']?\s*[=:]")
+            keys = [found.start() for found in key.finditer(source, max(table, 0))]
+            at = keys[0] if keys and (table >= 0 or len(keys) == 1) else 0
         return SourceSpan(given["file"], at, at + len(lines.line(lines.position(at).line)))
 
     def _written(self, text: MappedText, offset: int) -> SourceSpan | None:
@@ -275,41 +280,40 @@ def _names(field: str, section: SectionValue) -> tuple[str, str | None, str]:
     return (match[1], match[2], match[3] or "") if match is not None else (field, None, "")
 
 
-def _laid(section: SectionValue, role: str, block: Block) -> dict[int, Placeholder | MappedText]:
-    """Return the piece of the section's texts that each segment shows, by the segment's id."""
+def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
+    """Return the piece of the section's texts that each segment shows, by the segment's number."""
 
-    def pieces(name: str) -> Iterator[Placeholder | MappedText]:
+    def pieces(name: str) -> list[_Piece]:
         written = section.text(name)
-        for made in () if written is None else (shown(written),):
-            for part in parts(made):
-                is_span = not isinstance(part, Placeholder)
-                yield made.mapped.slice(*part).formatted(DOLLARS) if is_span else part
+        if written is None:
+            return []
+        text = shown(written)
+        return [
+            part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
+            for part in parts(text)
+        ]
 
-    found: dict[int, Placeholder | MappedText] = {}
-    body = [segment for segment in block.segments if segment.kind not in _AROUND]
-    own = list(pieces(role))
+    found: dict[int, _Piece] = {}
+    body = [(n, one) for n, one in enumerate(block.segments) if one.kind not in _AROUND]
+    own, at = pieces(role), 0
     if role == "template" and section.kind in LIST_KINDS:
-        # The template comes again for each item, a note of what is left out comes last.
-        separator, note = section.text("separator"), list(pieces("more"))
+        # The template comes again for each item; what comes last may look like its beginning.
+        for rows in (pieces("empty"), pieces("more")):
+            last = body[-len(rows) :]
+            if rows and len(last) == len(rows) and all(map(_fits, rows, [one for _, one in last])):
+                found |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
+        separator = section.text("separator")
         own += [] if separator is None else [separator]
-        around = (
-            [list(pieces("empty")), note] if len(note) <= len(body) else [list(pieces("empty"))]
-        )
-        for rows in around:
-            last = body[len(body) - len(rows) :]
-            if rows and all(map(_fits, rows, last)):
-                found |= zip(map(id, last), rows, strict=True)
-    at = 0
-    for segment in body:
-        for number in range(at, at + len(own)) if id(segment) not in found else ():
+    for n, segment in body:
+        for number in range(at, at + len(own)) if n not in found else ():
             piece = own[number % len(own)]
             if _fits(piece, segment):
-                found[id(segment)], at = piece, number % len(own) + 1
+                found[n], at = piece, number % len(own) + 1
                 break
     return found
 
 
-def _fits(piece: Placeholder | MappedText, segment: Segment) -> bool:
+def _fits(piece: _Piece, segment: Segment) -> bool:
     if isinstance(piece, Placeholder):
         return segment.field is not None and segment.field.rpartition(".")[2] == piece.name
     return segment.field is None and _ends(piece, segment.text) is not None

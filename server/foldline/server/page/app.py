@@ -21,11 +21,13 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations.operation import Doc, Role
-from foldline.ide.prompts.actions import ACTIONS, Action
+from foldline.ide.prompts.actions import ACTIONS, Action, FindOrigin
 from foldline.ide.prompts.controls import Controls
+from foldline.ide.render.provenance import TextOrigin
 from foldline.ide.render.render import Location, Position, Range
 from foldline.ide.structuring import unstructured
 from foldline.ide.uris import uri_of
@@ -111,6 +113,16 @@ class Go(Action["Location | None"], event="go"):
             return None
         start = Position(self.line - 1, 0)
         return Location(uri_of(Path(self.file)), Range(start, start))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoToOrigin(FindOrigin, event="origin"):
+    """The places that a character comes from, of which the editor then shows one."""
+
+    place: Annotated[int, Doc("which"), Between(0)] = 0
+
+
+OWN = (Reveal, Go, GoToOrigin)
 
 
 def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
@@ -211,7 +223,7 @@ def _encode(update: Update, *, reveals: bool) -> str:
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     """Perform an action. What it changes arrives as an event; the response answers questions."""
     workspace, reason = shown.previews.workspace, "Opened in the browser"
-    controls = Controls(workspace, page.session_id, reason, (*ACTIONS, *shown.actions, Reveal, Go))
+    controls = Controls(workspace, page.session_id, reason, (*ACTIONS, *shown.actions, *OWN))
     try:
         async with asyncio.timeout(BODY_SECONDS):
             action = controls.read(json.loads(await request.body()))
@@ -222,10 +234,13 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
     answer = await controls.perform(action)
+    place = answer
+    if isinstance(action, GoToOrigin) and isinstance(answer, TextOrigin):
+        place = next((one.location for one in answer.places[action.place :]), None)
+    show = shown.editor()
+    if isinstance(place, Location) and show is not None:
+        show(place)
     if answer is None or isinstance(answer, Location):
-        show = shown.editor()
-        if answer is not None and show is not None:
-            show(answer)
         return Response(status_code=204)
     return JSONResponse(await in_thread(partial(unstructured, answer)))
 

@@ -37,6 +37,8 @@ def _plain(tokens: Sequence[Token]) -> list[dict[str, Any]]:
             "tag": token.tag,
             "nesting": token.nesting,
             "content": token.content,
+            "markup": token.markup,
+            "map": token.map,
             "hidden": token.hidden,
             "attrs": [[name, str(value)] for name, value in token.attrs.items()],
             "children": _plain(token.children or ()),

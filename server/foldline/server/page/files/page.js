@@ -101,6 +101,10 @@ function button(classes, attributes, pressed, ...children) {
   made.addEventListener("click", pressed);
   return made;
 }
+function caretAt(x, y) {
+  const position = "caretPositionFromPoint" in document ? document.caretPositionFromPoint(x, y) : null;
+  return position ? [position.offsetNode, position.offset] : null;
+}
 
 // src/webview/numbers.ts
 function amount(count) {
@@ -123,17 +127,115 @@ function share(part, whole) {
   return whole === 0 ? "0%" : `${Math.round(100 * part / whole)}%`;
 }
 
+// src/webview/offsets.ts
+var LINK_END = /^(?:>|\]\[[^\]]*\]|\]\((?:\\.|"[^"]*"|<[^>]*>|[^()\\]|\([^()]*\))*\))/;
+var ESCAPED = /[!-/:-@[-`{-~]/;
+function offsetsOf(tokens, text) {
+  const found = /* @__PURE__ */ new Map();
+  const lines = [...text.matchAll(/([^\r\n]*)(?:\r\n|\r|\n|$)/g)];
+  let row = 0;
+  let cell = null;
+  for (const token of tokens) {
+    const first = token.map?.[0] ?? 0;
+    if (token.type === "table_open") {
+      row = first - 1;
+    } else if (token.type === "thead_close") {
+      row++;
+    } else if (token.type === "tr_open") {
+      row++;
+      const start = lines[row]?.index ?? text.length;
+      cell = start + lengthOf(/^[\s>]*(?:(?:[-+*]|\d+[.)])\s)?/, text.slice(start));
+    } else if (token.type === "table_close") {
+      cell = null;
+    } else if (token.type === "fence" || token.type === "code_block") {
+      found.set(token, ofLines(token.content, first + Number(token.type === "fence")));
+    } else if (token.type === "inline" && cell !== null) {
+      cell += lengthOf(/^[ \t]*\|?[ \t]*/, text.slice(cell));
+      const places = ofCell(token.content, cell);
+      cell = (places.at(-1) ?? cell - 1) + 1;
+      inline(token, places);
+    } else if (token.type === "inline") {
+      inline(token, ofLines(token.content, first));
+    }
+  }
+  for (const [{ content }, places] of found) {
+    places.forEach((at, i) => {
+      if (text[at] !== content[i] && !(content[i] === " " && text[at] === "\n")) {
+        places[i] = -1;
+      }
+    });
+  }
+  return found;
+  function ofLines(content, first) {
+    return content.split("\n").flatMap((line, number) => {
+      const all = lines[first + number];
+      const [whole, index] = [all?.[1] ?? "", all?.index ?? 0];
+      const own = line.trimStart();
+      const at = index + whole.lastIndexOf(own) - (line.length - own.length);
+      return [...Array.from({ length: line.length }, (_, i) => at + i), index + whole.length];
+    });
+  }
+  function ofCell(content, from) {
+    return content.split("").map((char) => {
+      from += Number(char === "|" && text[from] === "\\");
+      return from++;
+    });
+  }
+  function inline({ content, children }, places) {
+    let at = 0;
+    const take = (token, escaped) => {
+      const own = token.content.split("").map((char) => {
+        at += Number(escaped && content[at] === "\\" && ESCAPED.test(content[at + 1] ?? ""));
+        const same = content[at] === char || char === " " && content[at] === "\n";
+        return (same ? places[at++] : ++at && -1) ?? -1;
+      });
+      found.set(token, own);
+    };
+    for (const token of children ?? []) {
+      const { type, markup } = token;
+      if (type === "softbreak" || type === "hardbreak") {
+        at = content.indexOf("\n", at) + 1;
+        at += lengthOf(/^[ \t]*/, content.slice(at));
+      } else if (type === "code_inline") {
+        at += markup.length;
+        const isPadded = !content.slice(at).replaceAll("\n", " ").startsWith(token.content);
+        at += Number(isPadded);
+        take(token, false);
+        at += Number(isPadded) + markup.length;
+      } else if (type === "link_open" || type === "link_close") {
+        at = type === "link_open" ? at + 1 : behindLink(content, at);
+      } else if (type === "image") {
+        at = behindLink(content, content.indexOf(`](`, at));
+      } else if (type === "text" || type === "text_special") {
+        if (content[at] !== token.content[0] && content[at] !== "\\") {
+          at = Math.max(at, content.indexOf(token.content, at));
+        }
+        take(token, true);
+      } else {
+        at += markup.length;
+      }
+    }
+  }
+}
+function behindLink(content, at) {
+  const rest = content.slice(at);
+  return at + (lengthOf(LINK_END, rest) || 1);
+}
+function lengthOf(pattern, text) {
+  return pattern.exec(text)?.[0].length ?? 0;
+}
+
 // src/webview/tokens.ts
 var TAGS = /* @__PURE__ */ new Set([
   ...["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "hr", "br"],
   ...["em", "strong", "s", "table", "thead", "tbody", "tr", "th", "td"]
 ]);
-function elementsOf(tokens) {
+function elementsOf(tokens, shown = () => void 0) {
   const fragment = document.createDocumentFragment();
-  append(fragment, tokens);
+  append(fragment, tokens, shown);
   return fragment;
 }
-function append(root, tokens) {
+function append(root, tokens, shown) {
   const open = [root];
   for (const token of tokens) {
     const parent = open.at(-1) ?? root;
@@ -141,15 +243,14 @@ function append(root, tokens) {
       open.pop();
       continue;
     }
-    const node = token.type === "inline" ? inline(token) : nodeOf(token);
+    const isInline = token.type === "inline";
+    const node = isInline ? elementsOf(token.children ?? [], shown) : nodeOf(token);
+    shown(token, node);
     parent.appendChild(node);
     if (token.nesting === 1) {
       open.push(token.hidden ? parent : node);
     }
   }
-}
-function inline(token) {
-  return elementsOf(token.children ?? []);
 }
 function nodeOf(token) {
   if (token.hidden) {
@@ -276,6 +377,9 @@ var BlockView = class {
   aside = element("div.aside");
   body;
   shown = "";
+  /** What the Markdown of each part was parsed to, and the node that shows each token. */
+  parsed = /* @__PURE__ */ new Map();
+  places = null;
   mode = "markdown";
   get key() {
     return this.block.key;
@@ -317,6 +421,7 @@ var BlockView = class {
     this.source.setAttribute("aria-label", `Go to the source of ${label}`);
     const text = JSON.stringify([block.text, block.segments, block.error]);
     const differs = text !== this.shown;
+    this.places = null;
     if (differs || mode !== this.mode) {
       this.body.replaceChildren(mode === "text" ? asText(block) : this.asMarkdown());
       this.shown = text;
@@ -339,6 +444,74 @@ var BlockView = class {
     } else {
       this.root.removeAttribute("aria-current");
     }
+  }
+  /** The offset in the block's text of a character that a node shows; null if it isn't known. */
+  offsetAt(node, index) {
+    const at = this.located().get(node)?.[index] ?? -1;
+    return at < 0 ? null : at;
+  }
+  /** The ranges of the page that show a part of the block's text. */
+  rangesOf(start, end) {
+    const found = [];
+    for (const [node, places] of this.located()) {
+      for (let at = 0; at < places.length; at++) {
+        const first = at;
+        while (at < places.length && (places[at] ?? -1) >= start && (places[at] ?? end) < end) {
+          at++;
+        }
+        if (at > first) {
+          const range = document.createRange();
+          range.setStart(node, first);
+          range.setEnd(node, at);
+          found.push(range);
+        }
+      }
+    }
+    return found;
+  }
+  /** Where the characters of each text node stand in the block's text. */
+  located() {
+    if (this.places !== null) {
+      return this.places;
+    }
+    const found = this.places = /* @__PURE__ */ new Map();
+    const { segments, title } = this.block;
+    const heading = segments[0]?.kind === "heading" ? segments[0].text : "";
+    const named = this.fold.querySelector(".title")?.firstChild;
+    if (named && heading.endsWith(title)) {
+      found.set(named, upFrom(heading.length - title.length, title.length));
+    }
+    if (this.mode === "text") {
+      let at = 0;
+      this.body.querySelectorAll(".segment").forEach(({ firstChild }) => {
+        const size = firstChild?.nodeValue?.length ?? 0;
+        if (firstChild) {
+          found.set(firstChild, upFrom(at, size));
+        }
+        at += size;
+      });
+      return found;
+    }
+    for (const [part, [tokens, nodes]] of this.parsed) {
+      let start = 0;
+      const own = segments.flatMap((segment) => {
+        const { length } = segment.text;
+        start += length;
+        return isOf(segment, part) ? upFrom(start - length, length) : [];
+      });
+      for (const [token, places] of offsetsOf(tokens, textOf(this.block, part))) {
+        const node = nodes.get(token);
+        const inside = node && document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+        const shown = node instanceof Text ? node : inside?.nextNode();
+        if (shown?.nodeValue === token.content) {
+          found.set(
+            shown,
+            places.map((at) => own[at] ?? -1)
+          );
+        }
+      }
+    }
+    return found;
   }
   async toggle(reason) {
     this.change.disabled = true;
@@ -392,19 +565,26 @@ var BlockView = class {
   }
   asMarkdown() {
     const { error } = this.block;
+    this.parsed.clear();
     if (error) {
       const { file, line } = error;
       const link2 = file && line ? button("link", {}, () => this.actions.go(file, line), `Go to line ${line}`) : null;
       return element("div.error", {}, element("div", { role: "alert" }, error.message), link2);
     }
     const fragment = document.createDocumentFragment();
-    const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
-    fragment.append(element("div.markdown", {}, elementsOf(body ?? [])));
-    if (suffix !== void 0 && suffix.length > 0) {
+    const [body, suffix] = PARTS.map((part) => this.elementsOf(part));
+    fragment.append(element("div.markdown", {}, body));
+    if (suffix?.hasChildNodes()) {
       const title = SEGMENT_TITLES.suffix ?? "";
-      fragment.append(element("div.suffix", { title }, elementsOf(suffix)));
+      fragment.append(element("div.suffix", { title }, suffix));
     }
     return fragment;
+  }
+  elementsOf(part) {
+    const tokens = this.actions.markdown(this.block, part);
+    const nodes = /* @__PURE__ */ new Map();
+    this.parsed.set(part, [tokens, nodes]);
+    return elementsOf(tokens, (token, node) => nodes.set(token, node));
   }
 };
 function badgeOf(block) {
@@ -412,6 +592,16 @@ function badgeOf(block) {
     return "disabled";
   }
   return block.visibility === "SUMMARY" ? "summarized" : block.opened ? "opened" : "";
+}
+function textOf(block, part) {
+  const own = block.segments.filter((segment) => isOf(segment, part));
+  return own.map((segment) => segment.text).join("");
+}
+function isOf({ kind }, part) {
+  return part === "suffix" ? kind === "suffix" : kind !== "heading" && kind !== "suffix";
+}
+function upFrom(start, length) {
+  return Array.from({ length }, (_, index) => start + index);
 }
 function costsOf({ tokens, enabled, error }, plan) {
   if (tokens === void 0 || !enabled || error) {
@@ -1629,7 +1819,92 @@ function json(value, label) {
   return element("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
 }
 
+// src/webview/origin.ts
+var OriginBar = class {
+  constructor(around) {
+    this.around = around;
+    this.root.hidden = true;
+    addEventListener("keydown", ({ key }) => key === "Escape" && this.close());
+  }
+  around;
+  root = element("aside.from", { "aria-label": "Source", role: "status" });
+  last = "";
+  /** Asks where a character comes from, goes to one of its places, and says the others. */
+  async trace(key, offset, place = 0) {
+    try {
+      const action = { action: "origin", key, offset, place };
+      this.show(
+        await this.around.perform(action),
+        place,
+        (other) => this.trace(key, offset, other)
+      );
+    } catch (error) {
+      this.say(element("span", {}, reasonOf(error)));
+    }
+  }
+  show({ exact, places }, chosen, go) {
+    if (this.around.inEditor && exact && places.length === 1) {
+      this.close();
+      return;
+    }
+    const named = places.map(
+      ({ what }, place2) => button("link", { "aria-current": String(place2 === chosen) }, () => void go(place2), what)
+    );
+    const place = places[chosen];
+    this.say(
+      exact ? null : element("strong", {}, places.length > 0 ? NEAREST : NOWHERE),
+      ...named,
+      place === void 0 || this.around.inEditor ? null : this.excerpt(place)
+    );
+  }
+  say(...content) {
+    this.root.replaceChildren(
+      ...content.filter((one) => one !== null),
+      button("quiet", { "aria-label": "Close" }, () => this.close(), "×")
+    );
+    this.root.hidden = false;
+  }
+  close() {
+    this.root.hidden = true;
+    this.last = "";
+    this.around.mark([]);
+  }
+  /** The lines around a place; what the pointer is on there is marked in the page. */
+  excerpt(place) {
+    const [before, here, after] = place.excerpt;
+    const made = element("pre", {}, before, element("mark", {}, here), after);
+    void this.find(place, before, Array.from(here).length);
+    const follow = ({ clientX, clientY }) => {
+      const [node, index] = caretAt(clientX, clientY) ?? [];
+      if (node && index !== void 0 && made.contains(node)) {
+        const range = document.createRange();
+        range.setStart(made, 0);
+        range.setEnd(node, index);
+        void this.find(place, range.toString(), 1);
+      }
+    };
+    made.addEventListener("mousemove", follow);
+    made.addEventListener("click", follow);
+    return made;
+  }
+  /** Marks what comes from the characters behind the beginning of an excerpt. */
+  async find({ uri, line, excerpt }, behind, size) {
+    const lines = behind.split(/\r\n|\r|\n/);
+    const first = line - excerpt[0].split(/\r\n|\r|\n/).length;
+    const character = lines.at(-1)?.length ?? 0;
+    const at = { source: uri, line: first + lines.length - 1, character, size };
+    const asked = this.last = JSON.stringify(at);
+    const parts = await this.around.perform({ action: "occurrences", ...at });
+    if (asked === this.last) {
+      this.around.mark(parts);
+    }
+  }
+};
+var NEAREST = "Not known exactly. The nearest place:";
+var NOWHERE = "The source doesn’t show where this comes from.";
+
 // src/webview/step.ts
+var [MARK, WORD] = ["foldline-mark", "foldline-word"];
 var InStep = class {
   constructor(listener, text, views, edge) {
     this.listener = listener;
@@ -1644,14 +1919,73 @@ var InStep = class {
     text.addEventListener("mouseleave", () => this.point(null));
     text.addEventListener("focusout", () => this.point(null));
     addEventListener("scroll", () => this.scrolled(), { passive: true });
+    text.addEventListener("click", (event) => this.clicked(event), { capture: true });
+    const underline = (event) => {
+      const on = event.ctrlKey || event.metaKey ? this.characterAt(event) : null;
+      text.classList.toggle("tracing", event.ctrlKey || event.metaKey);
+      highlight(WORD, on === null ? [] : [wordAround(on.node, on.index)]);
+    };
+    text.addEventListener("mousemove", underline);
+    text.addEventListener("mouseleave", () => highlight(WORD, []));
+    addEventListener("keyup", () => {
+      text.classList.remove("tracing");
+      highlight(WORD, []);
+    });
   }
   listener;
   views;
   edge;
   marked = null;
   pointed = null;
+  parts = [];
   /** Where the page was put by itself. */
   placed = 0;
+  /** Marks the characters that come from where the editor's cursor is, and may bring them in view. */
+  markCharacters(parts, reveal) {
+    this.parts = parts;
+    const first = this.redrawnCharacters()[0]?.getBoundingClientRect();
+    if (reveal && first && (first.top < this.edge() || first.bottom > innerHeight)) {
+      scrollBy({ top: first.top - this.edge() - (innerHeight - this.edge()) / 3 });
+      this.moved();
+    }
+  }
+  redrawnCharacters() {
+    const ranges = this.parts.flatMap(({ id, start, end }) => {
+      const view = this.views().find((one) => one.root.dataset.id === id);
+      return view === void 0 || view.root.hidden ? [] : view.rangesOf(start, end);
+    });
+    highlight(MARK, ranges);
+    return ranges;
+  }
+  clicked(event) {
+    const view = event.ctrlKey || event.metaKey ? this.viewAt(event.target) : void 0;
+    if (view === void 0) {
+      return;
+    }
+    const on = this.characterAt(event);
+    event.preventDefault();
+    event.stopPropagation();
+    this.listener.traced(view.key, on?.offset ?? 0);
+  }
+  viewAt(node) {
+    return this.views().find(({ root }) => root.contains(node));
+  }
+  /** The character under the pointer: its node, its place there, and that in the section's text. */
+  characterAt({ clientX: x, clientY: y }) {
+    const [node, caret] = caretAt(x, y) ?? [];
+    const view = node?.nodeType === Node.TEXT_NODE ? this.viewAt(node) : void 0;
+    if (node === void 0 || caret === void 0 || view === void 0) {
+      return null;
+    }
+    for (const index of [caret, caret - 1]) {
+      const { left, right, top, bottom } = rangeOf(node, index, index + 1).getBoundingClientRect();
+      const offset = view.offsetAt(node, index);
+      if (offset !== null && left <= x && x <= right && top <= y && y <= bottom) {
+        return { node, index, offset };
+      }
+    }
+    return null;
+  }
   /** Marks a section, or the nearest one above it that is shown. */
   mark(key, reveal) {
     this.marked = key;
@@ -1668,6 +2002,7 @@ var InStep = class {
   /** Marks what is marked after the sections have changed. */
   redrawn() {
     const marked = this.marked === null ? void 0 : this.shown(this.marked);
+    this.redrawnCharacters();
     for (const view of this.views()) {
       view.setCurrent(view === marked);
     }
@@ -1717,6 +2052,22 @@ var InStep = class {
     return void 0;
   }
 };
+function highlight(name, ranges) {
+  CSS.highlights?.set(name, new Highlight(...ranges));
+}
+function rangeOf(node, start, end) {
+  const { length } = node.nodeValue ?? "";
+  const range = document.createRange();
+  range.setStart(node, Math.min(Math.max(start, 0), length));
+  range.setEnd(node, Math.min(Math.max(end, 0), length));
+  return range;
+}
+function wordAround(node, index) {
+  const text = node.nodeValue ?? "";
+  const before = /[\p{L}\p{N}_]*$/u.exec(text.slice(0, index))?.[0].length ?? 0;
+  const after = /^[\p{L}\p{N}_]*/u.exec(text.slice(index))?.[0].length ?? 0;
+  return rangeOf(node, index - before, index + Math.max(after, 1));
+}
 
 // src/webview/tabs.ts
 var Tabs = class {
@@ -1831,8 +2182,13 @@ var Page = class {
     document.body.append(this.header, this.main, this.foot);
     this.text.addEventListener("keydown", (event) => this.key(event));
     addEventListener("scroll", () => this.save(), { passive: true });
+    this.origin = new OriginBar({
+      ...host,
+      mark: (parts) => this.markCharacters(parts, true)
+    });
+    document.body.append(this.origin.root);
     this.inStep = new InStep(
-      host,
+      { ...host, traced: (key, offset) => void this.origin.trace(key, offset) },
       this.text,
       () => this.blocks.all().flatMap(({ id }) => this.views.get(id) ?? []),
       () => this.header.getBoundingClientRect().bottom
@@ -1868,6 +2224,7 @@ var Page = class {
   matrix = new MatrixSheet((action) => this.host.perform(action));
   foot = element("footer");
   inStep;
+  origin;
   /** What the reader must know stays in view with the bar, however far down the text is. */
   head() {
     return element(
@@ -1905,6 +2262,10 @@ var Page = class {
   /** Marks the section that the editor's cursor is in. */
   mark(key, reveal) {
     this.inStep.mark(key, reveal && this.tab === TEXT);
+  }
+  /** Marks the characters that come from where the editor's cursor is. */
+  markCharacters(parts, reveal) {
+    this.inStep.markCharacters(parts, reveal && this.tab === TEXT);
   }
   scrollTo(place) {
     if (this.tab === TEXT) {
