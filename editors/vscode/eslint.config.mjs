@@ -22,7 +22,7 @@ export default defineConfig(
   },
   {
     // Playwright runs parts of these tests in the browser.
-    files: ['**/*.test.mjs'],
+    files: ['**/*.test.mjs', '**/workbench.mjs'],
     languageOptions: { globals: globals.browser },
   },
   {

@@ -9,7 +9,17 @@ import { after, afterEach, before, test } from 'node:test';
 
 import { ACME } from './acme.mjs';
 import { assertAccessible } from './axe.mjs';
-import { ROOT, SCREENSHOTS, launchBrowser, menu, openTab, until } from './workbench.mjs';
+import {
+  ROOT,
+  SCREENSHOTS,
+  launchBrowser,
+  markedIn,
+  menu,
+  openTab,
+  positionOf,
+  traceWord,
+  until,
+} from './workbench.mjs';
 
 const PROMPT = `
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -186,6 +196,52 @@ test('the table says that the preview has changed, and is made anew', async () =
   await page.getByRole('button', { name: /^Rules, eve: \d+, not as in ada/ }).waitFor();
   await page.getByText(/bad: prompt\.py:\d+: ZeroDivisionError/).waitFor();
   assert.equal(await page.getByText('The preview has changed since.').isVisible(), false);
+});
+
+test('a click with Ctrl on a word shows its source, whose characters lead back', async () => {
+  const module = `
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+from texts import LAST
+
+@dataclass(frozen=True)
+class Who:
+    name: str = "Ada"
+
+last = MarkdownSection[Who](title="Last", key="last", template=LAST)
+prompt = PromptTemplate(ns="demo", key="demo", sections=[last])
+`;
+  const texts = 'LAST = """\\\n    Th\\u0072ee *words* for ${name},\n    and `more`.\n    """\n';
+  const { page, folder } = await open({ files: { 'prompt.py': module, 'texts.py': texts } });
+  const from = page.getByRole('region', { name: 'Source' });
+  const place = from.locator('mark');
+  await traceWord(page, 'ree');
+  await from.getByText('template of last, texts.py:2:7').waitFor();
+  assert.equal(await place.innerText(), '\\u0072');
+  await until('the mark', async () => (await markedIn(page)) === 'r');
+  // What the pointer is on in the source is marked in the page.
+  await from.locator('pre').hover({ position: await positionOf(from.locator('pre'), 'words') });
+  await until('the way back', async () => (await markedIn(page)) === 'w');
+  await screenshot(page, 'trace');
+  await traceWord(page, 'Ada');
+  await from.getByRole('button', { name: 'placeholder ${name}, texts.py:2:28' }).waitFor();
+  assert.equal(await place.innerText(), '${name}');
+  await until('the value', async () => (await markedIn(page)) === 'Ada');
+  await from.getByRole('button', { name: 'field Who.name' }).click();
+  await until('the field', async () => (await place.innerText()) === 'name');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 390, height: 700 });
+  await screenshot(page, 'trace-narrow');
+  await assertAccessible(page);
+  // The page follows the files as they are saved.
+  writeFileSync(join(folder, 'texts.py'), texts.replace('and', '\u{1f600} and'));
+  await page.getByText('\u{1f600} and').waitFor();
+  await traceWord(page, 'more');
+  await from.getByText('texts.py:3:12').waitFor();
+  assert.equal(await place.innerText(), 'm');
+  await page.keyboard.press('Escape');
+  await from.waitFor({ state: 'hidden' });
+  assert.equal(await markedIn(page), '');
 });
 
 test('a section that fails is an error among the others', async () => {

@@ -10,10 +10,12 @@ import {
   extensionLog,
   gotoLine,
   HERE,
+  markedIn,
   openFile,
   runCommand,
   screenshot,
   startWorkbench,
+  traceWord,
   until,
   webview,
 } from './workbench.mjs';
@@ -160,31 +162,31 @@ test('the section under the cursor is marked in the preview, that under the poin
 test('a click with Ctrl on a word goes to its characters, and the cursor marks what comes from them', async () => {
   const line = lineOf('template="Sort the');
   const column = TRIAGE[line - 1].indexOf('Sort') + 1;
-  await traceWord('ticket of');
+  await traceWord(preview, 'ticket of');
   await cursorIsAt(line, column + 'Sort the '.length);
-  await until('its mark', async () => (await marked()) === 't');
+  await until('its mark', async () => (await markedIn(preview)) === 't');
   await page.keyboard.press('ArrowRight');
-  await until('the next mark', async () => (await marked()) === 'i');
+  await until('the next mark', async () => (await markedIn(preview)) === 'i');
   await screenshot(page, 'trace');
   // A value is from its placeholder, from a parameter set, and from its field.
-  await traceWord('Ada');
+  await traceWord(preview, 'Ada');
   await cursorIsAt(line, TRIAGE[line - 1].indexOf('${customer}') + 1);
-  await until('the mark of the value', async () => (await marked()) === 'Ada');
+  await until('the mark of the value', async () => (await markedIn(preview)) === 'Ada');
   await preview.getByRole('button', { name: /^value of customer, triage\.py:/ }).waitFor();
   await screenshot(page, 'trace-value');
   await preview.getByRole('button', { name: /^field Ticket\.customer/ }).click();
   await cursorIsAt(lineOf('customer: str'), 5);
-  await until('the mark of the field', async () => (await marked()) === 'Ada');
+  await until('the mark of the field', async () => (await markedIn(preview)) === 'Ada');
   // What isn't saved counts, and a mark stays on its character while the text before it grows.
-  await traceWord('Sort');
+  await traceWord(preview, 'Sort');
   await cursorIsAt(line, column);
   await page.keyboard.type('\u{1f600} Now, ');
   await preview.getByText('Now, Sort the ticket of').waitFor();
-  await until('the mark behind what was typed', async () => (await marked()) === 'S');
-  await traceWord('who');
+  await until('the mark behind what was typed', async () => (await markedIn(preview)) === 'S');
+  await traceWord(preview, 'who');
   // The status bar counts an emoji as one.
   await cursorIsAt(line, TRIAGE[line - 1].indexOf('who') + 1 + ' Now, '.length + 1);
-  await until('its mark again', async () => (await marked()) === 'w');
+  await until('its mark again', async () => (await markedIn(preview)) === 'w');
   await runCommand(page, 'File: Revert File');
   await preview.getByText('Now, Sort the ticket of').waitFor({ state: 'detached' });
 });
@@ -482,33 +484,6 @@ function cursorIsAt(line, column = '') {
   return page
     .locator('[id="status.editor.selection"]', { hasText: `Ln ${line}, Col ${column}` })
     .waitFor();
-}
-
-/** Clicks with Ctrl on a text of the preview, on its first character. */
-async function traceWord(word) {
-  const shown = preview.locator('main p', { hasText: word }).first();
-  const position = await shown.evaluate((element, wanted) => {
-    const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-    let node = nodes.nextNode();
-    while (!node.nodeValue.includes(wanted)) {
-      node = nodes.nextNode();
-    }
-    const at = node.nodeValue.indexOf(wanted);
-    const range = document.createRange();
-    range.setStart(node, at);
-    range.setEnd(node, at + 1);
-    const [outer, inner] = [element, range].map((one) => one.getBoundingClientRect());
-    const { left, top, width, height } = inner;
-    return { x: left - outer.left + width / 3, y: top - outer.top + height / 2 };
-  }, word);
-  await shown.click({ position, modifiers: ['Control'] });
-}
-
-/** The text that is marked in the preview as coming from where the cursor is. */
-function marked() {
-  return preview
-    .locator('body')
-    .evaluate(() => [...(CSS.highlights.get('foldline-mark') ?? [])].map(String).join('|'));
 }
 
 /** The line, counted from 1, of the file as it was opened. */

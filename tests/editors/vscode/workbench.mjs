@@ -257,6 +257,37 @@ export function webview(page) {
   return page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
 }
 
+/** The middle of the first character of a text, in the element that shows it. */
+export function positionOf(shown, word) {
+  return shown.evaluate((element, wanted) => {
+    const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    let node = nodes.nextNode();
+    while (!node.nodeValue.includes(wanted)) {
+      node = nodes.nextNode();
+    }
+    const at = node.nodeValue.indexOf(wanted);
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    const [outer, inner] = [element, range].map((one) => one.getBoundingClientRect());
+    const { left, top, width, height } = inner;
+    return { x: left - outer.left + width / 3, y: top - outer.top + height / 2 };
+  }, word);
+}
+
+/** Clicks with Ctrl on the first character of a text of a preview's page. */
+export async function traceWord(page, word) {
+  const shown = page.locator('main p', { hasText: word }).first();
+  await shown.click({ position: await positionOf(shown, word), modifiers: ['Control'] });
+}
+
+/** The text that is marked in a preview's page as coming from where the cursor is. */
+export function markedIn(page) {
+  return page
+    .locator('body')
+    .evaluate(() => [...(CSS.highlights.get('foldline-mark') ?? [])].map(String).join('|'));
+}
+
 /** Saves what a person would see; the folder is not committed. */
 export async function screenshot(page, name) {
   mkdirSync(SCREENSHOTS, { recursive: true });

@@ -63,6 +63,7 @@ export class PreviewPanel implements vscode.Disposable {
   private retry: NodeJS.Timeout | undefined;
   private marked: string | null = null;
   private traced: { at: Traced; reveal: boolean } | null = null;
+  private tracing = false;
 
   constructor(
     readonly panel: vscode.WebviewPanel,
@@ -163,12 +164,21 @@ export class PreviewPanel implements vscode.Disposable {
 
   /** Marks what comes from characters of the source, now and after each change. */
   async trace(at: Traced, reveal: boolean): Promise<void> {
-    const turn = (this.traced = { at, reveal });
-    if (this.session !== null) {
-      const parts = await this.ask<Occurrence[]>('occurrences', at);
-      if (turn === this.traced) {
-        this.post({ type: 'characters', parts, reveal });
+    this.traced = { at, reveal };
+    if (this.tracing || this.session === null) {
+      return; // The one that is asked for goes on with the newest.
+    }
+    this.tracing = true;
+    try {
+      let asked;
+      let parts: Occurrence[] = [];
+      while (asked !== this.traced) {
+        asked = this.traced;
+        parts = await this.ask('occurrences', asked.at);
       }
+      this.post({ type: 'characters', parts, reveal: asked.reveal });
+    } finally {
+      this.tracing = false;
     }
   }
 

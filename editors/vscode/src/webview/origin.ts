@@ -14,7 +14,7 @@ interface Around {
 }
 
 export class OriginBar {
-  readonly root = element('aside.from', { 'aria-label': 'Source', role: 'status' });
+  readonly root = element('section.from', { 'aria-label': 'Source', 'aria-live': 'polite' });
   private last = '';
 
   constructor(private readonly around: Around) {
@@ -71,7 +71,7 @@ export class OriginBar {
   /** The lines around a place; what the pointer is on there is marked in the page. */
   private excerpt(place: SourcePlace): HTMLElement {
     const [before, here, after] = place.excerpt;
-    const made = element('pre', {}, before, element('mark', {}, here), after);
+    const made = element('pre', { tabindex: '0' }, before, element('mark', {}, here), after);
     void this.find(place, before, Array.from(here).length);
     const follow = ({ clientX, clientY }: MouseEvent): void => {
       const [node, index] = caretAt(clientX, clientY) ?? [];

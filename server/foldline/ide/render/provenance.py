@@ -18,7 +18,14 @@ from foldline.ide.analysis.placeholders import Placeholder, parts, shown
 from foldline.ide.analysis.section_tree import sections_with_paths, span_of
 from foldline.ide.analysis.source_map import DOLLARS, MappedText
 from foldline.ide.analysis.static_lists import ParamValues, sequence_of
-from foldline.ide.analysis.values import LIST_KINDS, Dataclass, InstanceValue, Items, Text
+from foldline.ide.analysis.values import (
+    LIST_KINDS,
+    Dataclass,
+    InstanceValue,
+    Items,
+    Text,
+    kept,
+)
 from foldline.ide.render.render import Location  # noqa: TC001  # Structuring looks it up.
 from foldline.ide.uris import uri_of_file
 from foldline.prompts.sections.examples import REASONING
@@ -282,23 +289,12 @@ def _names(field: str, section: SectionValue) -> tuple[str, str | None, str]:
 
 def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
     """Return the piece of the section's texts that each segment shows, by the segment's number."""
-
-    def pieces(name: str) -> list[_Piece]:
-        written = section.text(name)
-        if written is None:
-            return []
-        text = shown(written)
-        return [
-            part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
-            for part in parts(text)
-        ]
-
     found: dict[int, _Piece] = {}
     body = [(n, one) for n, one in enumerate(block.segments) if one.kind not in _AROUND]
-    own, at = pieces(role), 0
+    own, at = list(_pieces(section, role)), 0
     if role == "template" and section.kind in LIST_KINDS:
         # The template comes again for each item; what comes last may look like its beginning.
-        for rows in (pieces("empty"), pieces("more")):
+        for rows in (_pieces(section, "empty"), _pieces(section, "more")):
             last = body[-len(rows) :]
             if rows and len(last) == len(rows) and all(map(_fits, rows, [one for _, one in last])):
                 found |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
@@ -311,6 +307,20 @@ def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
                 found[n], at = piece, number % len(own) + 1
                 break
     return found
+
+
+def _pieces(section: SectionValue, name: str) -> tuple[_Piece, ...]:
+    """Return what an argument of the section is made of; computed once in its lifetime."""
+
+    def made(_: SectionValue) -> tuple[_Piece, ...]:
+        text = shown(written)
+        return tuple(
+            part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
+            for part in parts(text)
+        )
+
+    written = section.text(name)
+    return () if written is None else kept(section, f"{name} pieces", made)
 
 
 def _fits(piece: _Piece, segment: Segment) -> bool:
@@ -331,11 +341,15 @@ def _ends(text: MappedText, shown: str) -> tuple[int, int] | None:
 
 def _literal(text: MappedText, shown: str, start: int, what: str) -> Iterator[_Stretch]:
     """Yield the stretches of a literal text, and of the code in it."""
+    end = start + len(shown)
+    if text.text == shown:
+        yield _Stretch(start, end, (_Source(what, text),))
+        return
     head, tail = _ends(text, shown) or (0, 0)
-    size, end = len(text.text), start + len(shown)
-    middle = text.slice(head, size - tail)
+    size = len(text.text)
+    place = text.place(head, size - tail)
     yield _Stretch(start, start + head, (_Source(what, text.slice(0, head)),))
-    code = _Source(f"code in the {what}", None, middle.place(0, size - tail - head))
+    code = _Source(f"code in the {what}", None, place)
     yield _Stretch(start + head, end - tail, (code,), exact=False)
     yield _Stretch(end - tail, end, (_Source(what, text.slice(size - tail, size)),))
 

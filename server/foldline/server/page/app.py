@@ -29,7 +29,7 @@ from foldline.ide.prompts.actions import ACTIONS, Action, FindOrigin
 from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.provenance import TextOrigin
 from foldline.ide.render.render import Location, Position, Range
-from foldline.ide.structuring import unstructured
+from foldline.ide.structuring import unstructure, unstructured
 from foldline.ide.uris import uri_of
 from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
@@ -242,7 +242,7 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
         show(place)
     if answer is None or isinstance(answer, Location):
         return Response(status_code=204)
-    return JSONResponse(await in_thread(partial(unstructured, answer)))
+    return JSONResponse(await in_thread(partial(unstructure, answer)))
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

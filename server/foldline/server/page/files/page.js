@@ -1827,7 +1827,7 @@ var OriginBar = class {
     addEventListener("keydown", ({ key }) => key === "Escape" && this.close());
   }
   around;
-  root = element("aside.from", { "aria-label": "Source", role: "status" });
+  root = element("section.from", { "aria-label": "Source", "aria-live": "polite" });
   last = "";
   /** Asks where a character comes from, goes to one of its places, and says the others. */
   async trace(key, offset, place = 0) {
@@ -1872,7 +1872,7 @@ var OriginBar = class {
   /** The lines around a place; what the pointer is on there is marked in the page. */
   excerpt(place) {
     const [before, here, after] = place.excerpt;
-    const made = element("pre", {}, before, element("mark", {}, here), after);
+    const made = element("pre", { tabindex: "0" }, before, element("mark", {}, here), after);
     void this.find(place, before, Array.from(here).length);
     const follow = ({ clientX, clientY }) => {
       const [node, index] = caretAt(clientX, clientY) ?? [];
