@@ -233,7 +233,7 @@ def test_a_name_that_is_none_is_said() -> None:
 def test_an_empty_answer_says_why() -> None:
     found = access_to(FILES).find_references("Nothing")
     assert found.total == 0
-    assert found.reason.startswith("no code has the identifier 'Nothing'")
+    assert found.reason.startswith("no code mentions `Nothing`")
     assert "0 files" not in found.reason
 
 
@@ -272,8 +272,8 @@ def test_a_word_that_only_text_has_is_shown_with_its_lines(texts: SmartFileAcces
         "text: a.zig 1, 3; and in 2 .md, 1 CHANGES, 1 .lock, 1 .txt, 1 .zig, 1 .less",
     ]
     assert shown(texts, "Any.touch", "*.zig")[-1] == "text: a.zig 1, 3; and in 1 .zig"
-    assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py has the identif")
-    assert shown(texts, "touching")[1].startswith("(no code has the identifier 'touching'")
+    assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py mentions `touch`")
+    assert shown(texts, "touching")[1].startswith("(no code mentions `touching`")
 
 
 def test_text_comes_after_the_references_and_is_of_now(texts: SmartFileAccess) -> None:
@@ -294,7 +294,9 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     (tmp_path / "b.csv").write_text("word\n" * 200_000)
     access = SmartFileAccess.for_workspace(tmp_path)
     assert access.find_references("word").reason.endswith("; not read: 1 .zig over 500 KB")
-    assert access.find_references("word", "*.csv").reason.endswith("has the identifier 'word'")
+    assert access.find_references("word", "*.csv").reason.endswith(
+        "no code below *.csv mentions `word`"
+    )
     access.close()
 
 

@@ -23,7 +23,8 @@ def screen(folder: Path) -> str:
     with Neovim(folder, "reviewer_prompt.py", cwd=project, init=TRUST) as nvim:
         nvim.command("call search('^guidance =') | normal! zt")
         nvim.command("FoldlinePreview")
-        nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' of 11 summarized') ~= nil")
+        nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' tokens') ~= nil")
+        nvim.wait("require('foldline.preview').current().counts.sections == 11")
         nvim.command("call search('^## 3') | foldclose | 1")
         return nvim.screen(140, 26)
 

@@ -105,12 +105,21 @@ def wait_for_text(nvim: Neovim, text: str) -> None:
     nvim.wait(f"vim.fn.search({quoted(text)}, 'nw') > 0")
 
 
+COUNTS = "vim.deep_equal({{ counts.summarized, counts.sections }}, {{ {}, {} }})"
+
+
+def wait_for_counts(nvim: Neovim, summarized: int, sections: int) -> None:
+    nvim.lua("function counted() counts = require('foldline.preview').current().counts end")
+    counts = COUNTS.format(summarized, sections)
+    nvim.wait(f"counted() == nil and {counts}")
+
+
 def test_folded_sections_say_what_they_cost_and_hide(nvim: Neovim) -> None:
     preview(nvim, "handbook")
-    nvim.wait("bar():find(' of 64 summarized') ~= nil")
+    wait_for_counts(nvim, 20, 64)
     nvim.command("only | normal! zM")
     assert nvim.screen(90, 9) == (
-        " handbook · 2,718 of 1,500 tokens (1,218 over) · 20 of 64 summarized · executed\n"
+        " handbook · 2,718 of 1,500 tokens (1,218 over)\n"
         + "".join(
             f"{f'## {heading} · +15 sections':<{90 - len(edge)}}{edge}\n"
             for heading, edge in (
@@ -128,9 +137,11 @@ def test_folded_sections_say_what_they_cost_and_hide(nvim: Neovim) -> None:
 
 def test_disabled_sections_are_not_counted(nvim: Neovim) -> None:
     preview(nvim, "triage")
-    assert "1 of 4 summarized" in nvim.text("return bar()")
+    assert nvim.text("return bar()") == " triage · free_user · 281 of 1,500 tokens"
+    wait_for_counts(nvim, 1, 4)
     nvim.command("FoldlineSet enterprise_user")
-    nvim.wait("bar():find('1 of 6 summarized') ~= nil")
+    wait_for_counts(nvim, 1, 6)
+    assert nvim.text("return bar()").startswith(" triage · enterprise_user · ")
 
 
 def test_a_parameter_set_is_chosen_by_name_or_from_a_list(nvim: Neovim) -> None:
@@ -283,7 +294,7 @@ def test_the_text_is_compared_with_what_git_has(nvim: Neovim) -> None:
     preview(nvim, "triage")
     nvim.command("FoldlineDiff HEAD")
     nvim.wait("#notified > 0")
-    assert nvim.notified() == ["foldline: HEAD and as it is now have the same text"]
+    assert nvim.notified() == ["foldline: HEAD and now have the same text"]
     assert "HEAD~1" in nvim.strings("return vim.fn.getcompletion('FoldlineDiff HE', 'cmdline')")
     nvim.command("wincmd p | %s/Sort the message/Read the message/ | wincmd p")
     wait_for_text(nvim, "Read the message")
@@ -333,7 +344,7 @@ def test_references_fill_the_quickfix_list_and_say_how_sure_they_are(nvim: Neovi
     assert nvim.number("return vim.fn.line('.')") == use
     nvim.command("cclose | FoldlineRefs Nobody")
     nvim.wait("#notified > 0")
-    assert nvim.notified()[0].startswith("foldline: no references of Nobody: no code has")
+    assert nvim.notified()[0].startswith("foldline: no references of Nobody: no code mentions")
 
 
 def test_a_symbol_is_shown_and_leads_to_its_source(nvim: Neovim) -> None:
@@ -384,6 +395,13 @@ def test_the_outline_is_coloured_and_folds(nvim: Neovim) -> None:
     assert nvim.number(f"return vim.fn.foldclosed({shown + 1})") == shown
     colour = "return vim.fn.synIDattr(vim.fn.synID(%d, vim.fn.col('.'), 1), 'name')"
     assert nvim.text(colour % shown).startswith("python")
+    # Commands about code are about its source.
+    nvim.command("FoldlineSymbol Customer")
+    nvim.wait("vim.fn.bufname():find('Customer') ~= nil")
+    assert "class Customer:" in nvim.buffer()
+    nvim.keys("q")
+    nvim.command("wincmd p")
+    nvim.wait("vim.fn.bufname():find('outline') ~= nil")
     nvim.keys("q")
     assert nvim.number("return #vim.api.nvim_list_wins()") == 1
 
@@ -408,7 +426,7 @@ def test_keys_can_be_listed_changed_and_left_out(nvim: Neovim) -> None:
 def test_plug_mappings_run_the_commands(nvim: Neovim) -> None:
     nvim.command("edit prompts/triage.py")
     nvim.keys("<Plug>(foldline-preview)")
-    nvim.wait("vim.bo.filetype == 'markdown' and bar():find('summarized') ~= nil")
+    nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' tokens') ~= nil")
     nvim.command("call search('Policies')")
     nvim.keys("<Plug>(foldline-open-here)")
     wait_for_text(nvim, "Refunds within")
@@ -537,6 +555,17 @@ def test_a_prompt_is_rendered_once_with_another_set(nvim: Neovim) -> None:
     nvim.command("FoldlineRender")
     nvim.wait("vim.fn.bufname():find('triage with enterprise_user') ~= nil")
     assert "**Alan**" in nvim.buffer()
+
+
+def test_a_second_preview_is_below_the_first_and_no_third_column(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("wincmd p | edit prompts/refund.py")
+    nvim.command("FoldlinePreview")
+    nvim.wait("bar():find('refund') ~= nil")
+    layout = nvim.lua("return vim.fn.winlayout()")
+    assert isinstance(layout, list)
+    assert [one[0] for one in layout[1]] == ["leaf", "col"]
+    assert nvim.lua("return vim.fn.winlayout()[2][2][2][2][2] == vim.api.nvim_get_current_win()")
 
 
 def test_a_preview_is_opened_in_a_browser(nvim: Neovim) -> None:

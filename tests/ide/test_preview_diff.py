@@ -97,7 +97,7 @@ async def test_a_prompt_and_its_imports_are_compared_with_a_revision(
     session = preview["sessionId"]
     await editor.command("prompt.openSections", sessionId=session, section_keys=["second"])
     diff = await editor.command("prompt.diff", sessionId=session, revision="HEAD~1")
-    assert (diff["before"], diff["after"]) == ("HEAD~1", "as it is now")
+    assert (diff["before"], diff["after"]) == ("HEAD~1", "now")
     assert changes(diff) == [("second", "changed")]
     lines = diff["unified"].splitlines()
     assert ("-Old." in lines, "+Unsaved." in lines) == (True, True)

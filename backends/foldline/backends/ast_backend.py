@@ -281,9 +281,7 @@ def _gathered(
     reason = "; ".join(notes)
     if not references:
         where = f" below {scope}" if scope else ""
-        parsed = f"; {files} files were parsed" if files else ""
-        none = f"no code{where} has the identifier {name!r}{parsed}"
-        reason = "; ".join((none, *notes))
+        reason = "; ".join((f"no code{where} mentions `{name}`", *notes))
     return References(
         name,
         tuple(references),

@@ -77,7 +77,7 @@ async def with_text(
     reason = found.reason
     if text or kinds:
         # Code has none, but text has.
-        reason = re.sub(r"^no code .*?'(?:; \d+ files were parsed)?(; |$)", "", reason)
+        reason = re.sub(r"^no code[^`]*`[^`]*`(?:; |$)", "", reason)
     unread = Counter(_kind(path) for path in large if within.holds(path) and not _DATA.search(path))
     if unread:
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"

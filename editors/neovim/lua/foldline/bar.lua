@@ -1,4 +1,5 @@
---- The winbar of a preview: what is wrong comes first, and what has no room is left out.
+--- The winbar of a preview: its name, and what is wrong, or its values and cost. What has no room is
+--- left out.
 local M = {}
 
 ---@class foldline.Bar
@@ -9,7 +10,7 @@ M.EXPRESSION = "%{%v:lua.require'foldline.bar'.draw()%}"
 
 local bars = {} ---@type table<integer, foldline.Bar>
 
-local facts, is_of, sentence
+local facts, is_of, problem_key, sentence
 
 --- Computes the bar of a preview, which each redraw fits into its window.
 ---@param preview foldline.Preview
@@ -59,8 +60,13 @@ end
 ---@return foldline.Bar
 function M.of(preview)
   local name, stale = preview.name, preview.stale
+  local function warning(reason, problem, shown)
+    local parts = { ('%s · %s'):format(name, reason), shown }
+    table.insert(parts, problem.line and problem_key() or nil)
+    return { group = 'DiagnosticWarn', parts = parts }
+  end
   if preview.lost then
-    return { group = 'DiagnosticError', parts = { preview.lost, name } }
+    return { group = 'DiagnosticError', parts = { ('%s · %s'):format(name, preview.lost) } }
   end
   if stale and stale.kind == 'untrusted' then
     local how = 'source only (run :FoldlineTrust to execute)'
@@ -68,16 +74,15 @@ function M.of(preview)
   end
   if stale then
     local shown = #preview.order == 0 and 'no text yet'
-      or preview.fidelity == 'static' and 'the source alone, not executed'
-      or 'the last version that rendered'
-    return { group = 'DiagnosticWarn', parts = { M.reason(preview, stale), shown, name } }
+      or preview.fidelity == 'static' and 'source only'
+      or 'last good text'
+    return warning(M.reason(preview, stale), stale, shown)
   end
   for _, id in ipairs(preview.order) do
     local block = preview.blocks[id]
     if block.error then
-      local reason = M.reason(preview, block.error)
-      local parts = { reason, ('%s is not rendered'):format(block.key), name }
-      return { group = 'DiagnosticWarn', parts = parts }
+      local shown = ('%s is not rendered'):format(block.key)
+      return warning(M.reason(preview, block.error), block.error, shown)
     end
   end
   local over = preview.budget and preview.budget.over > 0
@@ -118,37 +123,32 @@ function is_of(preview, file)
   return not file or vim.fs.normalize(file) == vim.fs.normalize(vim.uri_to_fname(preview.uri))
 end
 
---- What it costs, how much of it is summarized, which values it has, and what it does besides.
+---@return string? hint how to get to the line of the error
+function problem_key()
+  local keys = require('foldline.settings').get().keys
+  return keys and keys.problem and keys.problem .. ' goes there' or nil
+end
+
+--- Its values and its cost, and what a person has to know of them; `K` shows the rest.
 ---@param preview foldline.Preview
 ---@return string[]
 function facts(preview)
-  local costs = require('foldline.costs')
   local parts = { preview.name }
   local function say(text, ...)
     if text then
       table.insert(parts, text:format(...))
     end
   end
-  say(costs.total(preview))
+  say(preview.parameter_set and '%s', preview.parameter_set)
+  say(require('foldline.costs').total(preview))
   local made_up = #(preview.generated or {})
-  local values = made_up == 1 and 'value' or 'values'
-  say(made_up > 0 and '%d %s made up' or nil, made_up, values)
-  local counts = preview.counts
-  say('%d of %d summarized', counts.summarized, counts.sections)
-  say(preview.fidelity)
-  say(preview.parameter_set and 'set %s' or nil, preview.parameter_set)
-  vim.list_extend(parts, preview.tokens and preview.tokens.words or {}, 2)
-  say(preview.kept and '%s' or nil, preview.kept and preview.kept.words)
+  say(made_up > 0 and '%d value%s made up', made_up, made_up == 1 and '' or 's')
+  say(preview.fidelity ~= 'executed' and 'source only')
   for _, effect in ipairs(preview.effects or {}) do
     say('line %d %s', effect.line, effect.message)
   end
-  local interpreter = preview.interpreter
-  say(interpreter and interpreter.mismatch and '%s' or nil, interpreter and interpreter.mismatch)
-  say(interpreter and interpreter.python and 'Python %s' or nil, interpreter and interpreter.python)
-  say(
-    preview.cache and preview.cache.sentence ~= '' and '%s' or nil,
-    (preview.cache or {}).sentence
-  )
+  local mismatch = preview.interpreter and preview.interpreter.mismatch
+  say(mismatch and '%s', mismatch)
   return parts
 end
 

@@ -18,7 +18,7 @@ local ACTIONS = {
 }
 
 -- What the server calls the text in the editor.
-local NOW = 'as it is now'
+local NOW = 'now'
 
 local address_of, describe, say_what_else, show_side
 
@@ -98,7 +98,7 @@ end
 
 --- Shows one side in the current window.
 ---@param preview foldline.Preview
----@param label string "version 3", a revision of git, or "as it is now"
+---@param label string "version 3", a revision of git, or "now"
 ---@param tokens integer with the tools
 function show_side(preview, label, tokens)
   local address = address_of(preview, label)

@@ -570,7 +570,7 @@ function with_preview(run)
   M.preview()
 end
 
---- Calls `run` with the server and the current buffer; in a preview, that of its source.
+--- Calls `run` with the server and the current buffer; in a preview or outline, that of its source.
 ---@param run fun(client: vim.lsp.Client, bufnr: integer)
 function on_code(run)
   local bufnr = vim.api.nvim_get_current_buf()
@@ -579,6 +579,7 @@ function on_code(run)
     bufnr = vim.uri_to_bufnr(preview.uri)
     vim.fn.bufload(bufnr)
   end
+  bufnr = vim.b[bufnr].foldline_source or bufnr
   M.with_client(bufnr, function(client)
     run(client, bufnr)
   end)

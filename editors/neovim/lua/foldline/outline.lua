@@ -13,6 +13,7 @@ function M.show(text, source, mods)
     syntax = 'python',
     numbers = true,
     folds = true,
+    source = source,
     follow = function(number)
       local line = number > 1 and lines[number]:match('^%s*(%d+)')
       if line and vim.api.nvim_buf_is_loaded(source) then

@@ -188,7 +188,7 @@ local ACTIONS = {
   },
   {
     'plan',
-    'show what a cache can keep',
+    'show what it costs, and what a cache can keep',
     function(preview)
       require('foldline.view').show_plan(preview)
     end,
@@ -520,12 +520,19 @@ end
 ---@param preview foldline.Preview
 ---@param mods table?
 function focus(preview, mods)
+  local other
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    if vim.api.nvim_win_get_buf(win) == preview.buf then
+    local buf = vim.api.nvim_win_get_buf(win)
+    if buf == preview.buf then
       return vim.api.nvim_set_current_win(win)
     end
+    other = M.of_buffer(buf) and win or other
   end
-  require('foldline.window').split(preview.buf, mods)
+  if other then
+    -- A third column would be too narrow for a source or a preview.
+    vim.api.nvim_set_current_win(other)
+  end
+  require('foldline.window').split(preview.buf, mods, other and math.huge)
 end
 
 ---@param preview foldline.Preview

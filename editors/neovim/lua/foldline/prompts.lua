@@ -224,7 +224,8 @@ function adopt(client, chosen)
   end
   local argument = vim.tbl_extend('force', chosen, { apply = true })
   foldline.execute(client, 'prompt.adopt', argument, function(adopted)
-    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)))
+    -- With the verdict of the server, a second message would have to be dismissed.
+    vim.cmd.edit({ vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)), mods = { silent = true } })
   end, function(err)
     local data = foldline.some(err.data)
     data = type(data) == 'table' and data or {}
@@ -246,7 +247,7 @@ end
 function adopt_beside(client, chosen, file)
   local name = vim.fs.basename(file)
   local open = 'open ' .. name
-  local options = { prompt = name .. ' exists, and is left alone:' }
+  local options = { prompt = name .. ' already exists and was not changed:' }
   vim.ui.select({ open, 'write another module' }, options, function(choice)
     if choice == open then
       vim.cmd.edit(vim.fn.fnameescape(file))

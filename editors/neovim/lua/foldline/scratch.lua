@@ -8,6 +8,7 @@ local M = {}
 ---@field follow fun(line: integer)? what <CR> and gd do on a line
 ---@field numbers boolean? lines begin with the line numbers of a source
 ---@field folds boolean? what is indented is a fold of the line above it
+---@field source integer? the buffer that it is about
 
 local KEYS = {
   { '<CR>', 'go to what the line is about' },
@@ -41,6 +42,7 @@ function M.show(page, mods)
   if page.numbers then
     colour(buf, page.lines)
   end
+  vim.b[buf].foldline_source = page.source
   require('foldline.window').split(buf, mods, NARROW)
   local options = vim.wo[0][0]
   options.wrap = false

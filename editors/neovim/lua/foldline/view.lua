@@ -191,10 +191,16 @@ function M.fold_text()
   return chunks
 end
 
---- Shows in a floating window what a provider's cache can keep.
+--- Shows in a floating window what the prompt costs, and what a provider's cache can keep.
 ---@param preview foldline.Preview
 function M.show_plan(preview)
-  require('foldline.scratch').float('Cache plan', plan_lines(preview.cache))
+  local counts, lines = preview.counts, vim.deepcopy((preview.tokens or {}).words or {})
+  table.insert(lines, ('%d of %d sections summarized'):format(counts.summarized, counts.sections))
+  if preview.kept then
+    table.insert(lines, 'After the last change: ' .. preview.kept.words)
+  end
+  table.insert(lines, '')
+  require('foldline.scratch').float('Costs', vim.list_extend(lines, plan_lines(preview.cache)))
 end
 
 --- The block that stands on a line, and the line that it begins on.

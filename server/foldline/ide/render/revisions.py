@@ -47,7 +47,7 @@ def parse_range(text: str) -> tuple[str, str | None]:
 async def revision_side(
     workspace: Workspace, target: PromptTarget, view: View, revision: str | None
 ) -> Side:
-    """The prompt as git has it at a revision; as it is now without one.
+    """The prompt as git has it at a revision; as it is on disk without one.
 
     Raises:
         IdeError: Git has no such revision, or the prompt can't be rendered.
@@ -56,7 +56,7 @@ async def revision_side(
     if revision is not None:
         texts = await in_thread(partial(texts_at, target.document.path, revision))
     render = await execution.render(workspace, target, replace(view, texts=texts))
-    return Side(revision or "as it is now", render)
+    return Side(revision or "now", render)
 
 
 def texts_at(file: Path, revision: str) -> dict[str, str]:

@@ -46,7 +46,10 @@ def construct(
     try:
         made: object = base(**{keywords.get(name, name): value for name, value in values.items()})
     except (TypeError, ValueError) as error:
-        raise RequestError("prompt", f"{source}: {base.__name__}: {error}") from error
+        # The class's own sentence, as a person reads it beside the form.
+        said = str(error)[:1].upper() + str(error)[1:]
+        where = "" if source == "params" else f"{source}: "
+        raise RequestError("prompt", f"{where}{said} ({base.__name__})") from error
     return made
 
 
