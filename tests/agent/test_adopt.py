@@ -65,7 +65,8 @@ def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> 
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"wrote {module}: the prompt `")
         assert (
-            "same text with 24 sets of sample values, but for line breaks and blanks" in done.stdout
+            "the same text for 24 sets of sample values, but for line breaks and blanks"
+            in done.stdout
         )
         # The next steps are commands that work.
         assert f"  foldline preview {module}\n  foldline check {module}\n" in done.stdout
@@ -176,7 +177,10 @@ def test_calls_in_other_modules_say_what_is_filled_in(
     target = str(tmp_path / "prompts.py")
     assert main(["adopt", f"{target}:SYSTEM"]) == 0
     shown = capsys.readouterr().out
-    assert "same text with 24 sets of sample values, byte for byte" in shown
+    assert (
+        "checked: the new prompt shows the same text for 24 sets of sample values, byte for byte"
+        in shown
+    )
     assert "  use.py:4: system.render(SystemParams(who=user)).text\n" in shown
     assert '{"a": 1}' in (tmp_path / "system_prompt.py").read_text()
     assert main(["adopt", f"{target}:Coder.main", "--dry-run"]) == 0
@@ -291,7 +295,7 @@ def test_several_prompts_share_the_sections_that_they_have_in_common(
         in shown
     )
     assert "wrote sales_prompt.py: the prompt `sales_prompt`, with sections" in shown
-    assert shown.count("  same text ") == 2
+    assert shown.count("  checked: the new prompt shows the same text") == 2
     assert (tmp_path / "shared_sections_2.py").read_text().count("Never promise a date") == 1
     assert "Never promise" not in (tmp_path / "support_prompt.py").read_text()
     assert (tmp_path / "shared_sections.py").read_text() == "mine = 1\n"
@@ -356,3 +360,16 @@ def test_nothing_outside_of_the_project_is_read_through_a_link(
     assert main(["adopt", "here.py"]) == 2
     assert "p_prompt.py exists, and is left alone" in capsys.readouterr().err
     assert {path.name for path in outside.iterdir()} == {"pyproject.toml", "secret.py"}
+
+
+def test_a_message_that_is_left_out_is_told_by_the_exit_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "shots.py"
+    turns = [("system", "Classify it."), ("user", "I love it"), ("assistant", "good")]
+    shots = [{"role": role, "content": text} for role, text in [*turns, ("user", "I hate it")]]
+    source.write_text(f"M = {shots}\n")
+    assert main(["adopt", str(source), "--dry-run"]) == 1
+    told = capsys.readouterr().err
+    assert "checked: the new prompt shows the same text, byte for byte\nLEFT OUT: 2 mess" in told
+    assert main(["adopt", str(tmp_path), "--all", "--dry-run"]) == 1

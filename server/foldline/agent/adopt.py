@@ -29,8 +29,8 @@ conditions into `enabled`, loops into lists. FILE is a Python module with string
 templates or chat messages, a text, Jinja or `.prompty` file, or YAML, TOML or JSON with prompts as
 values; nothing of it is executed. The calls that fill in a text are looked up in the workspace.
 With DIR, its prompts are listed, or with --all adopted. The new module is run and compared with the
-source for sample values: the exit status is 1 if the texts differ. What no section can show is kept
-as a remainder: a field, with the source in a comment."""
+source for sample values: the exit status is 1 if the texts differ, or a message is left out. What
+no section can show is kept as a remainder: a field, with the source in a comment."""
 STYLES = ("text", "f-string", "format", "percent", "replace", "template", "jinja", "messages")
 _STYLES = {
     "text": "the model is to see it as it is",
@@ -118,7 +118,7 @@ def run(options: Namespace) -> int:
         complain("\n".join([*report(new.adoption), *([change] if options.rewrite_call else [])]))
     else:
         show("\n".join(_told(new, change, is_rewritten=options.rewrite_call)))
-    return FOUND if new.adoption.proof.is_same else NOTHING
+    return FOUND if new.adoption.is_same else NOTHING
 
 
 @dataclass(slots=True)
@@ -233,7 +233,7 @@ def _rewritten(new: _New, options: Namespace) -> Rewritten | None:
     from foldline.ide.adopt.rewrite import rewrite
 
     try:
-        if not new.adoption.proof.is_same:
+        if not new.adoption.is_same:
             raise AdoptError("the new prompt isn't proved to show the same text")
         paths = [new.files.resolve_unsaved(str(path.resolve())) for path in (new.file, new.output)]
         return rewrite(new.adoption.plan, new.files, *paths)
@@ -288,6 +288,7 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
         except Refused as error:
             failed.append(str(error))
     told: list[dict[str, object]] = []
+    is_same = not failed
     for folder, group in folders.items():
         stems = {path.stem for path in folder.glob("*.py")}
         stem = free_name("shared_sections", stems, "_")
@@ -300,6 +301,7 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
             new.adoption = replace(new.adoption, text=module_text(new.adoption.plan))
             if not options.dry_run:
                 _write(new.output, new.adoption.text)
+            is_same = is_same and new.adoption.is_same
             shared = {"path": f"{stem}.py", "text": text} if new.adoption.plan.shared else None
             told.append({"path": new.shown, **as_data(new.adoption), "shared": shared})
             if not options.json:
@@ -312,7 +314,7 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
         show(json_text({"adopted": told, "failed": failed}))
     elif failed or not told:
         complain("\n".join(failed) or "no prompts")
-    return FOUND if told and not failed and all(one["same"] for one in told) else NOTHING
+    return FOUND if told and is_same else NOTHING
 
 
 def _found(folder: Path) -> tuple[FileBackend, list[Listed]]:

@@ -63,8 +63,13 @@ class Adoption:
 
     @property
     def is_whole(self) -> bool:
-        """True if nothing of the source is a remainder."""
-        return not self.plan.remainders
+        """True if nothing of the source is a remainder, or left out."""
+        return not self.plan.remainders and not self.plan.left_out
+
+    @property
+    def is_same(self) -> bool:
+        """True if it was checked to send what the source does."""
+        return self.proof.is_same and not self.plan.left_out
 
 
 def output_path(file: Path, adoption: Adoption) -> Path:
@@ -303,18 +308,20 @@ def as_data(adoption: Adoption) -> dict[str, object]:
 
 def verdict(adoption: Adoption) -> Iterator[str]:
     """Yield how the texts compare, and how much is left to do by hand."""
-    proof = adoption.proof
+    proof, plan = adoption.proof, adoption.plan
+    values = f" for {proof.count} sets of sample values" if plan.fields else ""
     if proof.failure:
-        yield f"NOT PROVED to show the same text: {visible(proof.failure)}"
+        yield f"NOT CHECKED: {visible(proof.failure)}"
     elif proof.difference:
-        yield "DIFFERENT: for sample values, it doesn't show the text of the source"
+        yield "DIFFERENT: the new prompt doesn't show the text of the source for sample values"
         yield from (f"  {visible(line)}" for line in proof.difference.split("\n"))
     else:
-        values = f"with {proof.count} sets of sample values" if proof.count > 1 else "as it is"
         but = f", but for {'; '.join(proof.but)}" if proof.but else ", byte for byte"
-        yield f"same text {values}{but}"
-    if remainders := adoption.plan.remainders:
-        yield f"{count(remainders, 'remainder')} marked: see the comments of the module"
+        yield f"checked: the new prompt shows the same text{values}{but}"
+    if left_out := plan.left_out:
+        yield f"LEFT OUT: {count(left_out, 'message')}: see the comment at the top of the module"
+    if remainders := plan.remainders:
+        yield f"your code makes {count(remainders, 'text')}: see REMAINDER in the module"
 
 
 def count(number: int, what: str) -> str:

@@ -62,9 +62,12 @@ class Plan:
     @property
     def remainders(self) -> int:
         """The number of parts that no section can show."""
-        return len(self.of_kind(Kind.REMAINDER)) + sum(
-            lost.startswith("message of the role") for lost in self.original.lost
-        )
+        return len(self.of_kind(Kind.REMAINDER))
+
+    @property
+    def left_out(self) -> int:
+        """The number of messages that aren't in it."""
+        return sum(lost.startswith("message of the role") for lost in self.original.lost)
 
 
 def plan(original: Original) -> Plan:

@@ -139,7 +139,7 @@ def _rewritten(
     from foldline.ide.adopt.model import AdoptError
     from foldline.ide.adopt.rewrite import rewrite
 
-    if not adoption.proof.is_same:
+    if not adoption.is_same:
         return None
     try:
         paths = [files.resolve_unsaved(str(path)) for path in (source, output)]
@@ -203,7 +203,7 @@ def _tell(
     """Tell the user how the texts compare, and offer to rewrite the call."""
     from foldline.ide.adopt.adoption import verdict
 
-    kind = MessageType.Info if adoption.proof.is_same else MessageType.Warning
+    kind = MessageType.Info if adoption.is_same else MessageType.Warning
     message = "\n".join(verdict(adoption))
     window = ls.client_capabilities.window
     if rewritten is None or edit is None or window is None or window.show_message is None:
