@@ -429,3 +429,32 @@ def test_a_dotprompt_with_a_history_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.prompt").write_text('{{role "system"}}\nYou help.\n{{history}}\n')
     with pytest.raises(AdoptError, match="Handlebars"):
         read(tmp_path / "a.prompt")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.txt", "You are a bot.\r\n\r\n# Rules\r\nBe brief."),
+        ("a.prompty", "---\r\nname: x\r\n---\r\nsystem:\r\nYou are a bot.\r\n# Rules\r\nBe brief."),
+        ("a.json", '{"a": "You are a bot that answers.\\r\\n# Rules\\r\\nBe brief."}'),
+        ("a.py", "A = 'You are a bot that answers.\\r\\n# Rules\\r\\nBe brief.'\n"),
+    ],
+)
+def test_line_breaks_of_windows_are_told(file: str, text: str) -> None:
+    adoption = adopt(read(Path(file), text))
+    assert [section.title for section in adoption.plan.walk()] == ["Task", "Rules"]
+    assert any("line breaks are `\\r\\n`" in line for line in report(adoption))
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.is_same
+    assert proof.but[0] == "line breaks, which are `\\r\\n` in the source"
+    assert "blanks at the ends of lines" not in proof.but
+
+
+def test_dictionaries_in_dictionaries_have_prompts() -> None:
+    text = (
+        "P = {'a': {'system': 'You help {who} with all things.'}, 'b': {'system': 'Sell {it}.'}}\n"
+        "def go(x):\n    return P['a']['system'].format(who=x)\n"
+    )
+    adoption = adopt(read(Path("p.py"), text, name="P.a.system"))
+    assert [field.name for field in adoption.plan.fields] == ["who"]
+    assert [use.source for use in adoption.plan.original.uses] == ["P['a']['system'].format(who=x)"]

@@ -18,6 +18,7 @@ from foldline.ide.adopt.find import (
     style_of_text,
 )
 from foldline.ide.adopt.model import AdoptError, Style
+from foldline.ide.adopt.read import RETURNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +63,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
                 "FILE:KEY"
             )
         return found
+    text = text.replace("\r\n", "\n")
     body = text if file.suffix in _READERS else _FRONT_MATTER.sub("", text, count=1)
     marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
     if marks is _ROLE_MARK and (history := _HISTORY.search(body)):
@@ -82,7 +84,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             _messages_node(texts) if texts else ast.Constant(body),
             module.scope,
             is_certain=is_certain,
-            notes=_LEFT_OUT if body != text else (),
+            notes=(_LEFT_OUT if body != text else ()) + ((RETURNS,) if text != module.text else ()),
             name_is_key=False,
         )
     ]
@@ -126,7 +128,7 @@ def _of_value(
         shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
         is_likely = len(value.strip()) >= shortest and " " in value.strip()
         if value.strip():
-            node = ast.Constant(value.replace("\r\n", "\n"))
+            node = ast.Constant(value)
             line = _line(module.text, value)
             yield Candidate(
                 module, path or "text", line, style, node, module.scope, is_likely=is_likely
@@ -157,7 +159,7 @@ def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
         if not isinstance(content, str):
             return None
         role = str(item["role"])
-        found.append((ROLES.get(role, role), content.replace("\r\n", "\n")))
+        found.append((ROLES.get(role, role), content))
     return found
 
 

@@ -333,8 +333,8 @@ class _Finder:
                 by_key(covered) if isinstance(covered, ast.Dict) and not self.scope.function else {}
             )
             for key, value in values.items():
-                owner = f"{self.prefix}{name}.{key}"
-                yield from self._candidate(owner, value, statement, statement)
+                for owner, text in _texts_in(f"{self.prefix}{name}.{key}", value):
+                    yield from self._candidate(owner, text, statement, statement)
         elif isinstance(statement, ast.Return) and statement.value is not None:
             covered = statement.value
             yield from self._candidate(self.prefix.rstrip("."), covered, statement, statement)
@@ -435,6 +435,13 @@ class _Finder:
         # Without a `Template` around it, a text with `${name}` is sent as it is.
         seems = Style.JINJA if style_of_text(text) is Style.JINJA else Style.TEXT
         return style or seems
+
+
+def _texts_in(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield a value and, in dictionaries, the values in it, with their names."""
+    yield name, node
+    for key, value in by_key(node).items() if isinstance(node, ast.Dict) else ():
+        yield from _texts_in(f"{name}.{key}", value)
 
 
 def _is_changed(node: ast.AST, name: str) -> bool:

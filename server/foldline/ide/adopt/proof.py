@@ -21,7 +21,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import sandbox
 from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
-from foldline.ide.adopt.read import SHARED
+from foldline.ide.adopt.read import RETURNS, SHARED
 from foldline.ide.adopt.sections import indented
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ ENDS, LINE_ENDS, JOINTS = WHITE_SPACE = (
     "blanks at the ends of lines",
     "blank lines where sections meet",
 )
+_NOTED = {
+    SHARED: "the indentation that all lines share",
+    RETURNS: "line breaks, which are `\\r\\n` in the source",
+}
 _LINES_SHOWN = 30
 
 
@@ -115,14 +119,16 @@ def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
         shown = {role: (text, pieces) for role, text, pieces in messages}
         for message in plan.original.messages:
             original = next(made) if message.source else _filled(message, sources, is_shared)
+            if RETURNS in plan.original.notes:
+                original = original.replace("\r\n", "\n")
             text, pieces = shown.pop(message.role or "user", ("", []))
             if (differs := differences(original, text, pieces)) is None:
                 return Proof(count, difference=_diff(original, text))
             white |= differs
         if left := "".join(text for text, _ in shown.values()):
             return Proof(count, difference=_diff("", left))
-    shared = ["the indentation that all lines share"] if is_shared else []
-    but = (*_not_compared(plan), *shared, *(one for one in WHITE_SPACE if one in white))
+    told = [words for note, words in _NOTED.items() if note in plan.original.notes]
+    but = (*_not_compared(plan), *told, *(one for one in WHITE_SPACE if one in white))
     return Proof(len(cases), but)
 
 

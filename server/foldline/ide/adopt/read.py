@@ -35,6 +35,8 @@ LONGEST = 400_000
 
 SHARED = "the indentation that all lines share is left out"
 """The note on a text whose indentation sections don't have."""
+RETURNS = "its line breaks are `\\r\\n`, and those of the new prompt `\\n`"
+"""The note on a text whose lines end as Windows has them."""
 ORDER = ("system", "developer", "user")
 _PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z%])")
 
@@ -145,6 +147,9 @@ class _Reader:
 
     def _dedented(self, text: str) -> str:
         """Return a text as sections show it: without the indentation that all lines share."""
+        if "\r\n" in text:
+            self.notes.append(RETURNS)
+            text = text.replace("\r\n", "\n")
         plain = textwrap.dedent(text)
         lines = zip(text.split("\n"), plain.split("\n"), strict=True)
         if any(line.strip() and line != other for line, other in lines):
