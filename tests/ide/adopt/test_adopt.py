@@ -15,7 +15,7 @@ from foldline.ide.adopt import proof
 from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, report
 from foldline.ide.adopt.find import candidates_at
 from foldline.ide.adopt.model import AdoptError, Kind, Style
-from foldline.ide.adopt.proof import UNTRUSTED, differences, prove
+from foldline.ide.adopt.proof import UNTRUSTED, differences, job_of, prove, run
 
 from .here import prove_here
 
@@ -260,6 +260,28 @@ def test_types_come_from_annotations_defaults_and_call_sites() -> None:
         ("kind", "str"),
         ("rate", "float"),
     ]
+
+
+async def test_a_parameter_that_may_be_none_is_tried_with_none() -> None:
+    text = (
+        "def ask(q, context=None, limit: int = None, tone: str | None = 'kind', *, n: Optional[int]"
+        ", x: list = None):\n"
+        "    return f'Answer {q} with {context}, {limit} and {n} in tone {tone}, {x}.'\n"
+    )
+    adoption = adopted(text)
+    assert [(field.name, field.type, field.default) for field in adoption.plan.fields] == [
+        ("q", "str", None),
+        ("context", "str | None", "None"),
+        ("limit", "int | None", "None"),
+        ("n", "int | None", None),
+        ("tone", "str | None", '"kind"'),
+        ("x", "str", None),
+    ]
+    tried = [case[0] for case in run(job_of(adoption.plan, adoption.text))]
+    for name in ("context", "limit", "n", "tone"):
+        assert len({str(values[name]) for values in tried} - {"None"}) > 2
+        assert None in [values[name] for values in tried]
+    assert (await compare(adoption)).proof.is_same
 
 
 def test_a_long_section_is_offered_and_no_summary_is_invented() -> None:

@@ -117,10 +117,10 @@ class Scope:
         missing = [None] * (len(positional) - len(given.defaults))
         defaults = [*missing, *given.defaults, *given.kw_defaults]
         for argument, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
-            scalar = scalar_of(default)
-            kind = scalar if argument.annotation is None else ast.unparse(argument.annotation)
-            if kind in SCALARS:
-                yield argument.arg, kind, default if kind == scalar else None
+            kind = parameter_type(argument.annotation, default)
+            if kind is not None:
+                is_kept = (scalar_of(default) or "None") in kind.split(" | ")
+                yield argument.arg, kind, default if is_kept else None
 
 
 Key: TypeAlias = tuple[Scope | None, str]
@@ -482,6 +482,17 @@ def scalar_of(node: ast.expr | None) -> str | None:
     """Return the type of a constant that a field can have; None for another expression."""
     kind = type(node.value).__name__ if isinstance(node, ast.Constant) else ""
     return kind if kind in SCALARS else None
+
+
+def parameter_type(annotation: ast.expr | None, default: ast.expr | None) -> str | None:
+    """Return the type of a parameter that a field can have; None for another one."""
+    written = (scalar_of(default) or "") if annotation is None else ast.unparse(annotation)
+    is_none = isinstance(default, ast.Constant) and default.value is None
+    plain = re.sub(r"^(?:typing\.)?Optional\[(\w+)\]$|^None \| | \| None$", r"\1", written)
+    plain = plain or ("str" if is_none else "")
+    if plain not in SCALARS:
+        return None
+    return f"{plain} | None" if is_none or plain != written else plain
 
 
 def type_of(node: ast.expr) -> str | None:

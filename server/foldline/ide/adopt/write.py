@@ -192,7 +192,8 @@ def _sample(known: Field) -> str:
     if known.type.startswith("Annotated[tuple"):
         return '("one", "two")'
     shown = known.name.replace("_", " ").strip()
-    return {"int": "3", "float": "2.5", "bool": "True"}.get(known.type, one_line(shown))
+    kind = known.type.removesuffix(" | None")
+    return {"int": "3", "float": "2.5", "bool": "True"}.get(kind, one_line(shown))
 
 
 def share(plans: Sequence[Plan], module: str) -> str:
