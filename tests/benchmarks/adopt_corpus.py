@@ -240,6 +240,8 @@ def differing(adoption: Adoption, source: Source) -> str:
 
 def _without(text: str, but: Iterable[str], lines: bool) -> str:
     told = " ".join(but)
+    if "\\r\\n" in told:
+        text = text.replace("\r\n", "\n")
     if "indentation" in told and ("all lines share" in told or lines):
         text = re.sub(r"^[ \t]+", "", text, flags=re.M)
     if "blanks at the ends of lines" in told:

@@ -458,3 +458,23 @@ def test_dictionaries_in_dictionaries_have_prompts() -> None:
     adoption = adopt(read(Path("p.py"), text, name="P.a.system"))
     assert [field.name for field in adoption.plan.fields] == ["who"]
     assert [use.source for use in adoption.plan.original.uses] == ["P['a']['system'].format(who=x)"]
+
+
+def test_loops_over_a_list_that_name_its_items_differently_are_two_lists() -> None:
+    text = (
+        "Docs:\n{% for doc in docs %}\n- {{ doc.title }}\n{% endfor %}\n# Again\n"
+        "{% for d in docs %}\n- {{ d.text }}\n{% endfor %}\n# Third\n"
+        "{% for doc in docs %}\n* {{ doc.text }}\n{% endfor %}\n"
+    )
+    adoption = adopt(read(Path("p.j2"), text))
+    assert [(field.name, field.type) for field in adoption.plan.fields] == [
+        ("docs", "tuple[Doc, ...]"),
+        ("docs_2", "tuple[D, ...]"),
+    ]
+    assert adoption.is_whole
+    assert prove_here(adoption.plan, adoption.text).is_same
+
+
+def test_blanks_on_an_empty_line_of_a_template_are_compared() -> None:
+    adoption = adopt(read(Path("p.j2"), "You help {{ who }}.\n    \nBe brief."))
+    assert "blanks at the ends of lines" in prove_here(adoption.plan, adoption.text).but

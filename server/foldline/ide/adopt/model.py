@@ -339,9 +339,6 @@ def _joint_type(known: str, other: str) -> str | None:
         is_list = strong.startswith(("tuple[", "Annotated[tuple["))
         if weak == "truth" or (weak == "shown" and not is_list and "[" not in strong):
             return strong
-    # Each loop over a list shows the same items.
-    if known.startswith("tuple[") and other.startswith("tuple["):
-        return known
     return None
 
 

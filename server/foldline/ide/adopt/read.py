@@ -154,6 +154,8 @@ class _Reader:
         lines = zip(text.split("\n"), plain.split("\n"), strict=True)
         if any(line.strip() and line != other for line, other in lines):
             self.notes.append(SHARED)
+        else:
+            plain = text  # `dedent` empties lines of blanks.
         first = plain.lstrip("\n")
         if first.startswith((" ", "\t")):
             self.notes.append("the blanks at the beginning of the text are left out")

@@ -212,9 +212,12 @@ def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> li
             continue
         before = _is_clear(nodes[:place], edges[0], after=True)
         after = _is_clear(nodes[place + 1 :], edges[1], after=False)
-        sections_of = _if_sections if isinstance(shown, If) else _for_sections
+        around = before, after
         try:
-            inner = sections_of(shown, conditions, (before, after))
+            if isinstance(shown, If):
+                inner = _if_sections(shown, conditions, around)
+            else:
+                inner = _for_sections(shown, conditions, around)
         except NotRepresentableError as error:
             body = _with_remainder(body, shown, str(error))
         else:
@@ -250,8 +253,10 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
     """
     parts: Body = []
     for part in node.body:
-        is_shown = isinstance(part, Text | Slot)
-        parts = [*parts, part] if is_shown else _with_remainder(parts, part, IN_ITEM)
+        if isinstance(part, Text | Slot):
+            parts.append(part)
+        else:
+            parts = _with_remainder(parts, part, IN_ITEM)
     text, plain, shown = joined(parts), _stripped(node.otherwise), _stripped(parts)
     rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
     breaks = text[: len(text) - len(rest)].count("\n") + len(rest) - len(rest.rstrip("\n"))
