@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -125,6 +126,33 @@ def test_a_dry_run_prints_the_module_and_writes_nothing(
     data = json.loads(capsys.readouterr().out)
     assert (data["whole"], data["same"], data["exact"]) == (False, True, True)
     assert data["text"] == printed.out
+
+
+def test_a_text_in_a_variable_is_found_by_its_function(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = "def ask(q):\n    p = f'Q: {q}'\n    return send(p)\nX = 'A bot.'\n"
+    (tmp_path / "llm.py").write_text(source)
+    assert main(["adopt", f"{tmp_path}/llm.py:ask", "--dry-run"]) == 0
+    assert "adopted from the f-string `ask.p`" in capsys.readouterr().out
+
+
+def test_what_is_no_file_is_said_for_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / ".gitignore").write_text("old/\n")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "old").mkdir()
+    for target, said in (
+        ("pipe.py", "is a pipe or a device"),
+        ("pipe.py:X", "is a pipe or a device"),
+        ("old:X", "is a folder; give a FILE in it"),
+        ("none.py", "there is no such file"),
+        ("old", "is ignored by the pattern 'old/' of .gitignore; name a file in it"),
+    ):
+        assert main(["adopt", f"{tmp_path}/{target}"]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_several_prompts_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

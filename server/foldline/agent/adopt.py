@@ -99,6 +99,7 @@ def run(options: Namespace) -> int:
         root, found = _found(folder.resolve())
         if not options.all:
             return _list(root, found, options)
+        found = [one for one in found if not one.more]
         if options.style or options.trim_blocks or options.lstrip_blocks:
             targets = [str(root.root / one.target) for one in found]
             return _several([partial(_read, target, options) for target in targets], options)
@@ -320,11 +321,15 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
 def _found(folder: Path) -> tuple[FileBackend, list[Listed]]:
     """Return the workspace of a folder, and the prompts below it."""
     from foldline.agent.scan import root_of
+    from foldline.backends.errors import PathError
     from foldline.backends.files.local import LocalFileBackend
     from foldline.ide.adopt.listing import prompts_of
 
     files = LocalFileBackend(root_of(folder))
-    return files, list(prompts_of(files, folder.relative_to(files.root).as_posix()))
+    try:
+        return files, list(prompts_of(files, folder.relative_to(files.root).as_posix()))
+    except PathError as error:
+        raise Refused(f"{visible(error.path)} {error.problem}; name a file in it") from error
 
 
 def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> int:
@@ -333,10 +338,14 @@ def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> in
     from foldline.ide.adopt.adoption import count
 
     shown = [replace(one, target=path_from_here(files.root / one.target)) for one in found]
+    found = [one for one in found if not one.more]
     if options.json:
         show(json_text([one.as_data() for one in shown]))
         return FOUND if found else NOTHING
     for one in shown:
+        if one.more:
+            show(f"{visible(one.target)}  {visible(one.reason)}")
+            continue
         fields = "" if one.fields is None else f", {count(one.fields, 'field')}"
         show(f"{visible(one.target)}  {one.style}, {one.size:,} characters{fields}")
         if one.reason:

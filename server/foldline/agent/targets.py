@@ -41,12 +41,16 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
     """Return the file and the name of `FILE[:NAME]`; a colon may be part of the file's own name.
 
     Raises:
-        Refused: There is no such file.
+        Refused: There is no such file, or it is another thing than a file.
     """
     file, separator, name = target, "", ""
-    if not Path(target).is_file():
+    if not Path(target).exists():
         file, separator, name = target.rpartition(":")
-    path = Path(file)
+    path = Path(file if separator else target)
+    if path.is_dir():
+        raise Refused(f"{target}: {path} is a folder; give a FILE in it, or FILE:NAME")
+    if path.exists() and not path.is_file():
+        raise Refused(f"{target}: {path} is a pipe or a device, which isn't read; give a FILE")
     if not path.is_file():
         raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
     return path.resolve(), name if separator else None

@@ -186,12 +186,17 @@ async def test_a_hostile_template_ends_without_a_proof(
     ("text", "name", "message"),
     [
         ("x = (", None, "which runs foldline: '(' was never closed"),
-        ("x = 1", None, "no string that looks like a prompt"),
+        ("x = 1", None, "no text of the file looks like a prompt"),
         ("PROMPT = 'You are a bot that answers questions in verse.'", "PROMT", "mean PROMPT?"),
         (
             "A = 'You are a bot that answers in verse, always.'\nB = A + ' Be brief.'",
             None,
-            "several",
+            "the file has 2 prompts",
+        ),
+        (
+            "def f(q):\n    a = f'You help {q}.'\n    b = f'You ask {q}.'\n    return g(a, b)",
+            "f",
+            "`f` has 2 texts; name one",
         ),
     ],
 )

@@ -43,15 +43,25 @@ def test_only_files_that_may_have_a_prompt_are_parsed(
     assert len(parsed) == 3
 
 
-def test_the_sections_of_a_prompt_module_are_not_prompts(tmp_path: Path) -> None:
+def test_the_texts_of_a_prompt_module_are_not_listed(tmp_path: Path) -> None:
     (tmp_path / "support_prompt.py").write_text(
         "from foldline.prompts import MarkdownSection, PromptTemplate\n"
         "support_prompt = PromptTemplate(ns='a', key='b', sections=[MarkdownSection[None](\n"
         "    title='R', key='rules', template='You are a support agent of a large bookshop.')])\n"
-        "OLD = 'You are a bot that answers in verse, always.'\n"
+        "OLD_PROMPT = 'You are a bot that answers in verse, always.'\n"
     )
-    found = [one.target for one in prompts_of(LocalFileBackend(tmp_path))]
-    assert found == ["support_prompt.py:OLD"]
+    assert list(prompts_of(LocalFileBackend(tmp_path))) == []
+
+
+def test_texts_that_nothing_says_are_prompts_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "all.py").write_text(
+        "A_PROMPT = 'Review this change, and say what is wrong.'\n"
+        "B = 'The capital of a country is a city, with a river more often than not.'\n"
+        f"C = 'The capital of {{country}} is a city. {'A river is near. ' * 12}'\n"
+        "print(C.format(country='Peru'))\n"
+    )
+    found = [(one.target, one.more) for one in prompts_of(LocalFileBackend(tmp_path))]
+    assert found == [("all.py:A_PROMPT", 0), ("all.py:C", 0), ("all.py", 1)]
 
 
 def test_texts_of_one_name_have_calls_of_their_own(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_packages_import_the_new_module_as_they_do_the_text(
         (
             "prompts.py:SYSTEM",
             "from prompts import SYSTEM as S\nS.format(a=1)\nS.format(b=1)",
-            "2 places",
+            "2 places make the text: use.py:2, use.py:3",
         ),
         (
             "prompts.py:SYSTEM",
@@ -186,7 +186,12 @@ def test_packages_import_the_new_module_as_they_do_the_text(
             "def f(q):\n    p = f'You are a bot. {q}'\n    p += ' Always.'\n    return p\n",
             "several statements make the text",
         ),
-        ("use.py:P", "P = 'You are {{ who }}, and answer in verse.'", "no places"),
+        (
+            "use.py:P",
+            "P = 'You help {who}.'\nt = ChatPromptTemplate.from_template(P)\nt.format(who=1)\n",
+            "`ChatPromptTemplate.from_template` makes messages",
+        ),
+        ("use.py:P", "P = 'You are {{ who }}, and answer in verse.'", "no call"),
     ],
 )
 def test_what_cannot_be_rewritten_is_refused(

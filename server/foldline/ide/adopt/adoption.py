@@ -235,25 +235,30 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
     likely = [candidate for candidate in found if candidate.is_likely]
     if name is None and not likely:
         raise AdoptError(
-            "the module has no string that looks like a prompt; name the variable or function as "
+            "no text of the file looks like a prompt; name a variable, function or key as "
             "FILE:NAME, or begin with `foldline new PATH`"
         )
     if name is None:
         if len(likely) == 1:
             return likely[0]
-        raise AdoptError("the module has several prompts; name one", tuple(likely))
+        others = len(found) - len(likely)
+        more = f"; {count(others, 'other text')} can be named, too" if others else ""
+        raise AdoptError(f"the file has {len(likely)} prompts; name one{more}", tuple(likely))
     exact = [candidate for candidate in found if candidate.name == name]
     # A function makes it in a variable.
-    within = [candidate for candidate in likely if candidate.name.startswith(f"{name}.")]
+    within = [candidate for candidate in found if candidate.name.startswith(f"{name}.")]
+    within = [candidate for candidate in within if candidate.is_likely] or within
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
     for meant in (exact[:1], within, tails):
         if len(meant) == 1:
             return meant[0]
+        if meant:
+            raise AdoptError(f"`{name}` has {len(meant)} texts; name one", tuple(meant))
     if made := find.made_by(module, name):
-        raise AdoptError(f"`{name}` has no text that adopting can read: it {made}", tuple(likely))
+        raise AdoptError(f"`{name}` has no text that adopting can read: it {made}")
     near = errors.near_names(name, [candidate.name for candidate in found])
     question = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise AdoptError(f"the module has no text {name!r}{question}", tuple(likely))
+    raise AdoptError(f"the file has no text {name!r}{question}", tuple(likely))
 
 
 def report(adoption: Adoption) -> Iterator[str]:

@@ -148,6 +148,10 @@ def candidates(module: Module) -> list[Candidate]:
             counts[name] = counts.get(name, 1) + 1
             other = f"{name}_{counts[name]}"
             found.setdefault(other, replace(candidate, name=other, variable=name))
+    origins = {origin for origin, _ in module.imports.values()}
+    if not origins.isdisjoint(("foldline", "foldline.prompts")):
+        # It is a prompt module already: its texts can be adopted, and aren't offered.
+        found = {name: replace(one, is_likely=False) for name, one in found.items()}
     return sorted(found.values(), key=lambda candidate: candidate.start)
 
 
@@ -288,13 +292,6 @@ def is_plain_list(node: ast.expr) -> bool:
     return all(isinstance(item, ast.Dict) and len(item.keys) == 2 for item in items)
 
 
-def _is_section(module: Module, call: ast.Call) -> bool:
-    """Return True for what a prompt module of foldline's is made of."""
-    func = call.func.value if isinstance(call.func, ast.Subscript) else call.func
-    name = (dotted(func) or "").partition(".")[0]
-    return module.imports.get(name, ("",))[0].startswith("foldline")
-
-
 @dataclass(frozen=True, slots=True)
 class _Finder:
     """Walks the statements of a module, a class or a function."""
@@ -400,7 +397,7 @@ class _Finder:
         """Yield the messages and prompts among the arguments of calls in a statement."""
         counts: dict[str, int] = {}
         for call in _calls(statement):
-            if (call is covered and callee_of(call) in TEMPLATES) or _is_section(self.module, call):
+            if call is covered and callee_of(call) in TEMPLATES:
                 continue
             given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
             for name, value in [*(("messages", one) for one in call.args), *given]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""
 
+LONG = 200
+"""A text of so many characters is a prompt if `.format` or a template fills it in."""
 _WORDS = re.compile(r"prompt|instruction|system_?message|persona|messages", re.I)
 _SPEAKS = re.compile(
     r"\b(You are|You're|You will|Your (task|job|role|goal)|Act as|Please|Answer)\b"
@@ -51,6 +53,7 @@ class Listed:
         size: Its length in characters.
         fields: The number of its values; None if it can't be adopted as it is.
         reason: Why it can't be, or what has to be said first.
+        more: For a file: how many texts of it aren't listed, as nothing says that they are prompts.
     """
 
     target: str
@@ -60,6 +63,7 @@ class Listed:
     size: int
     fields: int | None
     reason: str = ""
+    more: int = 0
     adoption: Adoption | None = None
 
     @property
@@ -69,18 +73,21 @@ class Listed:
 
     def as_data(self) -> dict[str, object]:
         """Return all but the new module, for programs."""
-        return {name: getattr(self, name) for name in self.__slots__[:-1]}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "adoption"}
 
 
 def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
     """Yield the prompts of the files below a folder that the workspace doesn't ignore."""
     found: list[tuple[str, Candidate]] = []
+    more: dict[str, int] = {}
     for source in _sources(files, folder):
         path = source.path
         try:
             if source.note or source.encoding != "utf-8":
                 raise AdoptError("it isn't in UTF-8")
-            found += [(path, candidate) for candidate in _candidates(Path(path), source.text)]
+            likely, listed = _candidates(Path(path), source.text)
+            found += [(path, candidate) for candidate in listed]
+            more[path] = len(likely) - len(listed)
         except AdoptError as error:
             if "prompt" in path.lower():
                 yield Listed(path, "", 1, "", len(source.text), None, str(error))
@@ -88,22 +95,30 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
     calls = in_workspace(files, constants)
     for path, candidate in found:
         yield _listed(path, candidate, calls.get((path, candidate.name)))
+    for path, number in more.items():
+        if number:
+            texts = f"{number} more text{'' if number == 1 else 's'}"
+            reason = f"{texts} that may be prompts: name the file (`foldline adopt FILE`)"
+            yield Listed(path, "", 1, "not listed", 0, None, reason, number)
 
 
-def _candidates(path: Path, text: str) -> Iterator[Candidate]:
+def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]]:
+    """Return the texts of a file that look like prompts, and those that something says are."""
     is_told = "prompt" in str(path).lower()
     is_named = is_told or path.suffix not in _DATA
-    for candidate in prompts_in(path, module_of(path, text)):
-        is_known = (is_told and candidate.is_global) if candidate.is_code else is_named
-        if candidate.is_likely and (is_known or _is_prompt(candidate)):
-            yield candidate
+    likely = [one for one in prompts_in(path, module_of(path, text)) if one.is_likely]
+    known = [(is_told and one.is_global) if one.is_code else is_named for one in likely]
+    pairs = zip(likely, known, strict=True)
+    return likely, [one for one, is_known in pairs if is_known or _is_prompt(one)]
 
 
 def _is_prompt(candidate: Candidate) -> bool:
+    text = candidate.text
     by_name = _WORDS.search(candidate.name.rpartition(".")[2] or candidate.name)
-    return candidate.style is Style.MESSAGES or bool(
-        by_name or _SPEAKS.search(candidate.text[:400])
-    )
+    # A long text that calls fill in.
+    is_filled = len(text) >= LONG and bool(candidate.calls.styles)
+    is_told = candidate.style is Style.MESSAGES or is_filled
+    return is_told or bool(by_name or _SPEAKS.search(text[:400]))
 
 
 def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
@@ -118,7 +133,9 @@ def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
         return Listed(target, name, line, label, len(text), None, str(error))
     reason = "; ".join(lost.partition("\n")[0] for lost in original.lost if "message" in lost[:7])
     label = original.style.label
-    return Listed(target, name, line, label, len(text), len(adoption.plan.fields), reason, adoption)
+    return Listed(
+        target, name, line, label, len(text), len(adoption.plan.fields), reason, adoption=adoption
+    )
 
 
 def _sources(files: FileBackend, folder: str) -> Iterator[Source]:

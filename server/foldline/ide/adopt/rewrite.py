@@ -53,9 +53,16 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         AdoptError: There isn't one such place, or it doesn't show all that the prompt needs.
         PathError: The file can't be read.
     """
-    if len(plan.original.uses) != 1:
-        shown = len(plan.original.uses) or "no"
-        raise AdoptError(f"one place is rewritten, and {shown} places that make the text are known")
+    if not plan.original.uses:
+        raise AdoptError(
+            "no call that fills in the text is known; where a library does it, such as a chain of "
+            f"LangChain, give that what `{plan.variable}.render(…)` makes"
+        )
+    if len(plan.original.uses) > 1:
+        lines = ", ".join(f"{one.file or source}:{one.line}" for one in plan.original.uses[:5])
+        raise AdoptError(
+            f"one place is rewritten, and {len(plan.original.uses)} places make the text: {lines}"
+        )
     (use,) = plan.original.uses
     file = files.read_source(use.file or source)
     text, where = file.text, f"{file.path}:{use.line}"

@@ -381,7 +381,7 @@ def _texts(
         if callee_of(node) in TEMPLATES:
             func = ast.unparse(node.func)
             if "Chat" in func or "Message" in func:
-                doubt = doubt or f"`{func}` makes messages"
+                doubt = doubt or f"`{func}` makes messages: send `.render(…).messages` yourself"
             yield from _texts(scope, text_argument(node), seen, doubt, is_template=True)
         elif (found := use_of(node)) and found[1].style is Style.REPLACE:
             yield from _texts(scope, found[0], seen, doubt, is_template=is_template)
