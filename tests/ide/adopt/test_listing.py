@@ -59,9 +59,15 @@ def test_texts_that_nothing_says_are_prompts_are_counted(tmp_path: Path) -> None
         "B = 'The capital of a country is a city, with a river more often than not.'\n"
         f"C = 'The capital of {{country}} is a city. {'A river is near. ' * 12}'\n"
         "print(C.format(country='Peru'))\n"
+        "class PromptSettings:\n    rag = 'The capital of a country is a city. It has a river.'\n"
     )
     found = [(one.target, one.more) for one in prompts_of(LocalFileBackend(tmp_path))]
-    assert found == [("all.py:A_PROMPT", 0), ("all.py:C", 0), ("all.py", 1)]
+    assert found == [
+        ("all.py:A_PROMPT", 0),
+        ("all.py:C", 0),
+        ("all.py:PromptSettings.rag", 0),
+        ("all.py", 1),
+    ]
 
 
 def test_texts_of_one_name_have_calls_of_their_own(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import math
 import re
 import textwrap
 from contextlib import suppress
@@ -172,7 +171,7 @@ def guesses(candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
     for name in candidate.module.scope.bound:
-        value = candidate.module.scope.value_of(name, math.inf)
+        value = candidate.module.scope.value_of(name)
         if kind := scalar_of(value):
             found[name] = Guess(kind, _written(value))
     for name, kind, default in candidate.scope.parameters():
@@ -239,7 +238,7 @@ def pieces_of(scope: Scope, node: ast.expr, depth: int = 0) -> list[str | ast.ex
         case ast.JoinedStr(values=values):
             return [str(one.value) if isinstance(one, ast.Constant) else one for one in values]
         case ast.Name(id=name) if depth and (home := scope.home(node)) and home.outer is None:
-            inner = home.value_of(name, math.inf)
+            inner = home.value_of(name)
             is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
             return pieces_of(home, inner, depth + 1) if inner is not None and is_text else None
         case ast.BinOp(left=left, op=ast.Add(), right=right):
@@ -547,8 +546,9 @@ def _message(node: ast.expr) -> ChatMessage | None:
             if is_template and isinstance(node.func, ast.Attribute):
                 name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
             given = keyword_of(node, "content") or text_argument(node)
-            if (known := _MESSAGE_CLASSES.get(name)) is not None and given is not None:
-                return _with_text(known, given, is_template)
+            if name.endswith("Message") and given is not None:
+                known = ROLES.get(name.removesuffix("Message").lower())
+                return None if known is None else _with_text(known, given, is_template)
     return None
 
 
@@ -570,13 +570,6 @@ ROLES = {
     "human": "user",
     "assistant": "assistant",
     "ai": "assistant",
-}
-_MESSAGE_CLASSES = {
-    "SystemMessage": "system",
-    "HumanMessage": "user",
-    "UserMessage": "user",
-    "AIMessage": "assistant",
-    "AssistantMessage": "assistant",
 }
 
 

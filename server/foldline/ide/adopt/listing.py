@@ -114,7 +114,8 @@ def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]
 
 def _is_prompt(candidate: Candidate) -> bool:
     text = candidate.text
-    by_name = _WORDS.search(candidate.name.rpartition(".")[2] or candidate.name)
+    name = candidate.name if candidate.is_global else candidate.name.rpartition(".")[2]
+    by_name = _WORDS.search(name or candidate.name)
     # A long text that calls fill in.
     is_filled = len(text) >= LONG and bool(candidate.calls.styles)
     is_told = candidate.style is Style.MESSAGES or is_filled

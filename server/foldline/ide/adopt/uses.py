@@ -6,6 +6,7 @@ Modules are parsed, and never imported or executed.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import sys
 import time
@@ -102,7 +103,7 @@ class Scope:
             scope = scope.outer
         return scope if isinstance(node, ast.Name) and name in scope.bound else None
 
-    def value_of(self, name: str, line: float) -> ast.expr | None:
+    def value_of(self, name: str, line: float = math.inf) -> ast.expr | None:
         """Return the last value of a name above a line; None if another one is possible."""
         bound = self.bound.get(name, [])
         before = [one.value for one in bound if one.value is None or one.value.lineno < line]
@@ -164,9 +165,7 @@ class Module:
     def calls_of(self, scope: Scope, name: str) -> Calls:
         """Return the calls that fill in the text of a variable of a scope."""
         last = name.rpartition(".")[2]
-        keys: list[Key] = [(scope, last)]
-        if scope.function is None:
-            keys.append((None, name))
+        keys: list[Key] = [(scope, last), *([] if scope.function else [(None, name)])]
         if isinstance(scope.node, ast.ClassDef):
             keys += [(None, last), *([(None, f".{last}")] if scope.node.bases else [])]
         found = Calls([], set())
@@ -352,7 +351,7 @@ def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
         options = {
             word.arg: bool(word.value.value)
             for word in node.keywords
-            if word.arg in ("trim_blocks", "lstrip_blocks") and isinstance(word.value, ast.Constant)
+            if word.arg in JinjaOptions.__slots__ and isinstance(word.value, ast.Constant)
         }
         if options and callee in ("Environment", "Template", "SandboxedEnvironment"):
             module.jinja = JinjaOptions(**options)
