@@ -78,12 +78,15 @@ def test_twice_the_words_and_files_take_a_search_less_than_twice_the_work(
         access.close()
     few, many = counted
     assert many.total() < 1.6 * few.total()  # Most of it is for the files that are shown.
-    assert many["read_postings"] == few["read_postings"] == 1
+    assert many["_numbers"] == few["_numbers"] == 1
 
 
-def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(tmp_path: Path) -> None:
+def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counted, sizes = [], []
-    for size in (600, 1200):  # Several segments.
+    monkeypatch.setattr(workspace_module, "_BATCH", 250)  # Several segments.
+    for size in (600, 1200):
         index = WorkspaceIndex(
             LocalFileBackend(modules(tmp_path / str(size), size)), tmp_path / f"{size}.sqlite3"
         )
@@ -102,9 +105,13 @@ def test_a_changed_file_costs_its_own_words(tmp_path: Path, size: int) -> None:
     (tmp_path / "package3" / "m31x.py").write_text("def changed(): ...\n")
     assert access.index is not None
     counted = calls(access.index.refresh)
+    assert (counted["words_of"], counted["_write"], counted["derived"]) == (1, 1, 0)
+    few = calls(lambda: access.search_files("changed"))
+    report = " ".join(f"word{number}" for number in range(50))
+    first, second = (calls(lambda: access.search_files(report)) for _ in range(2))
     access.close()
-    assert (counted["words_of"], counted["_write"]) == (1, 1)
-    assert counted["_add"] < 10
+    # Those of the new segment, by the first long question.
+    assert [counted["derived"] for counted in (few, first, second)] == [0, 1, 0]
 
 
 def test_a_longer_question_reads_no_file_more(tmp_path: Path) -> None:
@@ -113,7 +120,7 @@ def test_a_longer_question_reads_no_file_more(tmp_path: Path) -> None:
     for lines in (10, 400):
         report = "f3x3 fails\n" + "\n".join(f"the word {n} of f{n}x2" for n in range(lines))
         counted = calls(lambda: access.search_files(report, budget=300))  # noqa: B023
-        opened.append((counted["_open_regular"], counted["read_postings"]))
+        opened.append((counted["_open_regular"], counted["_numbers"]))
     access.close()
     assert opened[0][1] == opened[1][1] == 1
     assert max(number for number, _ in opened) < 40

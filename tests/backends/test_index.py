@@ -19,9 +19,9 @@ from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import Corpus, LiveIndex
-from foldline.backends.index.segments import Postings
+from foldline.backends.index.segments import Building, Postings
 from foldline.backends.index.store import KnownFile, Store
-from foldline.backends.index.words import NOTHING, words_of
+from foldline.backends.index.words import words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
 
@@ -53,7 +53,7 @@ def test_words_are_found_in_code_only(root: Path) -> None:
 
 def test_unicode_words_are_whole() -> None:
     words = words_of("a.py", "größe = naïve_ß1 + x.y".encode())
-    assert sorted(words.used.decode().split()) == ["größe", "naïve_ß1", "x", "y"]
+    assert sorted(word.decode() for word in words.used) == ["größe", "naïve_ß1", "x", "y"]
 
 
 # As Linux keeps them, and half a character as Windows may.
@@ -98,10 +98,10 @@ def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
 def test_half_a_character_in_a_name_survives_the_index_file() -> None:
     stamp = FileStamp("\ud800\udfff.py", 1, 2)
     store = Store(None)
-    store.update((), [(KnownFile(stamp, False, "note"), NOTHING)])
+    store.update((), [KnownFile(stamp, False, "note")], Building().segment())
     assert store.noted("note") == [stamp.path]
     assert [file.stamp for file in store.files()] == [stamp]
-    store.update([stamp.path], ())
+    store.update([stamp.path])
     assert store.files() == []
     store.close()
 
@@ -230,7 +230,9 @@ def test_an_open_buffer_wins_over_what_is_indexed(root: Path) -> None:
     access.close()
 
 
-def test_a_query_during_the_build_is_partial_and_says_so(root: Path) -> None:
+def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_out(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reached, go_on = threading.Event(), threading.Event()
 
     def progress(done: int, total: int) -> None:
@@ -241,13 +243,24 @@ def test_a_query_during_the_build_is_partial_and_says_so(root: Path) -> None:
     access = SmartFileAccess.for_workspace(root, patience=0)
     access.start_indexing(progress)
     assert reached.wait(30)
-    found = access.find_references("first")
-    assert found.coverage.startswith("partial: indexing (")
+    (root / "src" / "a.py").write_text("\ndef first(): ...\n")
+    (root / "src" / "new.py").write_text("first()\n")
+    for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 3 files)")):
+        monkeypatch.setattr(workspace_module, "_MOST_SCANNED", most)
+        found = access.search_files("first")
+        assert (found.coverage, found.total) == (coverage, most)
+    uses = access.find_references("first")
+    assert [(one.path, one.line) for one in uses] == [
+        ("src/a.py", 2),
+        ("src/b.py", 1),
+        ("src/new.py", 1),
+    ]
+    assert uses.coverage == "complete"
     go_on.set()
     assert access.index is not None
     assert access.index.wait(30)
     access = SmartFileAccess.for_workspace(root)
-    assert (access.find_references("first").total, found.backend) == (2, "ast")
+    assert access.find_references("first").total == 3
     access.close()
 
 
@@ -468,7 +481,7 @@ def test_a_folder_that_cannot_be_written_is_answered_from_memory(
 
 
 def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     update = Store.update

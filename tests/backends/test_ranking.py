@@ -204,8 +204,8 @@ DEFINITIONS = {
     ),
     "a.rs": (
         "pub(crate) async fn spawn<F>(f: F) {\nmacro_rules! join {\npub struct S {\n"
-        "    let x = foo(bar, |a| {\n",
-        ["spawn", "join", "S"],
+        "    let x = foo(bar, |a| {\n    pub const LIMIT: u8 = 1;\n",
+        ["spawn", "join", "S", "LIMIT"],
     ),
     "A.java": (
         "public final class Cart {\n    private static int total(List<Line> lines) {\n"
@@ -219,7 +219,7 @@ DEFINITIONS = {
 @pytest.mark.parametrize("path", DEFINITIONS)
 def test_definitions_are_seen_without_a_parse(path: str) -> None:
     source, names = DEFINITIONS[path]
-    assert [found.name.decode() for found in definitions(path, source.encode())] == names
+    assert [name.decode() for name in definitions(path, source.encode())] == names
 
 
 @pytest.mark.parametrize(

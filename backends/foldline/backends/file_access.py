@@ -104,15 +104,17 @@ class SmartFileAccess(CodeNavigation):
         parsing: Callable[[], Parsing] | None = None,
         no_ignore: bool = False,
         patience: float | None = DEFAULT_PATIENCE,
+        walk_seconds: float | None = WALK_SECONDS,
         progress: Callable[[int, int], None] | None = None,
     ) -> SmartFileAccess:
         """Access to the files of the disk below `root`; `overlays` are open buffers by path.
 
         The index that references and searches use is built with the first of them, or earlier in
-        the background with `start_indexing`; `patience` is how many seconds an answer waits for it
-        before it says `partial: indexing`. With None it waits as long as that takes, and lists huge
-        folders to their end. `progress` gets the files done and in all. With `no_ignore` nothing is
-        hidden, and no index is kept. `parsing` returns where sources are parsed, once the first is.
+        the background with `start_indexing`; `patience` is how many seconds a search waits for it
+        before it reads what is missing and says `partial: indexing`; with None it waits as long as
+        that takes. Without `walk_seconds`, and then too, huge folders are listed to their end.
+        `progress` gets the files done and in all. With `no_ignore` nothing is hidden, and no index
+        is kept. `parsing` returns where sources are parsed, once the first is.
 
         With `language_servers`, those found on this machine are started when first needed; in a
         `trusted` workspace also those that may run its code. `close()` stops what runs.
@@ -125,7 +127,8 @@ class SmartFileAccess(CodeNavigation):
             from foldline.backends.lsp import LSPBackend
 
             lsp_backend = LSPBackend(files, trusted=trusted)
-        walk_seconds = None if patience is None else WALK_SECONDS
+        if patience is None:
+            walk_seconds = None
         return cls(
             files, None, lsp_backend, index=index, parsing=parsing, walk_seconds=walk_seconds
         )

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
-from foldline.agent.index_bar import index_bar
 from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
 from foldline.agent.targets import number_from
@@ -129,7 +128,6 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             patient=True,
         ),
     )
-    workspace.progress_of = lambda _: index_bar()
     try:
         access = workspace.access(Path(options.root))
     except PathError as error:

@@ -58,7 +58,6 @@ def register(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from foldline.agent.folders import NoFolderError
-    from foldline.agent.index_bar import index_bar
     from foldline.agent.pipeline import CONTEXT_BUDGET, Pipeline
     from foldline.ide.workspace import AccessOptions, Workspace
     from foldline.prompts import adapters
@@ -74,7 +73,6 @@ def run(options: argparse.Namespace) -> int:
         workspace = Workspace.at(
             options.root, access=AccessOptions(parse_in_workers=True, patient=True)
         )
-        workspace.progress_of = lambda _: index_bar()
         try:
             workspace.access(workspace.roots[0])
             pipeline = Pipeline(

@@ -49,8 +49,7 @@ class AccessOptions:
 
     Attributes:
         parse_in_workers: Sources that may take too long or too much are parsed in processes.
-        patient: Answers wait for the index, however long that takes, and nothing else is done
-            meanwhile.
+        patient: Huge folders are listed to their end, and nothing else is done meanwhile.
     """
 
     language_servers: bool = False
@@ -222,7 +221,7 @@ class Workspace:
     def access(self, root: Path) -> SmartFileAccess:
         """The files below `root`, open documents included."""
         from foldline.backends import SmartFileAccess
-        from foldline.backends.index import DEFAULT_PATIENCE
+        from foldline.backends.search.walks import WALK_SECONDS
 
         options = self._access_options
         with self._lock:
@@ -235,7 +234,7 @@ class Workspace:
                     trusted=self.settings.trusted,
                     parsing=self._shared_parsing if options.parse_in_workers else None,
                     no_ignore=options.no_ignore,
-                    patience=None if options.patient else DEFAULT_PATIENCE,
+                    walk_seconds=None if options.patient else WALK_SECONDS,
                     progress=self.progress_of(root),
                 )
             return access

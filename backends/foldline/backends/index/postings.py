@@ -6,8 +6,8 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.index.segments import lengths, postings_of
-from foldline.backends.index.words import document_of
+from foldline.backends.index.segments import Building, derived, postings
+from foldline.backends.index.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ def corpus_of(rows: Iterable[DocumentRow]) -> Corpus:
 
 def with_buffers(
     corpus: Corpus,
-    postings: Mapping[str, list[Postings]],
+    found: Mapping[str, list[Postings]],
     terms: Collection[str],
     texts: Mapping[str, bytes],
 ) -> tuple[Corpus, dict[str, list[Postings]]]:
@@ -74,9 +74,9 @@ def with_buffers(
     live = LiveIndex(texts)
     own, live_postings = live.look_up(terms)
     merged = {
-        term: [*postings.get(term, ()), *live_postings.get(term, ())]
+        term: [*found.get(term, ()), *live_postings.get(term, ())]
         for term in terms
-        if term in postings or term in live_postings
+        if term in found or term in live_postings
     }
     replaced = {number for number, path in enumerate(corpus.paths) if path in texts}
     segments: dict[int, Sequence[int]] = {
@@ -97,22 +97,19 @@ class LiveIndex:
     """The documents of some texts, for a workspace without an index."""
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
-        documents = [document_of(path, data) for path, data in texts.items()]
-        sizes = [lengths(document) for document in documents]
-        self._postings = postings_of(documents, _LIVE)
-        self._corpus = Corpus(
-            [*texts],
-            [length for length, _ in sizes],
-            [names for _, names in sizes],
-            {_LIVE: range(len(documents))},
-        )
+        building = Building()
+        for path, data in texts.items():
+            building.add(words_of(path, data))
+        self._segment = building.segment()
+        self._terms = derived(self._segment)
+        lengths, defined = self._segment[-2:]
+        self._corpus = Corpus([*texts], lengths, defined, {_LIVE: range(len(texts))})
 
     def look_up(self, terms: Collection[str]) -> tuple[Corpus, dict[str, list[Postings]]]:
         """The files with their lengths, and the postings of `terms`."""
-        return self._corpus, {
-            term: self._postings[term] for term in terms if term in self._postings
-        }
+        found = ((term, postings(_LIVE, self._segment, self._terms, term)) for term in terms)
+        return self._corpus, {term: [places] for term, places in found if places is not None}
 
     def vocabulary(self) -> list[str]:
         """All terms, a line each."""
-        return ["\n".join(self._postings)]
+        return ["\n".join(self._terms.terms)]

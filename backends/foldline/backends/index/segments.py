@@ -1,45 +1,39 @@
-"""The postings of terms, in segments that are written once and merged when they get many.
+"""The words of files, in segments that are written once and merged when they get many.
 
-A file that changes gets a document in a new segment; what older segments say of it is skipped, and
-left out when they are merged. So one file costs its own terms, and a question reads one row of each
-segment for each of its terms.
+A segment has for each word the files that hold it. The terms of its words are derived when a search
+first asks for them, once for each word, and expanded to files in answers. A file that changes gets
+a place in a new segment; what older segments say of it is skipped, and left out when they are
+merged. So one file costs its own words.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from bisect import bisect_left
+from collections import defaultdict
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
+
+from foldline.backends.index.terms import terms_of
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from foldline.backends.index.words import Document
+    from foldline.backends.index.words import Words
 
-SCHEMA = """
-CREATE TABLE segments (id INTEGER PRIMARY KEY, terms TEXT NOT NULL);
-CREATE TABLE documents (
-    file INTEGER PRIMARY KEY, segment INTEGER NOT NULL, slot INTEGER NOT NULL,
-    length INTEGER NOT NULL, defined INTEGER NOT NULL
-);
-CREATE TABLE postings (
-    term TEXT NOT NULL, segment INTEGER NOT NULL, places BLOB NOT NULL,
-    PRIMARY KEY (term, segment)
-) WITHOUT ROWID;
-"""
-# Before a name that a file defines, as it is written: no term has it.
+# Before a name that a file defines, as it is written: no word has it.
 EXACT = "="
-# More segments with fewer files are merged: a slot has two bytes.
-_MOST_SMALL = 8
-_SMALL = 400
-_MOST_COUNT = 255
-_AT_ONCE = 500
+_EXACT = EXACT.encode()
+_LINE = b"\n"
+# A place is a slot and a count in four bytes.
+_COUNT_BITS = 8
+_MOST_COUNT = (1 << _COUNT_BITS) - 1
 
 
 class DocumentRow(NamedTuple):
-    """A file's document: its place in the postings, its length in terms, and that of its names."""
+    """A file's document: its place in the postings, its length in words, and its names' number."""
 
-    path: str | bytes
+    path: str
     segment: int
     slot: int
     length: int
@@ -47,169 +41,184 @@ class DocumentRow(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """A segment's documents with a term: ascending slots, and how often they have and define it."""
+    """A segment's files with a term: ascending slots, and how often they have and define it."""
 
     segment: int
     slots: Sequence[int]
-    counts: bytes
-    defined: bytes
+    counts: Sequence[int]
+    defined: Sequence[int]
 
 
-class _Building(NamedTuple):
-    """The postings of one term of a segment while it is written."""
+class Segment(NamedTuple):
+    """Some files by slot: the words in them, then the names that they define, are `keys`.
 
-    slots: array[int]
-    counts: list[int]
-    defined: list[int]
+    Each key is between newlines, so that it's found by its bytes; the first name is the one with
+    the number `words`. The places of a key end at its number in `ends`. `lengths` has for each slot
+    how many words the file has, `defined` how many names it defines.
+    """
 
-    def encoded(self) -> bytes:
-        return b"".join((self.slots.tobytes(), _as_bytes(self.counts), _as_bytes(self.defined)))
+    words: int
+    keys: bytes
+    ends: array[int]
+    places: array[int]
+    lengths: array[int]
+    defined: array[int]
 
+    def slots(self, part: str) -> set[int]:
+        """The slots of the files with a key that holds the part; newlines around it make it one."""
+        wanted = part.encode("utf-8", "replace")
+        numbers = lines_with(self.keys, wanted, _LINE)
+        return {place >> _COUNT_BITS for number in numbers for place in self.places_of(number)}
 
-def _as_bytes(counts: Iterable[int]) -> bytes:
-    return bytes([count if count < _MOST_COUNT else _MOST_COUNT for count in counts])
+    def names(self, slots: Collection[int]) -> Iterator[bytes]:
+        """The names that the files with these slots define."""
+        is_whole = len(slots) == len(self.lengths)
+        for number, key in enumerate(self.split()[self.words :], self.words):
+            if is_whole or any(place >> _COUNT_BITS in slots for place in self.places_of(number)):
+                yield key.removeprefix(_EXACT)
 
+    def places_of(self, number: int) -> array[int]:
+        """The places of a key."""
+        return self.places[self.ends[number - 1] if number else 0 : self.ends[number]]
 
-def write_documents(
-    connection: sqlite3.Connection, documents: Sequence[tuple[int, Document]]
-) -> None:
-    """Write a segment with the documents of these files, which replace older ones."""
-    if documents:
-        rows = [(file, slot, *lengths(document)) for slot, (file, document) in enumerate(documents)]
-        _write(connection, _collected(document for _, document in documents), rows)
-        _merge(connection)
-
-
-def postings_of(documents: Iterable[Document], segment: int) -> dict[str, list[Postings]]:
-    """The postings of documents that aren't kept; their slots are their places in the order."""
-    return {
-        term: [Postings(segment, found.slots, _as_bytes(found.counts), _as_bytes(found.defined))]
-        for term, found in _collected(documents).items()
-    }
-
-
-def lengths(document: Document) -> tuple[int, int]:
-    """The length of a document in terms, and that of the names that it defines."""
-    return sum(document.body.values()), sum(document.defined.values())
-
-
-def _collected(documents: Iterable[Document]) -> dict[str, _Building]:
-    terms: dict[str, _Building] = {}
-    for slot, (body, defined, names) in enumerate(documents):
-        for term, count in body.items():
-            _add(terms, term, slot, count, defined.get(term, 0))
-        for term in defined.keys() - body.keys():
-            _add(terms, term, slot, 0, defined[term])
-        for name in names:
-            _add(terms, EXACT + name, slot, 0, 1)
-    return terms
+    def split(self) -> list[bytes]:
+        """The keys in the order of their numbers."""
+        return self.keys[1:-1].split(_LINE) if self.ends else []
 
 
-def _add(terms: dict[str, _Building], term: str, slot: int, count: int, defined: int) -> None:
-    found = terms.get(term)
-    if found is None:
-        terms[term] = _Building(array("H", (slot,)), [count], [defined])
-    else:
-        slots, counts, names = found
-        slots.append(slot)
-        counts.append(count)
-        names.append(defined)
+def lines_with(text: AnyStr, part: AnyStr, line: AnyStr) -> Iterator[int]:
+    """The numbers of the lines of `text` that hold the part; `text` begins with a line's end."""
+    number, counted, at = -1, 0, text.find(part)
+    while at >= 0:
+        number += text.count(line, counted, at + 1)
+        counted = at + 1
+        yield number
+        at = text.find(part, text.find(line, counted))
 
 
-def _write(
-    connection: sqlite3.Connection,
-    terms: Mapping[str, _Building],
-    rows: Sequence[tuple[int, int, int, int]],
-) -> None:
-    names = sorted(terms)
-    (segment,) = connection.execute(
-        "INSERT INTO segments VALUES (NULL, ?) RETURNING id", ("\n".join(names),)
-    ).fetchone()
-    connection.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?)",
-        ((term, segment, terms[term].encoded()) for term in names),
-    )
-    connection.executemany(
-        f"INSERT OR REPLACE INTO documents VALUES (?, {int(segment)}, ?, ?, ?)", rows
-    )
+class Building:
+    """A segment while files are added to it."""
 
+    def __init__(self) -> None:
+        self._lengths = array("I"), array("I")
+        self._used: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._defined: defaultdict[bytes, list[int]] = defaultdict(list)
 
-def remove_documents(connection: sqlite3.Connection, files: Iterable[tuple[str | bytes]]) -> None:
-    """Remove the documents of deleted files, given by their paths."""
-    connection.executemany(
-        "DELETE FROM documents WHERE file = (SELECT id FROM files WHERE path = ?)", files
-    )
+    def add(self, document: Words) -> None:
+        """Add a file, whose slot is its place in the order."""
+        first = len(self._lengths[0]) << _COUNT_BITS
+        found = self._used, self._defined
+        for places, lengths, words in zip(found, self._lengths, document, strict=True):
+            lengths.append(sum(words.values()))
+            for word, count in words.items():
+                places[word].append(first | (count if count < _MOST_COUNT else _MOST_COUNT))
 
+    def merge(self, segment: Segment, kept: Sequence[int]) -> int:
+        """Add the files of a segment with these slots; returns the first of their new ones."""
+        first = len(self._lengths[0])
+        for lengths, old in zip(self._lengths, segment[-2:], strict=True):
+            lengths.extend(old[slot] for slot in kept)
+        slots = {slot: new for new, slot in enumerate(kept, first)}
+        for number, key in enumerate(segment.split()):
+            places = [
+                slots[place >> _COUNT_BITS] << _COUNT_BITS | place & _MOST_COUNT
+                for place in segment.places_of(number)
+                if place >> _COUNT_BITS in slots
+            ]
+            if places and number < segment.words:
+                self._used[key] += places
+            elif places:
+                self._defined[key.removeprefix(_EXACT)] += places
+        return first
 
-def _merge(connection: sqlite3.Connection) -> None:
-    """Write small segments as one, without what is outdated."""
-    small = connection.execute(
-        "SELECT id, terms FROM segments LEFT JOIN documents ON segment = id "
-        "GROUP BY id HAVING count(segment) < ?",
-        (_SMALL,),
-    ).fetchall()
-    if len(small) <= _MOST_SMALL:
-        return
-    rows: list[tuple[int, int, int, int]] = []
-    slots: dict[int, dict[int, int]] = {}
-    for segment, _ in small:
-        known = slots[segment] = {}
-        for file, slot, length, defined in connection.execute(
-            "SELECT file, slot, length, defined FROM documents WHERE segment = ? ORDER BY slot",
-            (segment,),
-        ):
-            known[slot] = len(rows)
-            rows.append((file, len(rows), length, defined))
-    terms: dict[str, _Building] = {}
-    for segment, names in small:
-        known = slots[segment]
-        # Empty files have no term.
-        own = [(name, segment) for name in names.split("\n") if name]
-        for name, _ in own:
-            row = connection.execute(
-                "SELECT places FROM postings WHERE term = ? AND segment = ?", (name, segment)
-            ).fetchone()
-            for slot, count, defined in zip(*_decoded(segment, row[0])[1:], strict=True):
-                if slot in known:
-                    _add(terms, name, known[slot], count, defined)
-        connection.executemany("DELETE FROM postings WHERE term = ? AND segment = ?", own)
-        connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
-    if rows:
-        _write(connection, terms, rows)
-
-
-def document_rows(connection: sqlite3.Connection) -> list[DocumentRow]:
-    """The documents of all files."""
-    rows = connection.execute(
-        "SELECT path, segment, slot, length, defined FROM documents JOIN files ON id = file"
-    )
-    return [DocumentRow(*row) for row in rows]
-
-
-def read_postings(
-    connection: sqlite3.Connection, terms: Collection[str]
-) -> dict[str, list[Postings]]:
-    """The postings of each of the terms that some document has."""
-    found: dict[str, list[Postings]] = {}
-    wanted = list(terms)
-    for first in range(0, len(wanted), _AT_ONCE):
-        some = wanted[first : first + _AT_ONCE]
-        marks = ",".join("?" * len(some))
-        rows = connection.execute(
-            f"SELECT term, segment, places FROM postings WHERE term IN ({marks})", some
+    def segment(self) -> Segment:
+        """What was added."""
+        rows = [*self._used.values(), *self._defined.values()]
+        keys = chain(self._used, map(_EXACT.__add__, self._defined))
+        return Segment(
+            len(self._used),
+            _LINE + _LINE.join(keys) + _LINE,
+            array("I", accumulate(map(len, rows))),
+            array("I", chain.from_iterable(rows)),
+            *self._lengths,
         )
-        for term, segment, places in rows:
-            found.setdefault(term, []).append(_decoded(segment, places))
-    return found
 
 
-def read_vocabulary(connection: sqlite3.Connection) -> list[str]:
-    """The terms of each segment, a line each."""
-    return [terms for (terms,) in connection.execute("SELECT terms FROM segments")]
+class Spelling:
+    """Finds the keys of some terms without deriving those of all."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._keys = segment.split()
+        self._text = segment.keys.decode("utf-8", "replace").casefold().replace("_", "")
+
+    def find(self, term: str) -> list[int]:
+        """The numbers of the keys with this term, for each time that they have it."""
+        if term.startswith(EXACT):
+            exact = f"\n{term}\n".encode("utf-8", "replace")
+            return [*lines_with(self._segment.keys, exact, _LINE)]
+        found: list[int] = []
+        # A word begins with its stem, but `query` is that of `queries`.
+        for number in lines_with(self._text, term.removesuffix("y"), "\n"):
+            key = self._keys[number][number >= self._segment.words :].decode("utf-8", "replace")
+            found += [number] * terms_of(key).count(term) if len(key) > 1 else ()
+        return found
 
 
-def _decoded(segment: int, places: bytes) -> Postings:
-    count = len(places) // 4
-    slots = array("H")
-    slots.frombytes(places[: 2 * count])
-    return Postings(segment, slots, places[2 * count : 3 * count], places[3 * count :])
+class Terms(NamedTuple):
+    """The terms of a segment's keys, sorted; and the names that its files define, as written.
+
+    The numbers of a term's keys end at its number in `ends`.
+    """
+
+    terms: Sequence[str]
+    ends: array[int]
+    keys: array[int]
+
+    def find(self, term: str) -> array[int]:
+        """The numbers of the keys with this term, for each time that they have it."""
+        at = bisect_left(self.terms, term)
+        if at == len(self.terms) or self.terms[at] != term:
+            return array("I")
+        return self.keys[self.ends[at - 1] if at else 0 : self.ends[at]]
+
+
+def derived(segment: Segment) -> Terms:
+    """Derive the terms of a segment, those of each word once."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    # Nothing is kept of words for the next segment: there are too many.
+    terms_of_word = terms_of.__wrapped__
+    for number, word in enumerate(segment.split()):
+        key = word.decode("utf-8", "replace")
+        if is_name := number >= segment.words:
+            found[key].append(number)
+        for term in terms_of_word(key[is_name:]) if len(key) > 1 + is_name else ():
+            found[term].append(number)
+    order = sorted(found)
+    return Terms(
+        order,
+        array("I", accumulate(map(len, map(found.__getitem__, order)))),
+        array("I", chain.from_iterable(map(found.__getitem__, order))),
+    )
+
+
+def postings(
+    number: int, segment: Segment, terms: Terms | Spelling, wanted: str
+) -> Postings | None:
+    """The files of the segment called `number` with a term."""
+    counts: dict[int, int] = {}
+    names: dict[int, int] = {}
+    for key in terms.find(wanted):
+        sums = counts if key < segment.words else names
+        for place in segment.places_of(key):
+            slot = place >> _COUNT_BITS
+            sums[slot] = sums.get(slot, 0) + (place & _MOST_COUNT)
+    slots = sorted(counts.keys() | names.keys())
+    if not slots:
+        return None
+    return Postings(
+        number,
+        slots,
+        [counts.get(slot, 0) for slot in slots],
+        [names.get(slot, 0) for slot in slots],
+    )

@@ -1,6 +1,6 @@
 """The index as an SQLite file: the words of each file, its times when it was read, and outlines.
 
-A word is looked for in the words of every file, by its bytes: some milliseconds for thousands of
+A word is looked for in the words of each segment, by its bytes: some milliseconds for thousands of
 files. In return a file that changes costs one row, and an index half built already answers.
 """
 
@@ -9,35 +9,61 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
+from array import array
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
-from foldline.backends.index import segments
-from foldline.backends.index.words import Words, is_indexed, needle
+from foldline.backends.index.definitions import BY_WORDS
+from foldline.backends.index.segments import (
+    EXACT,
+    Building,
+    DocumentRow,
+    Segment,
+    Spelling,
+    Terms,
+    derived,
+    postings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
-    from foldline.backends.index.segments import DocumentRow, Postings
+    from foldline.backends.index.segments import Postings
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000
 _OUTLINES_AT_ONCE = 64
-_SCHEMA = f"""
+_SCHEMA = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
-    racy INTEGER NOT NULL, note TEXT NOT NULL
+    racy INTEGER NOT NULL, note TEXT NOT NULL, segment INTEGER NOT NULL, slot INTEGER NOT NULL
 );
-CREATE TABLE words (file INTEGER PRIMARY KEY, used BLOB NOT NULL, defined BLOB NOT NULL);
+CREATE INDEX slots ON files (segment, slot);
+CREATE TABLE segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, is_text INTEGER NOT NULL, words INTEGER NOT NULL,
+    keys BLOB NOT NULL, ends BLOB NOT NULL, places BLOB NOT NULL, lengths BLOB NOT NULL,
+    defined BLOB NOT NULL, sums INTEGER NOT NULL
+);
+CREATE TABLE terms (
+    segment INTEGER PRIMARY KEY, terms BLOB NOT NULL, ends BLOB NOT NULL, keys BLOB NOT NULL,
+    sums INTEGER NOT NULL
+);
 CREATE TABLE listings (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL, listing TEXT NOT NULL);
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
-{segments.SCHEMA}"""
+"""
+# For more terms, those of all words are derived, and kept.
+_FEW = 40
+# More segments with fewer files are merged.
+_MOST_SMALL = 8
+_SMALL = 400
 
 
 class KnownFile(NamedTuple):
@@ -66,6 +92,12 @@ class Store:
     def __init__(self, location: Path | None) -> None:
         self._lock = threading.RLock()
         self._outlines: dict[bytes, str] = {}
+        # Segments don't change. Their terms are derived when they are first asked for.
+        self._segments: dict[int, Segment] = {}
+        self._derived: dict[int, Terms] = {}
+        self._spelled: dict[int, Spelling] = {}
+        self._unwritten: set[int] = set()
+        self._updates = 0
         self._connection = sqlite3.connect(
             ":memory:" if location is None else location,
             check_same_thread=False,
@@ -154,30 +186,39 @@ class Store:
 
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""
-        column = "defined" if defined else "used"
-        with self._lock:
-            rows = self._connection.execute(
-                f"SELECT path FROM words JOIN files ON id = file WHERE instr({column}, ?)",
-                (needle(word),),
-            ).fetchall()
-        return [_loaded(path) for (path,) in rows]
+        with self._reading():
+            found = self._holding(f"\n{word}\n")
+            if defined:
+                # In other languages every word may be defined.
+                found = {path for path in found if language_of(path) not in BY_WORDS}
+                found |= self._holding(f"\n{EXACT}{word}\n")
+        return [*found]
+
+    def _holding(self, part: str) -> set[str]:
+        """The paths of the files with a key that holds the part."""
+        places = (
+            (number, slot)
+            for number in self._numbers()
+            for slot in self._segment(number).slots(part)
+        )
+        find = "SELECT path FROM files WHERE segment = ? AND slot = ?"
+        rows = (self._connection.execute(find, place).fetchone() for place in places)
+        return {_loaded(row[0]) for row in rows if row is not None}
 
     def defined_names(self) -> set[bytes]:
         """The names that files seem to define, as UTF-8."""
-        with self._lock:
-            rows = self._connection.execute("SELECT defined FROM words").fetchall()
-        return {name for (names,) in rows for name in names.split(b"\n") if name}
+        with self._reading():
+            slots: dict[int, set[int]] = {}
+            for number, slot in self._connection.execute("SELECT segment, slot FROM files"):
+                slots.setdefault(number, set()).add(slot)
+            return {name for number in slots for name in self._segment(number).names(slots[number])}
 
     def files_without(self, parts: Iterable[str]) -> set[str]:
         """The paths of the files with words of which none has one of the parts in it."""
-        wanted = [part.encode() for part in parts]
-        held = " AND ".join("instr(used, ?)" for _ in wanted) or "1"
-        with self._lock:
-            rows = self._connection.execute(
-                f"SELECT path FROM words JOIN files ON id = file WHERE note = '' AND NOT ({held})",
-                wanted,
-            ).fetchall()
-        return {_loaded(path) for (path,) in rows}
+        with self._reading():
+            rows = self._connection.execute("SELECT path FROM files WHERE note = ''").fetchall()
+            every = {_loaded(path) for (path,) in rows}
+            return every - every.intersection(*map(self._holding, parts))
 
     def postings(
         self, terms: Collection[str], known: object = None
@@ -186,50 +227,156 @@ class Store:
 
         All are of one moment. The documents are None where `known` is that version.
         """
-        with self._lock:
-            run = self._connection.execute
-            run("BEGIN")
-            try:
-                rows = None
-                version = self._number("PRAGMA data_version"), self._connection.total_changes
-                if version != known:
-                    rows = [
-                        row._replace(path=_loaded(row.path))
-                        for row in segments.document_rows(self._connection)
-                    ]
-                return version, rows, segments.read_postings(self._connection, terms)
-            finally:
-                run("COMMIT")
+        found: dict[str, list[Postings]] = {}
+        with self._reading():
+            rows = None
+            version = self._number("PRAGMA data_version"), self._updates
+            for number in self._numbers("NOT is_text"):
+                known_terms = self._spelling(number) if len(terms) <= _FEW else self._terms(number)
+                for term in terms:
+                    places = postings(number, self._segment(number), known_terms, term)
+                    if places is not None:
+                        found.setdefault(term, []).append(places)
+            if version != known:
+                rows = [
+                    DocumentRow(_loaded(path), number, slot, lengths[slot], defined[slot])
+                    for path, number, slot in self._connection.execute(
+                        "SELECT path, segment, slot FROM files JOIN segments "
+                        "ON segment = segments.id WHERE NOT is_text"
+                    )
+                    for *_, lengths, defined in [self._segment(number)]
+                ]
+        self._write_terms()
+        return version, rows, found
 
     def vocabulary(self) -> list[str]:
         """All terms, a line each."""
+        with self._reading():
+            return ["\n".join(self._terms(row).terms) for row in self._numbers("NOT is_text")]
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Everything is read as of one moment."""
         with self._lock:
-            return segments.read_vocabulary(self._connection)
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("COMMIT")
+
+    def _numbers(self, condition: str = "1") -> list[int]:
+        """The numbers of the segments."""
+        rows = self._connection.execute(f"SELECT id, {condition} FROM segments").fetchall()
+        for gone in self._segments.keys() - {number for number, _ in rows}:
+            del self._segments[gone]
+            self._derived.pop(gone, None)
+            self._spelled.pop(gone, None)
+        return [number for number, is_wanted in rows if is_wanted]
+
+    def _segment(self, number: int) -> Segment:
+        if number not in self._segments:
+            words, keys, *arrays = self._row(
+                "words, keys, ends, places, lengths, defined", "segments WHERE id", number
+            )
+            self._segments[number] = Segment(words, keys, *map(_array, arrays))
+        return self._segments[number]
+
+    def _terms(self, number: int) -> Terms:
+        if number not in self._derived:
+            row = self._row("terms, ends, keys", "terms WHERE segment", number)
+            if row:
+                terms = row[0].decode().split("\n")
+                self._derived[number] = Terms(terms, *map(_array, row[1:]))
+            else:
+                self._derived[number] = derived(self._segment(number))
+                self._unwritten.add(number)
+        return self._derived[number]
+
+    def _spelling(self, number: int) -> Spelling | Terms:
+        if number in self._derived:
+            return self._derived[number]
+        if number not in self._spelled:
+            self._spelled[number] = Spelling(self._segment(number))
+        return self._spelled[number]
+
+    def _row(self, columns: str, table: str, number: int) -> tuple[Any, ...]:
+        """A row; empty where there is none."""
+        *row, sums = self._connection.execute(
+            f"SELECT {columns}, sums FROM {table} = ?", (number,)
+        ).fetchone() or (0,)
+        if sums != _sums(row):
+            raise sqlite3.DatabaseError("a segment is malformed")
+        return tuple(row)
+
+    def _write_terms(self) -> None:
+        """Keep the terms that were derived, unless another process is writing."""
+        unwritten, self._unwritten = self._unwritten, set()
+        rows = [
+            (number, "\n".join(terms.terms).encode(), *terms[1:])
+            for number, terms in self._derived.items()
+            if number in unwritten
+        ]
+        if rows:
+            with self._lock, suppress(sqlite3.OperationalError), self._writing():
+                self._connection.executemany(
+                    "INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)",
+                    [(*row, _sums(row[1:])) for row in rows],
+                )
 
     def update(
-        self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
+        self,
+        gone: Iterable[str],
+        changed: Sequence[KnownFile] = (),
+        words: Segment | None = None,
+        *,
+        is_text: bool = False,
     ) -> None:  # fmt: skip
-        """Remove deleted files, and replace the words of changed ones."""
-        rows = [(_stored(path),) for path in gone]
+        """Remove deleted files, and replace changed ones, whose slots are their places."""
+        run = self._connection
         with self._lock, self._writing():
-            run = self._connection
-            segments.remove_documents(run, rows)
+            self._updates += 1
+            run.executemany("DELETE FROM files WHERE path = ?", [(_stored(path),) for path in gone])
+            if words is None:
+                return
+            segment = self._write(words, is_text=is_text)
             run.executemany(
-                "DELETE FROM words WHERE file = (SELECT id FROM files WHERE path = ?)", rows
+                "INSERT OR REPLACE INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (_stored(stamp.path), *stamp[1:5], racy, note, segment, slot)
+                    for slot, (stamp, racy, note) in enumerate(changed)
+                ),
             )
-            run.executemany("DELETE FROM files WHERE path = ?", rows)
-            documents = []
-            for (stamp, racy, note), words in changed:
-                row = run.execute(
-                    "INSERT INTO files VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7) "
-                    "ON CONFLICT (path) DO UPDATE SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, "
-                    "inode = ?5, racy = ?6, note = ?7 RETURNING id",
-                    (_stored(stamp.path), *stamp[1:5], racy, note),
-                ).fetchone()
-                run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words[:2]))
-                if is_indexed(stamp.path):
-                    documents.append((*row, words.document))
-            segments.write_documents(run, documents)
+            self._merge(is_text=is_text)
+
+    def _write(self, words: Segment, *, is_text: bool) -> int:
+        (number,) = self._connection.execute(
+            "INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (is_text, *words, _sums(words)),
+        ).fetchone()
+        return int(number)
+
+    def _merge(self, *, is_text: bool) -> None:
+        """Write small segments as one, without what is outdated."""
+        run = self._connection
+        small = run.execute(
+            "SELECT segments.id FROM segments LEFT JOIN files ON segment = segments.id "
+            "WHERE is_text = ? GROUP BY segments.id HAVING count(segment) < ?",
+            (is_text, _SMALL),
+        ).fetchall()
+        if len(small) <= _MOST_SMALL:
+            return
+        building, places = Building(), []
+        for (segment,) in small:
+            rows = run.execute(
+                "SELECT slot, id FROM files WHERE segment = ? ORDER BY slot", (segment,)
+            ).fetchall()
+            first = building.merge(self._segment(segment), [slot for slot, _ in rows])
+            places += [(slot, file) for slot, (_, file) in enumerate(rows, first)]
+        number = self._write(building.segment(), is_text=is_text)
+        for table in ("segments WHERE id", "terms WHERE segment"):
+            run.executemany(f"DELETE FROM {table} = ?", small)
+        run.executemany(f"UPDATE files SET segment = {number}, slot = ? WHERE id = ?", places)
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""
@@ -299,3 +446,18 @@ def _stored(path: str) -> str | bytes:
 def _loaded(path: str | bytes) -> str:
     """The path that `_stored` made this of."""
     return path if isinstance(path, str) else path.decode("utf-8", "surrogatepass")
+
+
+def _array(data: bytes) -> array[int]:
+    found = array("I")
+    found.frombytes(data)
+    return found
+
+
+def _sums(row: Iterable[object]) -> int:
+    """A checksum of the arrays and texts of a row."""
+    found = 0
+    for part in row:
+        if not isinstance(part, int):
+            found = crc32(part, found)  # type: ignore[arg-type]  # Bytes or an array.
+    return found

@@ -34,11 +34,17 @@ def terms_of(word: str) -> tuple[str, ...]:
         return ()
     if not word.isascii():
         return (word.replace("_", "").casefold(),)
-    parts = _PARTS.findall(word)[:_MOST_PARTS]
+    parts = _PARTS.findall(word)
     whole = word.replace("_", "").lower()
     if len(parts) < 2:
         return (stem(whole),) if whole and not whole.isdigit() else ()
-    return (stem(whole), *(stem(part.lower()) for part in parts if len(part) > 1))
+    return (stem(whole), *[_stem_of(part) for part in parts[:_MOST_PARTS] if len(part) > 1])
+
+
+@lru_cache(maxsize=1 << 15)
+def _stem_of(part: str) -> str:
+    # Of a vocabulary's parts most are in several words.
+    return stem(part.lower())
 
 
 def stem(word: str) -> str:

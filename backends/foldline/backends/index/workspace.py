@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import sqlite3
 import threading
 import time
 from concurrent.futures import Future
+from heapq import nlargest
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
+from foldline.backends.index.definitions import may_define
 from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import corpus_of, with_buffers
+from foldline.backends.index.segments import Building
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, is_text, words_of
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from foldline.backends.files.listing import FileStamp, Listing
@@ -32,13 +37,25 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 logger = logging.getLogger(__name__)
-DEFAULT_PATIENCE = 10.0
+DEFAULT_PATIENCE = 0.8
+# A question about words reads what isn't indexed yet; that takes little longer than to wait.
+_WORDS_PATIENCE = 0.15
+# When an answer is due that reads such files, from the question and from the first of them.
+_DUE_SECONDS = 1.0
+_LEAST_SECONDS = 0.3
+# The words of texts wait for a question that needs them, or for quiet.
+_QUIET_SECONDS = 1.0
+_CODE, _ALL = "code", "all"
+# Files that an answer ranks without an index, and the terms of the question that they are found by.
+_MOST_SCANNED = 100
+_MOST_NEEDLES = 12
 _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
 # The beginning of the notes of files that aren't code.
 _TEXT = "text "
-# Files whose words are written at once: other threads and processes see them from then on.
-_BATCH = 500
+# Files whose words are written at once: other threads and processes see them from then on. With
+# fewer, a question looks into more segments; with more, they take more memory.
+_BATCH = 4_000
 # How long `close` waits for a build to notice.
 _CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
@@ -94,13 +111,22 @@ class WorkspaceIndex:
         self._listing: Listing | None = None
         self._kept: Listing | None = None
         self._corpus: tuple[object, Corpus] = (None, corpus_of(()))
-        self._as_of = -1.0
+        # The times as of which code, and everything, is in the index.
+        self._as_of = {_CODE: -1.0, _ALL: -1.0}
         self._version = -1
         self._progress = (0, 0)
+        self._code = 0
         self._thread: threading.Thread | None = None
-        self._built: Future[None] | None = None
+        self._built: dict[str, Future[None]] = {}
         self._closed = False
         self._cancel = threading.Event()
+        # Set when a question waits for more than the words of texts; when one waits for these; and
+        # unless one reads files itself.
+        self._hurry = threading.Event()
+        self._wanted = threading.Event()
+        self._free = threading.Event()
+        self._free.set()
+        self._reading = threading.Lock()
         self._failure: Exception | None = None
         self.trouble = ""
 
@@ -108,15 +134,18 @@ class WorkspaceIndex:
         """Bring the index up to date in the background; `progress` replaces our own."""
         since = time.monotonic() if since is None else since
         with self._state:
-            if self._built is not None and not self._built.done():
+            if self._built and not self._built[_CODE].done():
                 return
+            self._hurry.set()
+            self._wanted.set()
             self._cancel.clear()
             self._closed = False
             self._failure = None
             self._progress = (0, 0)
-            self._built = Future()
-            # No single waiter may cancel it.
-            self._built.set_running_or_notify_cancel()
+            self._built = {_CODE: Future(), _ALL: Future()}
+            for built in self._built.values():
+                # No single waiter may cancel it.
+                built.set_running_or_notify_cancel()
             self._thread = threading.Thread(
                 target=self._run,
                 args=(self._built, progress or self._report, since),
@@ -128,12 +157,13 @@ class WorkspaceIndex:
     def cancel(self) -> None:
         """Stop building; what was read so far stays in the index."""
         self._cancel.set()
+        self._wanted.set()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Return whether the build in the background ended before the timeout."""
-        built = self._built
-        if built is None:
+        if not self._built:
             return True
+        built = self._built[_ALL]
         with contextlib.suppress(TimeoutError):
             built.result(timeout)
         return built.done()
@@ -168,18 +198,22 @@ class WorkspaceIndex:
         Raises:
             CancelledError: when `cancel` was called meanwhile.
         """
-        since = time.monotonic() if since is None else since
+        self._bring_up(progress, time.monotonic() if since is None else since)
+
+    def _bring_up(
+        self, progress: Progress | None, since: float, has_code: Callable[[], None] | None = None
+    ) -> None:
         with self._lock:
+            self._hurry.clear()
             for _ in range(_ATTEMPTS):
                 store = self._opened()
                 try:
-                    self._refresh(store, progress, since)
+                    self._refresh(store, progress, since, has_code)
                     break
                 except sqlite3.Error as error:
                     self._give_up_file(store, error)
             else:
-                self._refresh(self._opened(), progress, since)
-            self._as_of = since
+                self._refresh(self._opened(), progress, since, has_code)
 
     @waits
     async def files_with(self, word: str, *, since: float | None = None) -> Candidates:
@@ -189,9 +223,7 @@ class WorkspaceIndex:
         While the index is being built, waits as long as its patience and then answers from what is
         there, saying so.
         """
-        coverage = await self._current(since)
-        paths = filter(is_indexed, self._lookup(lambda store: store.files_with(word)))
-        unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
+        paths, unread, coverage = await self._holding(word, is_indexed, _TOO_LARGE, since)
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
@@ -203,16 +235,60 @@ class WorkspaceIndex:
 
         The notes are the paths of those that are too large to tell.
         """
-        coverage = await self._current(since)
-        paths = {*self._lookup(lambda store: store.files_with(word)), *self._files.overlay_paths()}
-        unread = self._lookup(lambda store: store.noted(_TEXT + _TOO_LARGE))
-        return Candidates(tuple(sorted(filter(is_text, paths))), coverage, tuple(unread))
+        found, unread, coverage = await self._holding(word, is_text, _TEXT + _TOO_LARGE, since)
+        paths = {*found, *filter(is_text, self._files.overlay_paths())}
+        return Candidates(tuple(sorted(paths)), coverage, tuple(unread))
+
+    async def _holding(
+        self, word: str, is_kind: Callable[[str], bool], note: str, since: float | None
+    ) -> tuple[set[str], list[str], str]:
+        """The files of a kind that hold the word, those that are too large to tell; coverage."""
+        since = time.monotonic() if since is None else since
+        layer = _CODE if is_kind is is_indexed else _ALL
+        coverage = await self._current(since, layer, _WORDS_PATIENCE)
+        paths = {*filter(is_kind, self._lookup(lambda store: store.files_with(word)))}
+        large = {*self._lookup(lambda store: store.noted(note))}
+        if coverage != COMPLETE and self._complete(paths, large, word, is_kind, since):
+            coverage = COMPLETE
+        return paths, sorted(large), coverage
+
+    def _complete(
+        self,
+        paths: set[str],
+        large: set[str],
+        word: str,
+        is_kind: Callable[[str], bool],
+        since: float,
+        *,
+        defined: bool = False,
+    ) -> bool:
+        """Put right by reading what the index doesn't know yet; False if that takes too long."""
+        if (unread := self._unread(is_kind, since)) is None:
+            return False
+        paths.difference_update(stamp.path for stamp in unread)
+        exact, done = word.encode("utf-8", "replace"), 0
+        whole = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(exact))
+        for path, data in self._read_now(unread, since):
+            done += 1
+            if data is None:
+                large.add(path)
+            elif exact not in data or not whole.search(data):
+                continue
+            elif not defined or may_define(path, data, exact):
+                paths.add(path)
+        return done == len(unread)
 
     def last_defining(self, word: str) -> list[str]:
-        """The files that seemed to define `word` when last indexed: a hint that takes no look."""
-        if not self.recall():
-            return []
-        return self._lookup(lambda store: store.files_with(word, defined=True))
+        """The files that seemed to define `word` when last indexed: a hint that takes no look.
+
+        While the index is being built, what it lacks is read.
+        """
+        found: set[str] = set()
+        if self.recall():
+            found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
+        if self._built and not self._built[_CODE].done():
+            self._complete(found, set(), word, is_indexed, time.monotonic(), defined=True)
+        return [*found]
 
     def last_defined(self) -> Iterator[str]:
         """The names that seemed to be defined when last indexed, without a look at the files."""
@@ -227,7 +303,9 @@ class WorkspaceIndex:
 
         None of them where the index was never built: to search all files takes less.
         """
-        if not parts or not self.recall() or await self._current(since) != COMPLETE:
+        if not parts or not self.recall():
+            return set()
+        if await self._current(since, _ALL, _WORDS_PATIENCE) != COMPLETE:
             return set()
         return self._lookup(lambda store: store.files_without(parts)) - {*self._overlays()}
 
@@ -247,13 +325,19 @@ class WorkspaceIndex:
 
     @waits
     async def look_up(
-        self, terms: Collection[str], *, since: float | None = None
+        self,
+        terms: Collection[str],
+        *,
+        words: Mapping[str, float] = MappingProxyType({}),
+        since: float | None = None,
     ) -> tuple[Corpus, dict[str, list[Postings]], str]:
         """The files with their lengths, the postings of `terms`, and how complete both are.
 
-        Of open buffers, it is their text that counts.
+        Of open buffers, it is their text that counts. Of files that aren't indexed yet, those count
+        that have the rarest of the question's `words`, which are in lower case and have weights.
         """
-        coverage = await self._current(since)
+        since = time.monotonic() if since is None else since
+        coverage = await self._current(since, _CODE, self._patience)
         with self._state:
             version, corpus = self._corpus
         version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
@@ -261,10 +345,66 @@ class WorkspaceIndex:
             corpus = corpus_of(rows)
             with self._state:
                 self._corpus = version, corpus
-        overlays = {path: self._files.load(path).parse_data for path in self._overlays()}
-        if overlays:
-            corpus, postings = with_buffers(corpus, postings, terms, overlays)
+        texts: dict[str, bytes] = {}
+        if coverage != COMPLETE and (unread := self._unread(is_indexed, since)) is not None:
+            texts = self._likely(unread, words, since)
+            coverage = COMPLETE if len(texts) == len(unread) else coverage
+        texts |= {path: self._files.load(path).parse_data for path in self._overlays()}
+        if texts:
+            corpus, postings = with_buffers(corpus, postings, terms, texts)
         return corpus, {term: some for term, some in postings.items() if corpus.has(some)}, coverage
+
+    def _likely(
+        self, unread: list[FileStamp], words: Mapping[str, float], since: float
+    ) -> dict[str, bytes]:
+        """The texts of these files, of many those with the rarest words, as far as time allows."""
+        # Long words are rare.
+        weights = {word: weight * len(word) for word, weight in words.items()}
+        rarest = sorted(weights, key=weights.__getitem__, reverse=True)[:_MOST_NEEDLES]
+        # Paths with a word come first: the time may be too short for all.
+        unread.sort(key=lambda stamp: not any(word in stamp.path.lower() for word in rarest))
+        found: list[tuple[float, str, bytes]] = []
+        for path, data in self._read_now(unread, since):
+            text = (data or b"").lower()
+            weight = sum(weights[word] for word in rarest if word.encode() in text)
+            if weight or len(unread) <= _MOST_SCANNED:
+                found.append((weight, path, data or b""))
+            if len(found) > 2 * _MOST_SCANNED:
+                found = nlargest(_MOST_SCANNED, found)
+        return {path: data for _, path, data in nlargest(_MOST_SCANNED, found)}
+
+    def _unread(self, is_kind: Callable[[str], bool], since: float) -> list[FileStamp] | None:
+        """The files of a kind that aren't in the index as they are; None if that takes too long."""
+        listing = self._files.versions.known(since)
+        if listing is None:
+            return None
+        changed = self._lookup(lambda store: _compared(store, listing)[1])
+        return [stamp for stamp in changed if is_kind(stamp.path)]
+
+    def _read_now(
+        self, stamps: Iterable[FileStamp], since: float
+    ) -> Iterator[tuple[str, bytes | None]]:
+        """The texts of these files, None for large ones, until the answer is due.
+
+        The index isn't built meanwhile: the answer comes first.
+        """
+        with self._reading:
+            end = max(since + _DUE_SECONDS, time.monotonic() + _LEAST_SECONDS)
+            self._free.clear()
+            try:
+                for stamp in stamps:
+                    if time.monotonic() > end:
+                        return
+                    data: bytes | None = b""
+                    try:
+                        data = self._data(stamp)
+                    except FileTooLargeError:
+                        data = None
+                    except PathError:
+                        pass  # Gone, or no text.
+                    yield stamp.path, data
+            finally:
+                self._free.set()
 
     def vocabulary(self) -> list[str]:
         """All terms, in some texts with a line for each."""
@@ -294,9 +434,15 @@ class WorkspaceIndex:
 
     # Building
 
-    def _run(self, built: Future[None], progress: Progress | None, since: float) -> None:
+    def _run(
+        self, built: Mapping[str, Future[None]], progress: Progress | None, since: float
+    ) -> None:
+        def has_code() -> None:
+            if not built[_CODE].done():
+                built[_CODE].set_result(None)
+
         try:
-            self.refresh(progress, since=since)
+            self._bring_up(progress, since, has_code)
         except Exception as error:
             if not isinstance(error, CancelledError):
                 logger.exception("the index could not be brought up to date")
@@ -304,12 +450,20 @@ class WorkspaceIndex:
         finally:
             if self._closed:
                 self._close_store()
-            built.set_result(None)
+            for future in built.values():
+                if not future.done():
+                    future.set_result(None)
             done, total = self._progress
             if progress is not None and done < total:
                 progress(total, total)
 
-    def _refresh(self, store: Store, progress: Progress | None, since: float) -> None:
+    def _refresh(
+        self,
+        store: Store,
+        progress: Progress | None,
+        since: float,
+        has_code: Callable[[], None] | None,
+    ) -> None:
         versions = self._files.versions
         version = store.version()
         if self._listing is None or version != self._version:
@@ -317,51 +471,69 @@ class WorkspaceIndex:
             self._recall_from(store)
         listing = versions.listing(since, self._check_cancelled)
         if listing is self._listing:
+            self._as_of = dict.fromkeys(self._as_of, since)
             return
-        wanted = {
-            stamp.path: stamp
-            for stamp in listing.files()
-            if is_indexed(stamp.path) or is_text(stamp.path)
-        }
-        all_known = {file.stamp.path: file for file in store.files()}
-        gone = [path for path in all_known if path not in wanted]
-        changed = [
-            stamp
-            for path, stamp in wanted.items()
-            if (known := all_known.get(path)) is None
-            or known.racy
-            or known.stamp != stamp
-            # A version without this language wrote it.
-            or known.note.startswith(_TEXT) != is_text(path)
-        ]
+        gone, changed = _compared(store, listing)
         if gone:
-            store.update(gone, ())
-        is_racy = self._read_all(store, changed, progress)
+            store.update(gone)
+        code = [stamp for stamp in changed if not is_text(stamp.path)]
+        texts = [stamp for stamp in changed if is_text(stamp.path)]
+        self._progress, self._code = (0, len(changed)), len(code)
+        is_racy = self._read_all(store, code, progress)
         looked_at = versions.looked_at(listing)
-        if looked_at and (self._kept is None or listing.differs(self._kept, _MOST_STALE)):
-            store.keep_listing(listing, looked_at)
+        is_kept = self._kept is not None and not listing.differs(self._kept, _MOST_STALE)
+        if looked_at and not is_kept:
             self._kept = listing
+        self._as_of[_CODE] = since
+        if has_code is not None:
+            self._wanted.clear()
+            has_code()
+        # Answers don't wait for it.
+        if looked_at and not is_kept:
+            store.keep_listing(listing, looked_at)
+        if texts:
+            if has_code is not None:
+                self._wanted.wait(_QUIET_SECONDS)
+            is_racy = self._read_all(store, texts, progress, are_texts=True) or is_racy
+            if self._hurry.is_set():
+                return
+        self._as_of[_ALL] = since
         # What was read so soon after a change is read again.
         self._listing = None if is_racy else listing
 
-    def _read_all(self, store: Store, stamps: list[FileStamp], progress: Progress | None) -> bool:
-        """Return whether some file changed so lately that its times may not show a change."""
+    def _read_all(
+        self,
+        store: Store,
+        stamps: list[FileStamp],
+        progress: Progress | None,
+        *,
+        are_texts: bool = False,
+    ) -> bool:
+        """Return whether some file changed so lately that its times may not show a change.
+
+        The words of texts make way for what is asked for.
+        """
         racy = False
-        batch: list[tuple[KnownFile, Words]] = []
-        for done, stamp in enumerate(stamps, 1):
-            if self._cancel.is_set():
-                store.update((), batch)
-                raise CancelledError
-            batch.append(self._read(stamp))
-            racy = racy or batch[-1][0].racy
-            self._progress = (done, len(stamps))
-            if len(batch) == _BATCH:
-                store.update((), batch)
-                batch.clear()
-            if progress is not None:
-                progress(done, len(stamps))
-        if batch:
-            store.update((), batch)
+        done, total = self._progress
+        while stamps and not (are_texts and self._hurry.is_set()):
+            batch: list[KnownFile] = []
+            building = Building()
+            for stamp in stamps[:_BATCH]:
+                self._free.wait()
+                if self._cancel.is_set() or (are_texts and self._hurry.is_set()):
+                    break
+                file, words = self._read(stamp)
+                batch.append(file)
+                building.add(words)
+                racy = racy or file.racy
+                done += 1
+                self._progress = (done, total)
+                if progress is not None:
+                    progress(done, total)
+            if batch:
+                store.update((), batch, building.segment(), is_text=are_texts)
+            self._check_cancelled()
+            stamps = stamps[_BATCH:]
         return racy
 
     def _check_cancelled(self) -> None:
@@ -372,46 +544,55 @@ class WorkspaceIndex:
         racy = is_racy(stamp.changed_at, time.time_ns())
         kind = _TEXT if is_text(stamp.path) else ""
         try:
-            if kind and stamp.size > TEXT_BYTES:
-                raise FileTooLargeError(stamp.path, stamp.size, TEXT_BYTES)
-            words = words_of(stamp.path, self._files.load_from_disk(stamp.path).data)
+            words = words_of(stamp.path, self._data(stamp))
         except FileTooLargeError:
             return KnownFile(stamp, racy, kind + _TOO_LARGE), NOTHING
         except PathError as error:
             return KnownFile(stamp, racy, kind + error.reason), NOTHING
         return KnownFile(stamp, racy, kind), words
 
+    def _data(self, stamp: FileStamp) -> bytes:
+        if stamp.size > TEXT_BYTES and is_text(stamp.path):
+            raise FileTooLargeError(stamp.path, stamp.size, TEXT_BYTES)
+        return self._files.load_from_disk(stamp.path).data
+
     # Answering
 
-    async def _current(self, since: float | None = None) -> str:
-        """Bring the index up to date as far as patience goes, and say how far that is."""
+    async def _current(self, since: float | None, layer: str, patience: float | None) -> str:
+        """Bring a layer up to date as far as patience goes, and say how far that is."""
         since = time.monotonic() if since is None else since
         # The build in progress may have begun before `since`: then build again.
         for _ in range(_ATTEMPTS):
-            if self._as_of >= since:
+            if self._as_of[layer] >= since:
                 return COMPLETE
             self.start(since=since)
-            if not await self._is_built(since):
-                done, total = self._progress
-                return f"partial: indexing ({done:,} of {total:,} files)"
-            if self._failure is not None:
+            if layer == _ALL:
+                self._wanted.set()
+            if not await self._is_built(layer, since, patience) or self._failure is not None:
                 break
         if isinstance(self._failure, CancelledError):
             done, total = self._progress
             return f"partial: indexing was cancelled ({done:,} of {total:,} files)"
         if self._failure is not None:
             raise self._failure
-        return COMPLETE
+        if self._as_of[layer] >= since:
+            return COMPLETE
+        done, total = self._progress
+        return f"partial: indexing ({done:,} of {total:,} files)"
 
-    async def _is_built(self, since: float) -> bool:
-        """Return whether the index was built in time; the wait counts from the question."""
-        left = self._patience
-        if left is not None:
-            left -= time.monotonic() - since
-        if self._built is not None:
+    async def _is_built(self, layer: str, since: float, patience: float | None) -> bool:
+        """Return whether a layer was built in time; the wait counts from the question."""
+        built = self._built[layer]
+        left = None
+        if self._patience is not None and patience is not None:
+            left = min(self._patience, patience) - (time.monotonic() - since)
+        with contextlib.suppress(TimeoutError):
+            await result_of(built, left)
+        # To wait for the rest takes less time than to read it.
+        if left is not None and layer == _CODE and 2 * self._progress[0] > self._code > 0:
             with contextlib.suppress(TimeoutError):
-                await result_of(self._built, left)
-        return self._built is None or self._built.done()
+                await result_of(built, self._patience)
+        return built.done()
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
         store = self._opened()
@@ -465,13 +646,33 @@ class WorkspaceIndex:
             self._store = None
             self._corpus = None, corpus_of(())
             self._listing = self._kept = None
-            self._as_of = -1.0
+            self._as_of = dict.fromkeys(self._as_of, -1.0)
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)
                 _remove(self._location or index_location(self._files.root))
             else:
                 self.trouble = f"the index is held in memory: {error}"
+
+
+def _compared(store: Store, listing: Listing) -> tuple[list[str], list[FileStamp]]:
+    """The paths that the index has and the listing lacks, and the files that it has to read."""
+    wanted = {
+        stamp.path: stamp
+        for stamp in listing.files()
+        if is_indexed(stamp.path) or is_text(stamp.path)
+    }
+    known = {file.stamp.path: file for file in store.files()}
+    changed = [
+        stamp
+        for path, stamp in wanted.items()
+        if (file := known.get(path)) is None
+        or file.racy
+        or file.stamp != stamp
+        # A version without this language wrote it.
+        or file.note.startswith(_TEXT) != is_text(path)
+    ]
+    return [path for path in known if path not in wanted], changed
 
 
 def _remove(location: Path) -> None:

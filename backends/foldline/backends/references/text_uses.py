@@ -13,7 +13,7 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.words import is_text
-from foldline.backends.models import TextUses
+from foldline.backends.models import COMPLETE, TextUses
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ async def with_text(
     within = Scope(files, found.scope)
     paths: Iterable[str]
     large: Iterable[str] = ()
+    coverage = COMPLETE
     if index is None:
         paths = (stamp.path for stamp in within.walk() if is_text(stamp.path))
     else:
-        paths, _, large = await coroutine_of(index.texts_with)(words[-1], since=since)
+        paths, coverage, large = await coroutine_of(index.texts_with)(words[-1], since=since)
     word = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % words[-1].encode())
     text: list[TextUses] = []
     kinds: Counter[str] = Counter()
@@ -82,6 +83,8 @@ async def with_text(
     if unread:
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
         reason = f"{reason}; {missing}" if reason else missing
+    if coverage != COMPLETE:
+        reason = "; ".join(filter(None, (reason, f"text: {coverage}")))
     return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason)
 
 

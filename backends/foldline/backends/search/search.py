@@ -181,10 +181,14 @@ async def rank_files(
             return (*live.look_up(terms), COMPLETE)
     else:
         vocabulary = index.vocabulary
+        written = {
+            question.words.get(term, term).lower(): weight
+            for term, weight in question.terms.items()
+        }
         indexed = coroutine_of(index.look_up)
 
         async def look_up(terms: Collection[str]) -> _Found:
-            return await indexed(terms, since=since)
+            return await indexed(terms, words=written, since=since)
 
     corpus, postings, known = await look_up(wanted_terms(question))
     unknown: dict[str, Sequence[str]] = {}

@@ -1,0 +1,212 @@
+"""What the first answer in a fresh checkout takes: every round begins with an empty cache.
+
+    uv run python -m tests.benchmarks.bench_cold [--rounds N] [--json]
+
+Django's sdist and Home Assistant's wheel are downloaded once. The rows take turns, so that all meet
+the same load; `rg --files | rg` is the anchor, `ctags -R` and the full-text index of SQLite (FTS5,
+the words of code files, one question by BM25) do what an index does. *Processor* is that of the
+whole process with its children. Anchors that aren't installed are left out.
+
+*While building* asks as many reports as there are of one release, each with an empty index that
+answers at once, so that all that the answer has is what it reads itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.backends.corpora import django, home_assistant
+from tests.benchmarks.bench_localise import FIRST, place_of, releases
+from tests.benchmarks.bench_start import PROGRAMS
+from tests.benchmarks.measurement import Measurement, as_json
+
+from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROUNDS = 5
+ANCHOR = "rg --files | rg"
+SQLITE = """
+import re, sqlite3, sys
+from pathlib import Path
+folder, *question = sys.argv[1:]
+index = sqlite3.connect(":memory:")
+index.execute("CREATE VIRTUAL TABLE files USING fts5(path UNINDEXED, text, tokenize=porter)")
+texts = ((str(path), path.read_text("utf-8", "replace")) for path in Path(folder).rglob("*.py"))
+index.executemany("INSERT INTO files VALUES (?, ?)", texts)
+wanted = " OR ".join(question)
+order = "SELECT path FROM files WHERE files MATCH ? ORDER BY bm25(files) LIMIT 5"
+print(index.execute(order, (wanted,)).fetchall())
+"""
+COMPLETE = """
+import sys
+from foldline.backends import SmartFileAccess
+access = SmartFileAccess.for_workspace(sys.argv[1], patience=None)
+assert access.search_files(sys.argv[2], budget=2000).coverage == "complete"
+access.close()
+"""
+
+
+@dataclass
+class Row:
+    """A program, run in a folder; its goals are seconds of wall clock and of processor time."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path
+    wall_goal: float | None = None
+    processor_goal: float | None = None
+    wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    partial: int = 0
+
+    def turn(self) -> None:
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {**os.environ, "FOLDLINE_CACHE_DIR": cache}
+            before, began = _children_seconds(), time.perf_counter()
+            done = subprocess.run(
+                self.command, cwd=self.folder, env=environment, capture_output=True, check=True
+            )
+            self.wall.append(1e3 * (time.perf_counter() - began))
+            self.processor.append(1e3 * (_children_seconds() - before))
+            self.partial += b"partial: indexing" in done.stdout
+
+
+def rows() -> Iterator[Row]:
+    """Everything that is installed."""
+    corpora = (
+        ("Django", django(), "how are migrations ordered", "HttpResponse", (1.0, 1.6, 0.8)),
+        ("Home Assistant", home_assistant(), "coordinator update failed retry", "Entity", ()),
+    )
+    for name, folder, question, symbol, goals in corpora:
+        search_wall, search_processor, refs = goals or (1.0, None, None)
+        one = question.split()[2]
+        yield from (
+            row
+            for row in (
+                Row(
+                    f"{name}: first search",
+                    [_found("foldline"), "search", question],
+                    folder,
+                    search_wall,
+                    search_processor,
+                ),
+                Row(
+                    f"{name}: first search, complete",
+                    [sys.executable, "-c", COMPLETE, str(folder), question],
+                    folder,
+                    None if goals else 3.0,
+                ),
+                Row(
+                    f"{name}: first refs --seconds 0",
+                    [_found("foldline"), "refs", "--seconds", "0", symbol],
+                    folder,
+                    refs,
+                ),
+                Row(
+                    f"{name}: {ANCHOR}",
+                    [
+                        "sh",
+                        "-c",
+                        f"{_found('rg')} --files | {_found('rg')} {one}; {_found('rg')} {one}",
+                    ],
+                    folder,
+                ),
+                Row(f"{name}: ctags -R", [_found("ctags"), "-R", "-f", os.devnull, "."], folder),
+                Row(
+                    f"{name}: BM25 of SQLite",
+                    [sys.executable, "-c", SQLITE, str(folder), *question.split()],
+                    folder,
+                ),
+            )
+            if row.command[0]
+        )
+
+
+def recall_while_building() -> tuple[int, dict[int, float]]:
+    """How many reports were asked about, and how often the gold file is in the first ones."""
+    places: list[float] = []
+    for folder, tasks in releases(sdists=False, limit=None):
+        for task in tasks:
+            files = LocalFileBackend(folder)
+            index = WorkspaceIndex(files, Path(os.devnull) / "none", patience=0)
+            with closing(SmartFileAccess(files, index=index)) as access:
+                found = access.search_files(task.issue)
+            places.append(place_of(task.files, (hit.path for hit in found)))
+    count = Counter(first for first in FIRST for place in places if place <= first)
+    return len(places), {first: 100 * count[first] / len(places) for first in FIRST}
+
+
+def measurements(found: Sequence[Row]) -> list[Measurement]:
+    """Wall clock and processor time of each row, beside the anchor in its folder."""
+    anchors = {row.folder: row for row in found if row.name.endswith(ANCHOR)}
+    result = []
+    for row in found:
+        anchor = anchors.get(row.folder)
+        for kind, goal in (("wall", row.wall_goal), ("processor", row.processor_goal)):
+            result.append(
+                Measurement(
+                    work=f"{row.name}, {kind}"
+                    + f" ({row.partial} of {len(row.wall)} partial)" * bool(row.partial),
+                    values=tuple(getattr(row, kind)),
+                    goal=None if goal is None else 1e3 * goal,
+                    statistic="median",
+                    anchor=ANCHOR if anchor else "",
+                    anchor_values=tuple(getattr(anchor, kind)) if anchor else (),
+                )
+            )
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--recall", action="store_true", help="of answers while building")
+    parser.add_argument("--json", action="store_true", help="measurements for the page")
+    options = parser.parse_args()
+    if options.recall:
+        count, recall = recall_while_building()
+        shares = "/".join(f"{share:.1f}" for share in recall.values())
+        print(f"while building: {count} reports, {shares} % in the first 1/5/10/20")
+        return
+    found = list(rows())
+    for _ in range(options.rounds):
+        for row in found:
+            row.turn()
+    if options.json:
+        print(as_json(measurements(found)))
+        return
+    for one in measurements(found):
+        ratio = ""
+        if one.anchor_values:
+            ratio = f"{one.median / statistics.median(one.anchor_values):6.1f} of {one.anchor}"
+        print(f"{one.work:70} {one.minimum:7.0f} {one.median:7.0f} ms {ratio}  load {one.load}")
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _found(program: str) -> str:
+    return shutil.which(program, path=PROGRAMS) or ""
+
+
+if __name__ == "__main__":
+    main()
