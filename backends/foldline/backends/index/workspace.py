@@ -86,6 +86,8 @@ class WorkspaceIndex:
     is never answered stale; open buffers are always candidates. Where the index file cannot be
     used, the same index is held in memory, and `trouble` says why.
 
+    Code is read before texts, and an answer that the index isn't ready for reads what it needs.
+
     `patience` is how many seconds an answer waits for the building; None waits for its end.
     `progress` gets the files done and in all, file by file, in the thread that builds; when it
     ends, however it does, both are the same.
@@ -136,8 +138,9 @@ class WorkspaceIndex:
         with self._state:
             if self._built and not self._built[_CODE].done():
                 return
-            self._hurry.set()
-            self._wanted.set()
+            if self._built and not self._built[_ALL].done():
+                self._hurry.set()
+                self._wanted.set()
             self._cancel.clear()
             self._closed = False
             self._failure = None
@@ -220,8 +223,8 @@ class WorkspaceIndex:
         """The files that hold `word`, open buffers included.
 
         As of now, or of `since` or later, where the question was asked at that `time.monotonic`.
-        While the index is being built, waits as long as its patience and then answers from what is
-        there, saying so.
+        What the index lacks while it's being built is read; if that takes too long, the coverage
+        says so.
         """
         paths, unread, coverage = await self._holding(word, is_indexed, _TOO_LARGE, since)
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
@@ -486,7 +489,6 @@ class WorkspaceIndex:
             self._kept = listing
         self._as_of[_CODE] = since
         if has_code is not None:
-            self._wanted.clear()
             has_code()
         # Answers don't wait for it.
         if looked_at and not is_kept:
@@ -495,6 +497,7 @@ class WorkspaceIndex:
             if has_code is not None:
                 self._wanted.wait(_QUIET_SECONDS)
             is_racy = self._read_all(store, texts, progress, are_texts=True) or is_racy
+            self._wanted.clear()
             if self._hurry.is_set():
                 return
         self._as_of[_ALL] = since
