@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SIZE_LIMIT = SOURCE_BYTES
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_STREAM_STEP = 1 << 20
 _MOST_WALKED = 20_000
 
 

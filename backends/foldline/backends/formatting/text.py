@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     )
 
 _LONGEST_CONTEXT = 160
-_MOST_QUERY = 80
 _FOLDER = "bold blue"
 # The words before a name that say its kind.
 _KEYWORD = re.compile(

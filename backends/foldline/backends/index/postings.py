@@ -53,7 +53,6 @@ def corpus_of(rows: Iterable[DocumentRow]) -> Corpus:
     sizes, defined = array("l"), array("l")
     segments: dict[int, array[int]] = {}
     for number, (path, segment, slot, length, names) in enumerate(rows):
-        assert isinstance(path, str)
         paths.append(path)
         sizes.append(length)
         defined.append(names)

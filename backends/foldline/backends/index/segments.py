@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeAlias
 
 from foldline.backends.index.terms import terms_of
 
@@ -30,14 +30,8 @@ _COUNT_BITS = 8
 _MOST_COUNT = (1 << _COUNT_BITS) - 1
 
 
-class DocumentRow(NamedTuple):
-    """A file's document: its place in the postings, its length in words, and its names' number."""
-
-    path: str
-    segment: int
-    slot: int
-    length: int
-    defined: int
+# A path, its segment and slot, how many words the file has, and how many names it defines.
+DocumentRow: TypeAlias = tuple[str, int, int, int, int]
 
 
 class Postings(NamedTuple):

@@ -20,7 +20,6 @@ from foldline.backends.index.definitions import BY_WORDS
 from foldline.backends.index.segments import (
     EXACT,
     Building,
-    DocumentRow,
     Segment,
     Spelling,
     Terms,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
-    from foldline.backends.index.segments import Postings
+    from foldline.backends.index.segments import DocumentRow, Postings
 
 SCHEMA_VERSION = 5
 _APPLICATION_ID = 0x666F6C64
@@ -173,11 +172,6 @@ class Store:
                 (looked_at, encode_listing(listing)),
             )
 
-    def is_racy(self) -> bool:
-        """Return whether some file was read so soon after a change that it must be read again."""
-        with self._lock:
-            return self._number("SELECT EXISTS (SELECT 1 FROM files WHERE racy)") == 1
-
     def noted(self, note: str) -> list[str]:
         """The paths of the files with this note."""
         with self._lock:
@@ -239,7 +233,7 @@ class Store:
                         found.setdefault(term, []).append(places)
             if version != known:
                 rows = [
-                    DocumentRow(_loaded(path), number, slot, lengths[slot], defined[slot])
+                    (_loaded(path), number, slot, lengths[slot], defined[slot])
                     for path, number, slot in self._connection.execute(
                         "SELECT path, segment, slot FROM files JOIN segments "
                         "ON segment = segments.id WHERE NOT is_text"
