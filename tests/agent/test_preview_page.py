@@ -81,7 +81,9 @@ def test_all_of_it_ends_with_its_input() -> None:
     with serving() as (process, started):
         _, errors = process.communicate(timeout=SECONDS)
         assert process.returncode == 0
-        assert errors == "foldline preview: open this address in a browser; Ctrl-C ends it\n"
+        running, told = errors.splitlines()
+        assert running == "foldline preview: running reviewer_prompt.py…"
+        assert told == "foldline preview: open this address in a browser; Ctrl-C ends it"
         assert_gone(started)
 
 

@@ -202,8 +202,8 @@ def of_inlays(editor: EditorFixture) -> str:
     found = editor.ask(inlay_hint, types.InlayHintParams, range=everywhere(editor))
     text = editor.written.fixture
     lines: dict[int, str] = {}
-    for item in sorted(found or [], key=lambda hint: -editor.written.offset(hint.position)):
-        at = editor.written.offset(item.position)
+    placed = [(editor.written.offset(hint.position), hint) for hint in reversed(found or [])]
+    for at, item in sorted(placed, key=lambda hint: -hint[0]):
         start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         line = lines.get(start, text[start:end])
         lines[start] = f"{line[: at - start]}«{item.label}»{line[at - start :]}"

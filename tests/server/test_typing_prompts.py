@@ -160,7 +160,7 @@ async def test_symbols_lenses_and_hints_follow_the_sections(typed: Editor) -> No
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, everywhere))
     assert hints is not None
     assert len(hints) == 2
-    assert hints[0].position == position(TEXT, '"One"', 5)
+    assert hints[0].position == position(TEXT, '}"),', 4)
 
 
 async def test_the_symbols_of_files_that_nobody_has_open_are_found(typed: Editor) -> None:

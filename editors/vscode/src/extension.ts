@@ -14,7 +14,7 @@ import {
   switchParameters,
 } from './commands/promptCommands';
 import { Commands } from './commands/register';
-import { restartWorker, showHealth, showTokenReport } from './commands/reports';
+import { provideReports, restartWorker, showHealth, showTokenReport } from './commands/reports';
 import { selectInterpreter } from './commands/selectInterpreter';
 import { importsFoldline, watchImports } from './imports';
 import { Installation } from './installation';
@@ -62,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
     new Follower(server, previews, listed),
     new Sync(server, previews, listed),
     showStatus(server),
+    provideReports(),
     registerTools(server),
     registerMcp(server, version),
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, previews),
@@ -114,13 +115,13 @@ export function activate(context: vscode.ExtensionContext): void {
     commands.register('showLog', () => log.show()),
     commands.register('installServer', () => installation.install()),
     commands.register('selectInterpreter', () => selectInterpreter()),
-    commands.register('showGuide', () =>
-      vscode.commands.executeCommand(
-        'workbench.action.openWalkthrough',
-        `${context.extension.id}#foldline.start`,
-        false,
-      ),
-    ),
+    commands.register('showGuide', async () => {
+      const guide = `${context.extension.id}#foldline.start`;
+      await vscode.commands.executeCommand('workbench.action.openWalkthrough', guide, false);
+      // What was done before the guide was there is ticked by what changes now.
+      tell('foldline.hasServer', server.state.kind === 'running');
+      tell('foldline.hasPreview', previews.latest !== undefined);
+    }),
 
     watchImports((document) => void needed(server, installation, document)),
     tellContexts(server),
@@ -165,14 +166,11 @@ async function needed(
 
 /** What the manifest's menus and views depend on. */
 function tellContexts(server: Server): vscode.Disposable {
-  const set = (key: string, value: unknown): void => {
-    void vscode.commands.executeCommand('setContext', key, value);
-  };
   const tellServer = (): void =>
-    set('foldline.server', server.isMissing() ? 'missing' : server.state.kind);
+    tell('foldline.server', server.isMissing() ? 'missing' : server.state.kind);
   const tellEditor = (): void => {
     const document = vscode.window.activeTextEditor?.document;
-    set('foldline.isPromptFile', document !== undefined && importsFoldline(document));
+    tell('foldline.isPromptFile', document !== undefined && importsFoldline(document));
   };
   tellServer();
   tellEditor();
@@ -185,6 +183,10 @@ function tellContexts(server: Server): vscode.Disposable {
       }
     }),
   );
+}
+
+function tell(key: string, value: unknown): void {
+  void vscode.commands.executeCommand('setContext', key, value);
 }
 
 function sectionOf(asked?: Asked | PromptsNode): Asked | undefined {

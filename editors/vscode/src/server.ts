@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import {
   CloseAction,
+  CodeLensRequest,
   ErrorAction,
   LanguageClient,
   RevealOutputChannelOn,
@@ -12,7 +13,8 @@ import { chosenInterpreter, expandFolder } from './interpreter';
 import { findServer, isInside, otherCommand, type Launch } from './launch';
 import { ServerProcess } from './process';
 import { setValues } from './settings';
-import type { Preview } from './wire';
+import type { Asked } from './commands/openSection';
+import type { Preview, PromptReference } from './wire';
 
 export type ServerState =
   | { kind: 'starting' }
@@ -40,6 +42,8 @@ export class Server implements vscode.Disposable {
   private readonly previewUpdated = new vscode.EventEmitter<Preview>();
   readonly onDidChangeState = this.stateChanged.event;
   readonly onDidUpdatePreview = this.previewUpdated.event;
+  /** The title of a lens, if more is known of its prompt than its source says. */
+  titleOf: (asked: PromptReference & Partial<Asked>) => string | undefined = () => undefined;
 
   private current: ServerState = { kind: 'stopped', reason: 'Nothing has needed the server yet.' };
   private client: LanguageClient | undefined;
@@ -120,6 +124,12 @@ export class Server implements vscode.Disposable {
       command: `foldline.server.${command}`,
       arguments: argument === undefined ? [] : [argument],
     });
+  }
+
+  /** Asks for the lenses anew. */
+  refreshLenses(document: vscode.TextDocument): void {
+    const feature = this.client?.getFeature(CodeLensRequest.method);
+    feature?.getProvider(document)?.onDidChangeCodeLensEmitter.fire();
   }
 
   async stop(): Promise<void> {
@@ -204,6 +214,15 @@ export class Server implements vscode.Disposable {
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- the server registers for no changes
         synchronize: { configurationSection: 'foldline' },
         middleware: {
+          resolveCodeLens: async (lens, token, next) => {
+            const resolved = await next(lens, token);
+            const [asked] = (resolved?.command?.arguments ?? []) as Asked[];
+            const title = asked && this.titleOf(asked);
+            if (resolved?.command && title !== undefined) {
+              resolved.command = { ...resolved.command, title, tooltip: '' };
+            }
+            return resolved;
+          },
           workspace: {
             configuration: ({ items }) =>
               items.map(({ section }) => (section === 'foldline' ? setValues() : null)),

@@ -23,8 +23,10 @@ export function showStatus(server: Server): vscode.Disposable {
     const idle = !server.needed;
     const words = idle ? 'foldline' : text(state, server);
     const tooltip = idle ? 'It starts with the first file that imports foldline.' : detail(state);
-    const failed = !idle && state.kind === 'stopped';
-    const command = server.isMissing()
+    const missing = !idle && server.isMissing();
+    // What is missing is told once, with what can be done; that isn't a failure.
+    const failed = !idle && state.kind === 'stopped' && !missing;
+    const command = missing
       ? { command: 'foldline.showGuide', title: 'Guide' }
       : failed
         ? { command: 'foldline.restartServer', title: 'Restart Server' }

@@ -173,6 +173,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace, file: Path, name: str | None) -> int:
     """Serve the page until Ctrl-C."""
+    complain(f"foldline preview: running {file.name}…")
     from foldline.agent.preview_page import serve
 
     await serve(_open_workspace(file, options), _first_view(options, file, name))

@@ -30,8 +30,7 @@ async def serve(workspace: Workspace, view: FirstView) -> None:
     exit_with_parent()
     pages = Pages(workspace.previews)
     try:
-        url = pages.serve(await open_preview(workspace, view))
-        print(url, flush=True)  # noqa: T201
+        print(pages.serve(await open_preview(workspace, view)), flush=True)  # noqa: T201
         print("foldline preview: open this address in a browser; Ctrl-C ends it", file=sys.stderr)  # noqa: T201
         following = asyncio.create_task(follow_files(workspace, view.file))
         ends = {following, _input_end()}

@@ -29,7 +29,7 @@ after(() => session?.stop());
 test('a preview of a file without a prompt offers to adopt the text at the cursor', async () => {
   await gotoLine(page, 2);
   await runCommand(page, 'foldline: Preview Prompt to the Side');
-  const toast = toasts().filter({ hasText: 'there is no prompt in this file' });
+  const toast = toasts().filter({ hasText: 'No prompt in this file' });
   await toast.getByText('Adopt as Prompt', { exact: true }).click();
   await tab('welcome_prompt.py').waitFor();
   await runCommand(page, 'File: Save');

@@ -296,7 +296,7 @@ test('the controls of the page do what those of the panel do', async () => {
   await press('Close chapter Tone');
   await tone.waitFor({ state: 'detached' });
   await press('Peek 4 Policies');
-  await page.locator('.peeked').getByText('Refunds within 30 days').waitFor();
+  await page.locator('.peeked p').getByText('Refunds within 30 days').waitFor();
   await menu(page, /^History/);
   await page.getByText('Step 3 of 3: Closed tone').waitFor();
   await page.getByRole('slider', { name: 'Step' }).press('ArrowLeft');

@@ -171,9 +171,9 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
     .locator('.costs')
     .evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
   assert.deepEqual(costs, [
-    ['1 token', '31 in all'],
-    ['30 tokens', '−84 if opened (+14 text, −98 tools), 1,024 cached tokens read again'],
-    ['30 tokens', '+1,170 if opened, 2,124 cached tokens read again'],
+    ['~1 token', '~31 in all'],
+    ['~30 tokens', '~−84 if opened (+14 text, −98 tools), 1,024 cached tokens read again'],
+    ['~30 tokens', '~+1,170 if opened, 2,124 cached tokens read again'],
   ]);
   assert.equal(
     await page.locator('.words').innerText(),
@@ -187,7 +187,7 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   );
   // Without a plan nothing is known of caches.
   await update(['a', 'a/b', 'c'], [], { tokens, cache: null });
-  assert.equal(await page.locator('[data-id="c"] .if-opened').innerText(), '+1,170 if opened');
+  assert.equal(await page.locator('[data-id="c"] .if-opened').innerText(), '~+1,170 if opened');
   await show(blocks);
   assert.equal(await page.locator('.strip').isVisible(), false);
 });
@@ -454,8 +454,26 @@ test('the form keeps what was typed until it is right, and says what refused it'
   );
   assert.deepEqual(await actions(), []);
   await type('seats', '4');
-  await refuse('seats: too many');
-  assert.equal(await page.locator('.problem:visible').innerText(), 'seats: too many');
+  await refuse('params: Who: a customer has at least one seat');
+  assert.equal(
+    await page.locator('.problem:visible').innerText(),
+    'A customer has at least one seat',
+  );
+  for (const width of [390, 700]) {
+    await page.setViewportSize({ width, height: 400 });
+    const top = (name) =>
+      page
+        .locator('.field', { has: page.getByLabel('seats', { exact: true }) })
+        .locator(name)
+        .evaluate((made) => made.getBoundingClientRect().top);
+    const [value, problem, about] = [
+      await top('.value'),
+      await top('.problem'),
+      await top('.about'),
+    ];
+    assert.ok(value < problem, `at ${width} px the problem is below its field`);
+    assert.ok(width > 544 || problem < about, 'and nothing is between');
+  }
   assert.equal(
     await page.getByLabel('seats', { exact: true }).getAttribute('aria-invalid'),
     'true',
@@ -810,7 +828,7 @@ test('a click with Ctrl on a word asks for the place of its character, in Markdo
     const whole = mode === 'Text' ? ['sierra | `x` \\| ta'] : ['sierra', 'x', ' | ta'];
     assert.deepEqual(await marked(), ['bravo', 'victor = 2', ...whole]);
     if (mode === 'Markdown') {
-      await page.getByRole('button', { name: 'Text', exact: true }).click();
+      await menu(page, 'Show Exact Text');
     }
   }
 });
@@ -874,6 +892,50 @@ async function traceWords(words) {
 function marked(name = 'foldline-mark') {
   return page.evaluate((wanted) => [...(CSS.highlights.get(wanted) ?? [])].map(String), name);
 }
+
+test('Peek is seen to be open, rendered, and said not to be part of the prompt', async () => {
+  await show([block('a', { visibility: 'SUMMARY', title: 'Docs' })]);
+  const peek = page.getByRole('button', { name: 'Peek 1 Docs' });
+  const border = () => peek.evaluate((made) => getComputedStyle(made).borderColor);
+  const closed = await border();
+  await peek.click();
+  await answer({ text: '## 1. Docs\n\nAll of **it**.\n' });
+  const shown = page.getByRole('group', { name: 'The whole section' });
+  assert.equal(await shown.locator('strong').innerText(), 'it');
+  assert.match(await shown.innerText(), /isn’t part of the prompt/);
+  assert.equal(await shown.getByRole('heading').count(), 0, 'its heading stands above');
+  assert.equal(await peek.getAttribute('aria-expanded'), 'true');
+  assert.notEqual(await border(), closed);
+  await peek.click();
+  assert.equal(await shown.count(), 0);
+});
+
+test('the keys of a section work from its buttons, too', async () => {
+  await show([
+    block('a', { visibility: 'SUMMARY' }),
+    block('b', { visibility: 'SUMMARY' }),
+    block('c'),
+  ]);
+  await page.getByRole('button', { name: 'Peek 1 a' }).focus();
+  await page.keyboard.press('o');
+  assert.deepEqual(await actions(), [{ action: 'open', key: 'a' }]);
+  await page.getByRole('button', { name: 'Reason for opening 1 a' }).focus();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), '2b');
+  await page.getByRole('button', { name: 'Reason for opening 2 b' }).click();
+  await page.keyboard.type('o');
+  assert.equal((await actions()).length, 1, 'what is typed is a reason');
+});
+
+test('equal texts are said to be equal', async () => {
+  await show([block('a')], { steps: 1, parameter_set: 'ada' });
+  await menu(page, 'Compare');
+  await page.getByText('with the values of ada').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Previous Step' }).isVisible(), false);
+  await page.getByRole('button', { name: 'HEAD' }).click();
+  await answer('HEAD and now are the same text.');
+  await page.getByText('HEAD and now are the same text.').waitFor();
+});
 
 async function openPage(state) {
   // The policy is the panel's own, with this page in place of the editor's resources.

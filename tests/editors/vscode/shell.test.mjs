@@ -77,6 +77,16 @@ test('a command without a server is answered with what can be done, in one messa
     await message.getByRole('button', { name: action }).waitFor();
   }
   assert.equal(await toasts().count(), 1);
+  // The view of prompts keeps what can be done; nothing else repeats it.
+  await runCommand(page, 'foldline: Focus on Prompts View');
+  await page.locator('.sidebar').getByText("foldline isn't installed").first().waitFor();
+  assert.equal(await page.locator('.sidebar').getByText("foldline isn't installed").count(), 1);
+  assert.equal(
+    await page
+      .locator('.statusbar .error-kind, .statusbar .has-background-color.error-kind')
+      .count(),
+    0,
+  );
   const log = extensionLog(session);
   for (const step of [
     'No .venv or venv in',
@@ -90,7 +100,7 @@ test('a command without a server is answered with what can be done, in one messa
 });
 
 test('Install into .venv makes the environment, and the server in it starts', async () => {
-  await page.getByRole('button', { name: 'Install into .venv' }).click();
+  await toasts().getByRole('button', { name: 'Install into .venv' }).click();
   const source = page.locator('.quick-input-widget input').first();
   await page.getByText("foldline isn't on the package index yet").waitFor();
   await source.fill('/opt/foldline');
@@ -285,7 +295,17 @@ test('Compare with Revision… shows what the model got then', async () => {
   await page.keyboard.press('Control+w');
 });
 
-test('the token report and the health are documents', async () => {
+test('the lens says the exact number once the prompt was run', async () => {
+  await gotoLine(page, lineOf('title="Task"'));
+  const lens = page.locator('.codelens-decoration a', { hasText: /Preview · / }).first();
+  const number = await preview.locator('#more-button').getAttribute('aria-label');
+  const [count] = /^[\d,]+/.exec(number);
+  await until('the exact number', async () =>
+    (await lens.innerText()).includes(`· ${count} tokens`),
+  );
+});
+
+test('the token report and the health are documents that nobody has to save', async () => {
   await gotoLine(page, lineOf('title="Task"'));
   await runCommand(page, 'foldline: Show Token Report');
   const text = page.locator('.editor-group-container .view-lines').first();
@@ -296,8 +316,16 @@ test('the token report and the health are documents', async () => {
   await text.getByText(/trusted:.prompts.are.executed/).waitFor();
   await text.getByText(/Prompts.run.in/).waitFor();
   await screenshot(page, 'health');
-  for (let tab = 0; tab < 2; tab++) {
-    await closeUnsaved();
+  assert.equal(await page.locator('.tab.dirty').count(), 0);
+  await page.keyboard.type('x');
+  assert.equal(await page.locator('.tab.dirty').count(), 0, 'they are only read');
+  await page.keyboard.press('Escape');
+  await runCommand(page, 'foldline: Show Health');
+  assert.equal(await tabs('Health of foldline').count(), 1);
+  for (const title of ['Health of foldline', 'Tokens of triage']) {
+    await tabs(title).click();
+    await page.keyboard.press('Control+w');
+    await tabs(title).waitFor({ state: 'detached' });
   }
 });
 
@@ -420,6 +448,11 @@ test('the guide is a walkthrough', async () => {
   await runCommand(page, 'foldline: Guide');
   await page.getByText('Get started with foldline').first().waitFor();
   await page.getByText('See what the model sees').first().waitFor();
+  const steps = page.locator('.getting-started-step');
+  const done = (title) => steps.filter({ hasText: title }).locator('[aria-checked=true]');
+  await done('Install the language server').waitFor();
+  await done('See what the model sees').waitFor();
+  assert.doesNotMatch((await steps.allInnerTexts()).join(''), /`/);
   await screenshot(page, 'guide');
 });
 
@@ -466,10 +499,6 @@ async function quickFix(title) {
     }
   });
   await action.click();
-}
-
-async function closeUnsaved() {
-  await runCommand(page, 'View: Revert and Close Editor');
 }
 
 /** What is in the clipboard, once it is this; pasting shows it without a permission. */

@@ -1,6 +1,6 @@
 // A folder that nobody trusts, whose prompt and whose interpreter leave traces when they are run.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 
@@ -41,6 +41,12 @@ touch "$(dirname "$0")/../../started"
 exec "${process.env.CHOSEN_PYTHON}" "$@"
 `;
 
+// A server that starts only once the test says so.
+const SLOW = `#!/bin/sh
+while [ ! -e "$(dirname "$0")/go" ]; do sleep 0.1; done
+exec "${process.env.CHOSEN_PYTHON}" -m foldline.agent serve --stdio
+`;
+
 let session;
 let page;
 let preview;
@@ -75,6 +81,23 @@ test('a server that was right all along is told that the folder is trusted', asy
   await preview.getByRole('status').waitFor({ state: 'hidden' });
   assert.deepEqual(traces(), ['imported']);
   assert.equal(serversStarted(), 1);
+});
+
+test('the panel is there before the server answers, and says what it waits for', async () => {
+  session = await startWorkbench({
+    files: { 'prompt.py': PROMPT, '../tools/slow-foldline': SLOW },
+    open: 'prompt.py',
+    trusted: false,
+    settings: { 'foldline.server.command': ['slow-foldline'] },
+    env: (workspace) => ({ PATH: `${join(workspace, '../tools')}:${process.env.PATH}` }),
+  });
+  page = session.page;
+  preview = webview(page);
+  await runCommand(page, 'foldline: Preview Prompt to the Side');
+  await preview.getByText('Reading prompt.py…').waitFor();
+  writeFileSync(join(session.workspace, '../tools/go'), '');
+  await preview.getByText('Some of it.').waitFor();
+  assert.equal(await page.locator('.tab', { hasText: 'Preview' }).count(), 1);
 });
 
 /** Opens the folder without trust, up to the preview of its source. */

@@ -3,12 +3,27 @@ import * as vscode from 'vscode';
 import type { Server } from '../server';
 import type { ListedPrompt, PromptReference } from '../wire';
 
-/** The prompt of the active editor: the one around the cursor, the only one, or the one picked. */
-export async function pickPrompt(server: Server): Promise<PromptReference | undefined> {
+/** After this long, a person is told what they wait for. */
+const LATE_MS = 100;
+
+/**
+ * The prompt of the active editor: the one around the cursor, the only one, or the one picked.
+ * `late` is called with the name of the file if the server isn't done with it at once.
+ */
+export async function pickPrompt(
+  server: Server,
+  late: (file: string) => void = () => undefined,
+): Promise<PromptReference | undefined> {
   const editor = vscode.window.activeTextEditor;
   const asked =
     editor?.document.languageId === 'python' ? { uri: editor.document.uri.toString() } : {};
-  const prompts = await server.execute<ListedPrompt[]>('prompt.list', asked);
+  const waiting = setTimeout(
+    () => late(editor?.document.uri.path.split('/').at(-1) ?? 'the prompts'),
+    LATE_MS,
+  );
+  const prompts = await server
+    .execute<ListedPrompt[]>('prompt.list', asked)
+    .finally(() => clearTimeout(waiting));
   if (prompts.length === 0) {
     void offerOthers();
     return undefined;
@@ -43,7 +58,7 @@ async function offerOthers(): Promise<void> {
     'New Prompt': 'newPrompt',
   } as const;
   const choice = await vscode.window.showInformationMessage(
-    'foldline: there is no prompt in this file. One is a PromptTemplate at the level of the module; a string or a template can be adopted as one.',
+    'No prompt in this file: foldline looks for a module-level PromptTemplate. A string or a template of the file can be adopted as one.',
     ...(Object.keys(commands) as (keyof typeof commands)[]),
   );
   if (choice !== undefined) {

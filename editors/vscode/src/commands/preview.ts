@@ -13,8 +13,14 @@ export async function openPreview(
   asked?: PromptReference,
 ): Promise<void> {
   // Menus name a file, which is the active editor's.
-  const prompt = asked?.name === undefined ? await pickPrompt(server) : asked;
-  if (prompt !== undefined) {
-    await previews.open(prompt, column);
+  const named = asked?.name !== undefined;
+  const late = (file: string): void => previews.expect(file, column);
+  try {
+    const prompt = named ? asked : await pickPrompt(server, late);
+    if (prompt !== undefined) {
+      await previews.open(prompt, column);
+    }
+  } finally {
+    previews.giveUp();
   }
 }

@@ -5,14 +5,7 @@ import * as vscode from 'vscode';
 import type { Previews } from '../preview/previews';
 import type { Server } from '../server';
 import type { ListedPrompt, PromptReference } from '../wire';
-import { promptDocument } from './openDocument';
 import { pickPrompt } from './pickPrompt';
-
-interface Rendered {
-  text: string;
-  parameter_set?: string | null;
-  parameter_sets?: { name: string }[];
-}
 
 /** The prompt that a command is for: named by the caller, in the panel, or in the editor. */
 export async function promptFor(
@@ -47,8 +40,7 @@ export async function switchParameters(server: Server, previews: Previews): Prom
     return;
   }
   const panel = await previews.open(prompt);
-  const render = await server.execute<Rendered>('prompt.render', { ...prompt });
-  const sets = (render.parameter_sets ?? []).map(({ name }) => name);
+  const { sets } = panel;
   if (sets.length === 0) {
     void vscode.window.showInformationMessage(
       `foldline: ${prompt.name} has no sets of values. Write a preview_…() function that returns some.`,
@@ -77,7 +69,7 @@ export async function copyPrompt(
   const fidelity = vscode.workspace.isTrusted ? 'executed' : 'static';
   const text =
     panel === undefined || panel.blocks.order.length === 0
-      ? (await server.execute<Rendered>('prompt.render', { ...prompt, fidelity })).text
+      ? (await server.execute<{ text: string }>('prompt.render', { ...prompt, fidelity })).text
       : panel.blocks
           .all()
           .map((block) => block.text)
@@ -101,15 +93,10 @@ export async function compareWithRevision(server: Server, previews: Previews): P
     value: 'HEAD',
   });
   if (revision) {
-    // A preview's sections and values on either side: only what the source changed is a difference.
-    await previews.open(prompt);
-    const session = sessionOf(previews, prompt);
-    await vscode.commands.executeCommand(
-      'vscode.diff',
-      promptDocument(prompt, { ...session, revision }),
-      promptDocument(prompt, session),
-      `${prompt.name}: ${revision} ↔ now`,
-    );
+    const same = await (await previews.open(prompt)).compare({ revision });
+    if (same !== undefined) {
+      void vscode.window.showInformationMessage(`foldline: ${prompt.name}: ${same}`);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Reports as documents: what a prompt costs, and how foldline is.
+// Reports as documents that are never unsaved: what a prompt costs, and how foldline is.
 
 import * as vscode from 'vscode';
 
@@ -12,7 +12,8 @@ import { promptFor } from './promptCommands';
 export async function showTokenReport(server: Server, previews: Previews): Promise<void> {
   const prompt = await promptFor(server, previews);
   if (prompt !== undefined) {
-    await showText(tokenReport(await server.execute<PromptTokens>('prompt.tokens', { ...prompt })));
+    const costs = await server.execute<PromptTokens>('prompt.tokens', { ...prompt });
+    await showText(`Tokens of ${prompt.name}`, tokenReport(costs));
   }
 }
 
@@ -69,7 +70,7 @@ export async function showHealth(server: Server): Promise<void> {
     '',
     servers.length === 0 ? 'No other language server has been needed so far.\n' : '',
   ];
-  await showText(lines.join('\n'));
+  await showText('Health of foldline', lines.join('\n'));
 }
 
 /** *Restart Worker*: the processes that run prompts and code servers start afresh. */
@@ -88,9 +89,26 @@ interface Status {
   languageServers: { name: string; root?: string; state?: string }[];
 }
 
-async function showText(content: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ content, language: 'plaintext' });
-  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Active });
+const SCHEME = 'foldline-report';
+const texts = new Map<string, string>();
+const changed = new vscode.EventEmitter<vscode.Uri>();
+
+/** Gives the editor the texts of reports, each the last of its title. */
+export function provideReports(): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+    onDidChange: changed.event,
+    provideTextDocumentContent: ({ path }) => texts.get(path) ?? 'Run the command again.',
+  });
+}
+
+async function showText(title: string, content: string): Promise<void> {
+  const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${title}` });
+  texts.set(uri.path, content);
+  changed.fire(uri);
+  await vscode.window.showTextDocument(uri, {
+    viewColumn: vscode.ViewColumn.Active,
+    preview: false,
+  });
 }
 
 function table(rows: string[][]): string[] {

@@ -49,7 +49,7 @@ export class Follower implements vscode.Disposable {
       const prompts = await this.listed.of(document);
       const prompt = promptAt(prompts, selection.active);
       const panel = this.previews.following;
-      if (prompt === undefined || panel?.panel.visible !== true) {
+      if (prompt === undefined || panel?.panel.visible !== true || panel.waits) {
         return;
       }
       // A prompt that was chosen stays until the cursor goes to another: it isn't taken away by

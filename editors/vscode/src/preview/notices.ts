@@ -5,14 +5,17 @@ import type { ServerState } from '../server';
 import type { Notice } from './messages';
 import { LAST_GOOD, UNTRUSTED, actionsOf, sentence, usedBy } from './stale';
 
-export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
+/** What is shown before a preview is there: a restricted folder's is read, not run. */
+export function loadingNotice(name: string, trusted: boolean): Notice {
+  return { kind: 'loading', text: `${trusted ? 'Running' : 'Reading'} ${name}…`, actions: [] };
+}
 
 export function serverNotice(state: ServerState): Notice | null {
   switch (state.kind) {
     case 'running':
       return null;
     case 'starting':
-      return { kind: 'loading', text: 'The server starts…', actions: [] };
+      return { kind: 'loading', text: 'Starting foldline’s server…', actions: [] };
     case 'stopped':
       return {
         kind: 'stopped',

@@ -2,10 +2,13 @@
 
 import * as vscode from 'vscode';
 
+import { promptDocument } from '../commands/openDocument';
 import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
+import { counted, ifOpened } from '../webview/numbers';
 import type {
   Block,
+  Comparison,
   Location,
   Occurrence,
   Preview,
@@ -25,7 +28,7 @@ import type {
   ToPage,
 } from './messages';
 import { Blocks } from './model';
-import { LOADING, failureNotice, serverNotice } from './notices';
+import { failureNotice, loadingNotice, serverNotice } from './notices';
 import type { Sessions } from './sessions';
 import { staleNotice } from './stale';
 
@@ -38,6 +41,12 @@ export interface Traced {
   line: number;
   character: number;
   size: number;
+}
+
+/** With which side the text that is shown now is compared. */
+export interface Compared {
+  before?: number;
+  revision?: string;
 }
 
 /** After this much quiet a preview that never rendered is tried again. */
@@ -58,7 +67,7 @@ export class PreviewPanel implements vscode.Disposable {
   /** What was chosen in the panel before the window was reloaded, until it is chosen again. */
   private wanted: Choices | null = null;
   private seen = false;
-  private notice: Notice | null = LOADING;
+  private notice: Notice | null;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
   private marked: string | null = null;
@@ -70,9 +79,11 @@ export class PreviewPanel implements vscode.Disposable {
     private readonly extension: vscode.Uri,
     private readonly server: Server,
     private readonly sessions: Sessions,
+    /** Until it is known, there is a line that says whose prompt is looked for. */
     private shown: PromptReference,
+    private readonly file: string,
   ) {
-    panel.title = `Preview: ${shown.name}`;
+    this.notice = this.loading();
     panel.webview.options = {
       enableScripts: true,
       localResourceRoots: [
@@ -100,8 +111,29 @@ export class PreviewPanel implements vscode.Disposable {
     return this.session;
   }
 
+  /** The names of the sets of values that it can show. */
+  get sets(): string[] {
+    return (this.about.parameter_sets ?? []).map(({ name }) => name);
+  }
+
+  /** Whether it has no prompt yet. */
+  get waits(): boolean {
+    return this.shown.name === '';
+  }
+
+  /** Shows its prompt, which is known now. */
+  begin(prompt: PromptReference): Promise<void> {
+    this.shown = prompt;
+    this.notice = this.loading();
+    this.show([], false);
+    return this.load();
+  }
+
   /** Asks the server for the preview, and opens again what was open. */
   async load(): Promise<void> {
+    if (this.waits) {
+      return;
+    }
     const attempt = ++this.attempt;
     const { wanted } = this;
     if (this.session !== null) {
@@ -138,6 +170,24 @@ export class PreviewPanel implements vscode.Disposable {
         this.failed(error);
       }
     }
+  }
+
+  /** What a lens says of the prompt, or of a section, where it was run from the very source. */
+  lensTitle(key: string | undefined): string | undefined {
+    const { tokens, documentVersion, cache = null } = this.about;
+    if (this.fidelity !== 'executed' || this.problem || documentVersion !== this.source?.version) {
+      return undefined;
+    }
+    const blocks = this.blocks.all();
+    if (key === undefined) {
+      const folded = blocks.filter(({ visibility }) => visibility === 'SUMMARY').length;
+      const words = ['Preview', tokens?.words[0], folded > 0 && `${folded} summarized`];
+      return tokens ? words.filter(Boolean).join(' · ') : undefined;
+    }
+    const costs = blocks.find((block) => block.key === key)?.tokens;
+    return costs?.if_opened
+      ? `Open · ${counted(costs.self, 'token')}, ${ifOpened(costs.if_opened, cache)}`
+      : undefined;
   }
 
   /** Opens those of the sections that are not open yet. */
@@ -268,6 +318,13 @@ export class PreviewPanel implements vscode.Disposable {
     if (this.traced !== null) {
       this.trace(this.traced.at, false).catch(() => undefined);
     }
+    if (this.source !== undefined) {
+      this.server.refreshLenses(this.source);
+    }
+  }
+
+  private loading(): Notice {
+    return loadingNotice(this.shown.name || this.file, vscode.workspace.isTrusted);
   }
 
   private failed(error: unknown): void {
@@ -279,11 +336,13 @@ export class PreviewPanel implements vscode.Disposable {
   }
 
   private serverChanged(): void {
-    this.notice = serverNotice(this.server.state);
-    if (this.notice === null) {
+    const notice = serverNotice(this.server.state);
+    if (notice === null && !this.waits) {
+      this.notice = null;
       void this.load();
     } else {
       this.session = null;
+      this.notice = notice ?? this.loading();
       this.show([], false);
     }
   }
@@ -295,6 +354,11 @@ export class PreviewPanel implements vscode.Disposable {
     }
     clearTimeout(this.retry);
     this.retry = setTimeout(() => void this.load(), RETRY_AFTER_MS);
+  }
+
+  private get source(): vscode.TextDocument | undefined {
+    const uri = this.uri.toString();
+    return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri);
   }
 
   private get uri(): vscode.Uri {
@@ -427,44 +491,34 @@ export class PreviewPanel implements vscode.Disposable {
   }
 
   /** The text that is shown, an earlier version or that of a revision, as a document. */
-  private document(side: { version?: number; revision?: string } = {}): vscode.Uri {
-    const session = this.session;
-    if (session === null) {
+  private document(side: Record<string, string> = {}): vscode.Uri {
+    if (this.session === null) {
       throw new Error(this.notice?.text ?? 'The prompt is not shown yet.');
     }
-    const { version, revision } = side;
-    const query = new URLSearchParams({
-      session,
-      ...(version === undefined ? {} : { version: String(version) }),
-      ...(revision === undefined ? {} : { revision }),
-    });
-    return vscode.Uri.from({
-      scheme: 'foldline-prompt',
-      path: `${this.uri.path}/${this.shown.name}.md`,
-      query: query.toString(),
-    });
+    return promptDocument(this.shown, { session: this.session, ...side });
   }
 
-  /** Shows the editor's comparison with an earlier version or a revision of git. */
-  private async compare({
-    before,
-    revision,
-  }: {
-    before?: number;
-    revision?: string;
-  }): Promise<void> {
-    const side = revision === undefined ? { version: before ?? 1 } : { revision };
-    if (revision !== undefined) {
-      // What git does not have is refused here, and not by an editor that stays empty.
-      await this.ask('diff', { revision });
+  /**
+   * Shows the editor's comparison with an earlier version or a revision of git; where both are the
+   * same text, says so instead. What git does not have is refused.
+   */
+  async compare({ before, revision }: Compared): Promise<string | undefined> {
+    const side: Record<string, string> =
+      revision === undefined ? { version: String(before ?? 1) } : { revision };
+    const found = await this.ask<Comparison>('diff', { before, revision });
+    if (found.unified === '') {
+      return `${found.before} and now are the same text.`;
     }
-    const title = `${this.shown.name}: ${revision ?? `version ${before}`} ↔ now`;
+    const set = this.about.parameter_set;
+    const values = revision !== undefined && set ? ` (${set})` : '';
+    const title = `${this.shown.name}${values}: ${found.before} ↔ now`;
     await vscode.commands.executeCommand(
       'vscode.diff',
       this.document(side),
       this.document(),
       title,
     );
+    return undefined;
   }
 
   private async act(action: NoticeAction): Promise<void> {

@@ -31,6 +31,8 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
     private readonly server: Server,
   ) {
     this.sessions = new Sessions(server);
+    server.titleOf = ({ section_keys, ...prompt }) =>
+      this.showing(prompt)?.lensTitle(section_keys?.[0]);
   }
 
   /** The panel that was looked at last, if it is still there. */
@@ -78,6 +80,9 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
       return there;
     }
     const free = this.following;
+    if (free?.waits) {
+      return this.begin(free, { uri: prompt.uri, name: prompt.name });
+    }
     if (free !== undefined) {
       return this.turn(free, prompt);
     }
@@ -91,21 +96,48 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
     return created;
   }
 
-  private async create(
+  /** Opens a panel for a prompt that is still looked for in a file, unless one is there already. */
+  expect(file: string, viewColumn: vscode.ViewColumn): void {
+    if (this.following === undefined) {
+      this.make({ uri: '', name: '' }, viewColumn, undefined, file);
+    }
+  }
+
+  /** Closes the panel whose prompt was not found. */
+  giveUp(): void {
+    [...this.panels.values()].find(({ waits }) => waits)?.panel.dispose();
+  }
+
+  private create(
     { uri, name }: PromptReference,
     viewColumn: vscode.ViewColumn,
-    preserveFocus = viewColumn === vscode.ViewColumn.Beside,
+    preserveFocus?: boolean,
   ): Promise<PreviewPanel> {
+    const prompt = { uri, name };
+    return this.begin(this.make(prompt, viewColumn, preserveFocus), prompt);
+  }
+
+  private async begin(preview: PreviewPanel, prompt: PromptReference): Promise<PreviewPanel> {
+    const loading = preview.begin(prompt);
+    this.tell(preview.panel);
+    await loading;
+    this.opened.fire(preview);
+    return preview;
+  }
+
+  private make(
+    prompt: PromptReference,
+    viewColumn: vscode.ViewColumn,
+    preserveFocus = viewColumn === vscode.ViewColumn.Beside,
+    file = '',
+  ): PreviewPanel {
     const panel = vscode.window.createWebviewPanel(
       VIEW_TYPE,
-      `Preview: ${name}`,
+      'Preview',
       { viewColumn, preserveFocus },
       { enableFindWidget: true },
     );
-    const preview = this.adopt(panel, { uri, name });
-    await preview.load();
-    this.opened.fire(preview);
-    return preview;
+    return this.adopt(panel, prompt, file);
   }
 
   /** Keeps the prompt of the panel that was looked at last, or lets it go. */
@@ -127,9 +159,7 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
       if (this.following !== undefined) {
         this.locked.add(panel);
       }
-      const preview = this.adopt(panel, state);
-      await preview.load();
-      this.opened.fire(preview);
+      await this.begin(this.adopt(panel, state), { uri: state.uri, name: state.name });
     } else {
       panel.dispose();
     }
@@ -142,8 +172,9 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
     }
   }
 
-  private adopt(panel: vscode.WebviewPanel, prompt: PromptReference): PreviewPanel {
-    const preview = new PreviewPanel(panel, this.extension, this.server, this.sessions, prompt);
+  private adopt(panel: vscode.WebviewPanel, prompt: PromptReference, file = ''): PreviewPanel {
+    const { extension, server, sessions } = this;
+    const preview = new PreviewPanel(panel, extension, server, sessions, prompt, file);
     preview.onDidPoint((key) => this.pointed.fire({ panel: preview, key }));
     preview.onDidScroll((place) => this.scrolled.fire({ panel: preview, place }));
     this.panels.set(panel, preview);
@@ -178,7 +209,7 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
   private tell(panel: vscode.WebviewPanel): void {
     const isLocked = this.locked.has(panel);
     const name = this.panels.get(panel)?.prompt.name ?? '';
-    panel.title = isLocked ? `[Preview] ${name}` : `Preview: ${name}`;
+    panel.title = isLocked ? `[Preview] ${name}` : name && `Preview: ${name}`;
     if (panel === this.last) {
       void vscode.commands.executeCommand('setContext', 'foldline.locked', isLocked);
     }

@@ -15,8 +15,8 @@ export interface BlockActions {
   fold(id: string): void;
   /** Settles when the section is open or closed, or was refused. */
   change(change: 'open' | 'close', key: string, reason?: string): Promise<void>;
-  /** The text of a section that stays closed. */
-  peek(key: string): Promise<string>;
+  /** The Markdown of a section that stays closed. */
+  peek(key: string): Promise<readonly Token[]>;
   reveal(key: string): void;
   go(file: string, line: number): void;
   markdown(block: Block, part: Part): readonly Token[];
@@ -113,7 +113,7 @@ export class BlockView {
   }
 
   /** Shows the block; touches the page only where something differs. True when the text differs. */
-  update(block: Block, mode: Mode, reveals: boolean, plan: CachePlan | null): boolean {
+  update(block: Block, mode: Mode, reveals: boolean, plan: CachePlan | null, about = ''): boolean {
     this.block = block;
     const label = [block.number, block.title].filter(Boolean).join(' ') || block.key;
     this.heading.setAttribute('aria-level', String(Math.min(block.depth + 2, 6)));
@@ -130,7 +130,7 @@ export class BlockView {
     const state = badgeOf(block);
     this.badge.textContent = state;
     this.badge.hidden = state === '';
-    this.costs.replaceChildren(...costsOf(block, plan));
+    this.costs.replaceChildren(...costsOf(block, plan, about));
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? 'Close' : 'Open';
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
@@ -255,8 +255,19 @@ export class BlockView {
     }
     let shown: HTMLElement;
     try {
-      const text = await this.actions.peek(this.block.key);
-      shown = element('pre.peeked', { tabindex: '0', 'aria-label': 'The whole section' }, text);
+      const tokens = await this.actions.peek(this.block.key);
+      // The heading stands above.
+      const own = tokens[0]?.type === 'heading_open' ? 3 : 0;
+      shown = element(
+        'div.peeked',
+        { tabindex: '0', role: 'group', 'aria-label': 'The whole section' },
+        element(
+          'p.doc',
+          {},
+          'Peek: the whole section. It isn’t part of the prompt until it is opened.',
+        ),
+        elementsOf(tokens.slice(own)),
+      );
     } catch (error) {
       const reason = reasonOf(error);
       shown = element('p.problem', { role: 'alert' }, reason);
@@ -347,21 +358,21 @@ function upFrom(start: number, length: number): number[] {
   return Array.from({ length }, (_, index) => start + index);
 }
 
-/** What the block costs: itself, with what is shown below it, and what opening it costs. */
-function costsOf({ tokens, enabled, error }: Block, plan: CachePlan | null): Node[] {
+/** What the block costs: itself, with what is below it, and if opened; `about` is `~` or empty. */
+function costsOf({ tokens, enabled, error }: Block, plan: CachePlan | null, about: string): Node[] {
   if (tokens === undefined || !enabled || error) {
     return [];
   }
   const parent = tokens.subtree !== tokens.self;
   const costs = [
-    cost(parent ? 'own parent' : 'own', counted(tokens.self, 'token'), 'Its own text'),
+    cost(parent ? 'own parent' : 'own', about + counted(tokens.self, 'token'), 'Its own text'),
   ];
   if (parent) {
     const title = 'With the sections below it';
-    costs.push(cost('subtree', `${amount(tokens.subtree)} in all`, title));
+    costs.push(cost('subtree', `${about}${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    costs.push(cost('if-opened', ifOpened(tokens.if_opened, plan), OPENING));
+    costs.push(cost('if-opened', ifOpened(tokens.if_opened, plan, about), OPENING));
   }
   return costs;
 }

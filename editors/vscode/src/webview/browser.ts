@@ -2,7 +2,7 @@
 
 import type { Action, AnyAction, Notice, View } from '../preview/messages';
 import { staleNotice } from '../preview/stale';
-import type { Block, Preview } from '../wire';
+import type { Block, Preview, SectionText } from '../wire';
 import type { Part } from './block';
 import { Page, type PageState } from './page';
 import { showSaved } from './saved';
@@ -17,8 +17,8 @@ interface News extends Omit<Preview, 'blocks'> {
 
 /** What is shown before anything came. */
 const NOTHING: View = {
-  ...{ uri: '', name: '', fidelity: '', order: [], blocks: [], whole: true },
-  ...{ reveals: false, notice: null },
+  ...{ uri: '', name: '', fidelity: '', order: [], blocks: [], whole: true, reveals: false },
+  notice: { kind: 'loading', text: 'Loading the preview…', actions: [] },
 };
 
 const STATE = 'foldline';
@@ -39,8 +39,10 @@ class Browser {
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? '{}') as Partial<PageState>,
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
       markdown,
+      peeked: (section) => (section as SectionText & { markdown: Token[] }).markdown,
       extra: themeSwitch(),
     });
+    this.page.show(NOTHING);
     const events = new EventSource('events');
     events.addEventListener('message', ({ data }: MessageEvent<string>) => {
       this.lost = null;

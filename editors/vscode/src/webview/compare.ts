@@ -8,6 +8,7 @@ import { reasonOf } from './reasons';
 
 export class Compare {
   readonly root = element('div.compare');
+  private readonly sides = element('p.doc');
   private readonly revision = element('input', {
     type: 'text',
     placeholder: 'branch or revision',
@@ -34,6 +35,7 @@ export class Compare {
       }
     });
     this.root.append(
+      this.sides,
       element(
         'div.row',
         {},
@@ -46,8 +48,10 @@ export class Compare {
     );
   }
 
-  show(steps: boolean): void {
+  show(steps: boolean, set: string | null): void {
     this.back.hidden = !steps;
+    const values = set === null ? 'these values' : `the values of ${set}`;
+    this.sides.textContent = `HEAD or a revision, with ${values} and what is open now, against now.`;
   }
 
   private withRevision(revision: string): void {
@@ -67,8 +71,8 @@ export class Compare {
 
   private async ask(side: { before?: number; revision?: string }): Promise<void> {
     if (this.inEditor) {
-      await this.perform({ action: 'compare', ...side });
-      this.found.replaceChildren();
+      const same = (await this.perform({ action: 'compare', ...side })) as string | undefined;
+      this.found.replaceChildren(same === undefined ? '' : element('p.doc', {}, same));
     } else {
       const found = (await this.perform({ action: 'diff', ...side })) as Comparison;
       this.found.replaceChildren(diffOf(found));

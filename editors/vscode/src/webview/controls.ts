@@ -149,7 +149,7 @@ export class Controls {
     if (!this.historyDrawer.panel.hidden) {
       void this.loadHistory();
     }
-    this.compare.show(steps > 1);
+    this.compare.show(steps > 1, view.parameter_set ?? null);
     this.compareDrawer.tell('', live);
     this.copying.hidden = !live;
     if (document.activeElement !== this.budget) {

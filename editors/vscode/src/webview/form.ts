@@ -114,12 +114,19 @@ export class ParameterForm {
       field?.refuse(null);
       this.refusal.hidden = true;
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = plain(reasonOf(error));
       field?.refuse(reason);
       this.refusal.textContent = field === undefined ? reason : '';
       this.refusal.hidden = field !== undefined;
     }
   }
+}
+
+/** A refusal without the names of the argument and the type: the field beside it says both. */
+function plain(reason: string): string {
+  const said = reason.replace(/^params: (\w+: )?/, '');
+  // A name of a field stays as it is.
+  return /^[a-z]+ /.test(said) ? said.charAt(0).toUpperCase() + said.slice(1) : said;
 }
 
 interface FieldActions {
@@ -169,8 +176,8 @@ class FieldView {
         element('span.type', {}, typeOf(field)),
       ),
       element('div.value', {}, this.input, this.fixed, this.reset),
-      element('div.about', { id: doc }, this.origin, said !== '' && element('span.doc', {}, said)),
       this.problem,
+      element('div.about', { id: doc }, this.origin, said !== '' && element('span.doc', {}, said)),
     );
   }
 

@@ -46,6 +46,7 @@ export interface Host {
   load(): Partial<PageState>;
   save(state: PageState): void;
   markdown(block: Block, part: Part): readonly Token[];
+  peeked(section: SectionText): readonly Token[];
   /** The pointer or the focus is on this section, or on none any more. */
   pointed?(key: string | null): void;
   /** The user scrolled to here. */
@@ -254,11 +255,12 @@ export class Page {
       }
     }
     let next = this.text.firstElementChild;
+    const about = this.view?.tokens?.words[0]?.startsWith('~') ? '~' : '';
     // One message of the user needs no name.
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? '' : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null);
+      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null, about);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {
@@ -304,7 +306,8 @@ export class Page {
       fold: (id) => this.toggle(id),
       change: (change, key, reason) =>
         this.attempt({ action: change, key, ...(reason ? { reason } : {}) }),
-      peek: async (key) => ((await this.host.perform({ action: 'peek', key })) as SectionText).text,
+      peek: async (key) =>
+        this.host.peeked((await this.host.perform({ action: 'peek', key })) as SectionText),
       reveal: (key) => void this.attempt({ action: 'reveal', key }),
       go: (file, line) => void this.attempt({ action: 'go', file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part),
@@ -423,11 +426,12 @@ export class Page {
 
   /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
   private key(event: KeyboardEvent): void {
-    const head = (event.target as Element).closest<HTMLElement>('.fold');
-    const root = head?.closest<HTMLElement>('.block');
+    const target = event.target as Element;
+    const root = target.matches('input, pre, a') ? null : target.closest<HTMLElement>('.block');
+    const head = root?.querySelector<HTMLElement>('.fold');
     const id = root?.dataset.id;
     const block = id === undefined ? undefined : this.blocks.get(id);
-    if (event.ctrlKey || event.altKey || event.metaKey || block === undefined || head === null) {
+    if (event.ctrlKey || event.altKey || event.metaKey || block === undefined || !head) {
       return;
     }
     const heads = [...this.text.querySelectorAll<HTMLElement>('.block:not([hidden]) .fold')];

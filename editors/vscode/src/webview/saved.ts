@@ -51,6 +51,8 @@ export function showSaved(text: string, markdown: Host['markdown']): void {
     load: () => ({}),
     save: () => undefined,
     markdown,
+    // Nothing can be peeked at: what is summarized here stays so.
+    peeked: () => [],
   });
   show(shown);
 }

@@ -1,4 +1,4 @@
-"""`textDocument/inlayHint`: the number and token count of each section."""
+"""`textDocument/inlayHint`: the number and token count of each section, behind its title's line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
             InlayHint(
-                position=snapshot.index.position(inlay.offset),
+                position=snapshot.index.line(snapshot.index.position(inlay.offset).line).end,
                 label=inlay.label,
                 tooltip=hover_markup(ls, inlay.tooltip),
                 padding_left=True,

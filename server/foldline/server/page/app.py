@@ -28,12 +28,12 @@ from foldline.ide.operations.operation import Doc, Role
 from foldline.ide.prompts.actions import ACTIONS, Action, FindOrigin
 from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.provenance import TextOrigin
-from foldline.ide.render.render import Location, Position, Range
+from foldline.ide.render.render import Location, Position, Range, SectionText
 from foldline.ide.structuring import unstructure, unstructured
 from foldline.ide.uris import uri_of
 from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
-from foldline.server.page.markdown import with_markdown
+from foldline.server.page.markdown import tokens_of, with_markdown
 from foldline.server.page.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -215,9 +215,8 @@ async def _next_event(shown: Shown, feed: Feed) -> str | None:
 
 def _encode(update: Update, *, reveals: bool) -> str:
     state = unstructured(update.state)
-    blocks = [with_markdown(block) for block in state["blocks"]]
-    about = {"whole": update.whole, "reveals": reveals}
-    return f"data: {json.dumps({**state, 'blocks': blocks, **about})}\n\n"
+    state["blocks"] = [with_markdown(block) for block in state["blocks"]]
+    return f"data: {json.dumps({**state, 'whole': update.whole, 'reveals': reveals})}\n\n"
 
 
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
@@ -242,7 +241,10 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
         show(place)
     if answer is None or isinstance(answer, Location):
         return Response(status_code=204)
-    return JSONResponse(await in_thread(partial(unstructure, answer)))
+    said = await in_thread(partial(unstructure, answer))
+    if isinstance(answer, SectionText):
+        said = {**said, "markdown": tokens_of(answer.text)}
+    return JSONResponse(said)
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

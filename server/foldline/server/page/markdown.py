@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from markdown_it.token import Token
 
 _OPTIONS = {"html": False, "linkify": False, "typographer": False}
 # What stands as `&lt;` is sent as `&lt;`.
 _PARSER = MarkdownIt("js-default", _OPTIONS).disable("entity")
-# The page shows the heading itself, and the suffix apart from the body.
-_NOT_BODY = ("heading", "suffix")
 
 
 def with_markdown(block: Mapping[str, Any]) -> dict[str, Any]:
     """Return `block` with the tokens of its body, and of the suffix on how a model opens it."""
-    body = [segment["text"] for segment in block["segments"] if segment["kind"] not in _NOT_BODY]
-    suffix = [segment["text"] for segment in block["segments"] if segment["kind"] == "suffix"]
-    return {**block, "markdown": {"body": _tokens(body), "suffix": _tokens(suffix)}}
+    texts = {"body": "", "suffix": ""}
+    for segment in block["segments"]:
+        if segment["kind"] != "heading":  # which the page shows itself
+            texts["suffix" if segment["kind"] == "suffix" else "body"] += segment["text"]
+    return {**block, "markdown": {part: tokens_of(text) for part, text in texts.items()}}
 
 
-def _tokens(texts: Iterable[str]) -> list[dict[str, Any]]:
-    text = "".join(texts)
-    return _plain(_PARSER.parse(text)) if text else []
+def tokens_of(text: str) -> list[dict[str, Any]]:
+    """Return the tokens of a text."""
+    return _plain(_PARSER.parse(text))
 
 
 def _plain(tokens: Sequence[Token]) -> list[dict[str, Any]]:

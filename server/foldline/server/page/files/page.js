@@ -390,7 +390,7 @@ var BlockView = class {
     this.role.textContent = role === null ? "" : `${role} message`;
   }
   /** Shows the block; touches the page only where something differs. True when the text differs. */
-  update(block, mode, reveals, plan) {
+  update(block, mode, reveals, plan, about = "") {
     this.block = block;
     const label = [block.number, block.title].filter(Boolean).join(" ") || block.key;
     this.heading.setAttribute("aria-level", String(Math.min(block.depth + 2, 6)));
@@ -407,7 +407,7 @@ var BlockView = class {
     const state = badgeOf(block);
     this.badge.textContent = state;
     this.badge.hidden = state === "";
-    this.costs.replaceChildren(...costsOf(block, plan));
+    this.costs.replaceChildren(...costsOf(block, plan, about));
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? "Close" : "Open";
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
@@ -525,8 +525,18 @@ var BlockView = class {
     }
     let shown;
     try {
-      const text = await this.actions.peek(this.block.key);
-      shown = element("pre.peeked", { tabindex: "0", "aria-label": "The whole section" }, text);
+      const tokens = await this.actions.peek(this.block.key);
+      const own = tokens[0]?.type === "heading_open" ? 3 : 0;
+      shown = element(
+        "div.peeked",
+        { tabindex: "0", role: "group", "aria-label": "The whole section" },
+        element(
+          "p.doc",
+          {},
+          "Peek: the whole section. It isn’t part of the prompt until it is opened."
+        ),
+        elementsOf(tokens.slice(own))
+      );
     } catch (error) {
       const reason = reasonOf(error);
       shown = element("p.problem", { role: "alert" }, reason);
@@ -603,20 +613,20 @@ function isOf({ kind }, part) {
 function upFrom(start, length) {
   return Array.from({ length }, (_, index) => start + index);
 }
-function costsOf({ tokens, enabled, error }, plan) {
+function costsOf({ tokens, enabled, error }, plan, about) {
   if (tokens === void 0 || !enabled || error) {
     return [];
   }
   const parent = tokens.subtree !== tokens.self;
   const costs = [
-    cost(parent ? "own parent" : "own", counted(tokens.self, "token"), "Its own text")
+    cost(parent ? "own parent" : "own", about + counted(tokens.self, "token"), "Its own text")
   ];
   if (parent) {
     const title = "With the sections below it";
-    costs.push(cost("subtree", `${amount(tokens.subtree)} in all`, title));
+    costs.push(cost("subtree", `${about}${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    costs.push(cost("if-opened", ifOpened(tokens.if_opened, plan), OPENING));
+    costs.push(cost("if-opened", ifOpened(tokens.if_opened, plan, about), OPENING));
   }
   return costs;
 }
@@ -745,6 +755,7 @@ var Compare = class {
       }
     });
     this.root.append(
+      this.sides,
       element(
         "div.row",
         {},
@@ -759,6 +770,7 @@ var Compare = class {
   perform;
   inEditor;
   root = element("div.compare");
+  sides = element("p.doc");
   revision = element("input", {
     type: "text",
     placeholder: "branch or revision",
@@ -767,8 +779,10 @@ var Compare = class {
   });
   found = element("div", { "aria-live": "polite" });
   back;
-  show(steps) {
+  show(steps, set) {
     this.back.hidden = !steps;
+    const values = set === null ? "these values" : `the values of ${set}`;
+    this.sides.textContent = `HEAD or a revision, with ${values} and what is open now, against now.`;
   }
   withRevision(revision) {
     if (revision.trim() !== "") {
@@ -785,8 +799,8 @@ var Compare = class {
   }
   async ask(side) {
     if (this.inEditor) {
-      await this.perform({ action: "compare", ...side });
-      this.found.replaceChildren();
+      const same = await this.perform({ action: "compare", ...side });
+      this.found.replaceChildren(same === void 0 ? "" : element("p.doc", {}, same));
     } else {
       const found = await this.perform({ action: "diff", ...side });
       this.found.replaceChildren(diffOf(found));
@@ -1033,13 +1047,17 @@ var ParameterForm = class {
       field?.refuse(null);
       this.refusal.hidden = true;
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = plain(reasonOf(error));
       field?.refuse(reason);
       this.refusal.textContent = field === void 0 ? reason : "";
       this.refusal.hidden = field !== void 0;
     }
   }
 };
+function plain(reason) {
+  const said2 = reason.replace(/^params: (\w+: )?/, "");
+  return /^[a-z]+ /.test(said2) ? said2.charAt(0).toUpperCase() + said2.slice(1) : said2;
+}
 var FieldView = class {
   constructor(slot, field, actions) {
     this.field = field;
@@ -1070,8 +1088,8 @@ var FieldView = class {
         element("span.type", {}, typeOf(field))
       ),
       element("div.value", {}, this.input, this.fixed, this.reset),
-      element("div.about", { id: doc }, this.origin, said2 !== "" && element("span.doc", {}, said2)),
-      this.problem
+      this.problem,
+      element("div.about", { id: doc }, this.origin, said2 !== "" && element("span.doc", {}, said2))
     );
   }
   field;
@@ -1403,7 +1421,7 @@ var Controls = class {
     if (!this.historyDrawer.panel.hidden) {
       void this.loadHistory();
     }
-    this.compare.show(steps > 1);
+    this.compare.show(steps > 1, view.parameter_set ?? null);
     this.compareDrawer.tell("", live);
     this.copying.hidden = !live;
     if (document.activeElement !== this.budget) {
@@ -2308,10 +2326,11 @@ var Page = class {
       }
     }
     let next = this.text.firstElementChild;
+    const about = this.view?.tokens?.words[0]?.startsWith("~") ? "~" : "";
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? "" : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null);
+      view.update(block, this.mode, this.view?.reveals ?? true, this.view?.cache ?? null, about);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {
@@ -2354,7 +2373,7 @@ var Page = class {
     const made = new BlockView(block, {
       fold: (id) => this.toggle(id),
       change: (change2, key, reason) => this.attempt({ action: change2, key, ...reason ? { reason } : {} }),
-      peek: async (key) => (await this.host.perform({ action: "peek", key })).text,
+      peek: async (key) => this.host.peeked(await this.host.perform({ action: "peek", key })),
       reveal: (key) => void this.attempt({ action: "reveal", key }),
       go: (file, line) => void this.attempt({ action: "go", file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part)
@@ -2456,11 +2475,12 @@ var Page = class {
   }
   /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
   key(event) {
-    const head = event.target.closest(".fold");
-    const root = head?.closest(".block");
+    const target = event.target;
+    const root = target.matches("input, pre, a") ? null : target.closest(".block");
+    const head = root?.querySelector(".fold");
     const id = root?.dataset.id;
     const block = id === void 0 ? void 0 : this.blocks.get(id);
-    if (event.ctrlKey || event.altKey || event.metaKey || block === void 0 || head === null) {
+    if (event.ctrlKey || event.altKey || event.metaKey || block === void 0 || !head) {
       return;
     }
     const heads = [...this.text.querySelectorAll(".block:not([hidden]) .fold")];
@@ -2562,7 +2582,9 @@ function showSaved(text, markdown2) {
     perform,
     load: () => ({}),
     save: () => void 0,
-    markdown: markdown2
+    markdown: markdown2,
+    // Nothing can be peeked at: what is summarized here stays so.
+    peeked: () => []
   });
   show(shown);
 }
@@ -2589,8 +2611,8 @@ function themeSwitch() {
 
 // src/webview/browser.ts
 var NOTHING = {
-  ...{ uri: "", name: "", fidelity: "", order: [], blocks: [], whole: true },
-  ...{ reveals: false, notice: null }
+  ...{ uri: "", name: "", fidelity: "", order: [], blocks: [], whole: true, reveals: false },
+  notice: { kind: "loading", text: "Loading the preview…", actions: [] }
 };
 var STATE = "foldline";
 var Browser = class {
@@ -2607,8 +2629,10 @@ var Browser = class {
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? "{}"),
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
       markdown,
+      peeked: (section) => section.markdown,
       extra: themeSwitch()
     });
+    this.page.show(NOTHING);
     const events = new EventSource("events");
     events.addEventListener("message", ({ data }) => {
       this.lost = null;
