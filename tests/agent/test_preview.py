@@ -396,3 +396,36 @@ def test_the_table_of_sets_fits_the_terminal(tmp_path: Path, columns: int) -> No
     lines = on_a_terminal(str(prompt), "--matrix", columns=columns).splitlines()
     assert columns - 20 < max(map(len, lines)) <= columns
     assert sum(line.startswith("Total") for line in lines) > 1
+
+
+def test_a_page_is_saved_with_each_sets_own_values(tmp_path: Path) -> None:
+    prompt, values, out = tmp_path / "prompt.py", tmp_path / "values.json", tmp_path / "out.html"
+    prompt.write_text(SETS, encoding="utf-8")
+    sets = {"eve": {"Who": {"name": "Eve"}}, "sam": {"Who": {"name": "Sam"}}}
+    values.write_text(json.dumps({"sets": sets}), encoding="utf-8")
+    arguments = (str(prompt), "--params", str(values), "--html", str(out), "--set", "sam")
+    done = preview(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{out}\n", "")
+    written = re.search(r'id="saved">(.*)</script>', out.read_text(encoding="utf-8"))
+    assert written is not None
+    saved = json.loads(written[1])
+    assert (saved["shown"], list(saved["states"])) == ("sam", ["ada", "bob", "eve", "sam"])
+    texts = [saved["blocks"][state["blocks"][0]]["text"] for state in saved["states"].values()]
+    assert [text.split()[-1] for text in texts] == ["Ada.", "Bob.", "Eve.", "Sam."]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--set", "adda"), "there is no parameter set 'adda'; there is ada, bob"),
+        (("--html", "nowhere/out.html"), "nowhere/out.html: No such file or directory"),
+    ],
+)
+def test_a_page_that_cannot_be_saved_says_why(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(SETS, encoding="utf-8")
+    done = preview(str(prompt), "--html", str(tmp_path / "out.html"), *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr

@@ -265,6 +265,20 @@ async def test_two_sets_are_compared_like_two_versions(editor: Viewer) -> None:
     assert data["near"] == ["a", "b", "none"]
 
 
+async def test_a_section_that_one_set_lacks_may_be_called_like_a_sum(editor: Viewer) -> None:
+    items = """
+from foldline.prompts import Chapter
+late = Chapter[Look](title="Late", key="late", enabled=lambda look: not look.off, sections=[
+    MarkdownSection[None](title="Total", key="total", template="Here.")])
+"""
+    text = source("a: 'a'", "b: 'b', ('three',)").replace("prompt = ", f"{items}prompt = ")
+    text = text.replace('key="sets", ', 'key="sets", chapters=[late], ')
+    found = await editor.command("prompt.matrix", uri=editor.open("sets.py", text))
+    place = [row["id"] for row in found["rows"]].index("total")
+    a, b = (one["cells"][place] for one in found["sets"])
+    assert (a["shown"], b["shown"], b["tokens"]) == ("full", "absent", 0)
+
+
 async def test_a_workspace_that_is_not_trusted_runs_no_set(view: View, tmp_path: Path) -> None:
     editor = view(tmp_path, trusted=False)
     uri = editor.open("sets.py", source("a: 'yes'"))

@@ -419,7 +419,9 @@ def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
         return {}
     sets = read_values(options.params)
     params: dict[str, dict[str, Any]] = {}
-    for name in dict.fromkeys((DEFAULT_SET, options.parameter_set)):
+    # A saved page has all sets, each with its own values.
+    chosen = None if options.html is not None else options.parameter_set
+    for name in dict.fromkeys((DEFAULT_SET, chosen)):
         for kind, values in sets.get(name, {}).items():
             params[kind] = {**params.get(kind, {}), **values}
     return params

@@ -155,7 +155,9 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
         for row, known in variants.items():
             block = blocks.get(row.id or "")
             how = "full" if row.id is None else _shown(block)
-            count = block.own_tokens if block else getattr(render.tokens, row.key, 0)
+            count = block.own_tokens if block else 0
+            if row.id is None:
+                count = getattr(render.tokens, row.key, 0)
             # What divides it from the next section isn't its text.
             look = how, block.text.strip() if block else count
             words = WORDS.get(how, "{}").format(f"{mark}{count:,}")

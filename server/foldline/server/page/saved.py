@@ -24,7 +24,8 @@ FILES = Path(__file__).parent / "files"
 # What only this machine has, and what nothing can change any more.
 UNSHARED: dict[str, object] = {"location": None, "interpreter": None, "milliseconds": None}
 UNSHARED |= {"traceback": "", "editable": False}
-AS_IT_IS = ("value", "schema", "markdown")
+# Their names are the author's.
+AS_IT_IS = ("value", "schema", "parameters")
 
 
 def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
