@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any, TypeAlias
 
+    from foldline.ide.analysis.placeholders import ShownText
     from foldline.ide.analysis.values import SectionValue, Value
     from foldline.ide.render.render import Block, Render, Segment
     from foldline.ide.snapshot import Snapshot
@@ -311,16 +312,17 @@ def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
 
 def _pieces(section: SectionValue, name: str) -> tuple[_Piece, ...]:
     """Return what an argument of the section is made of; computed once in its lifetime."""
-
-    def made(_: SectionValue) -> tuple[_Piece, ...]:
-        text = shown(written)
-        return tuple(
-            part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
-            for part in parts(text)
-        )
-
     written = section.text(name)
-    return () if written is None else kept(section, f"{name} pieces", made)
+    if written is None:
+        return ()
+    return kept(section, f"{name} pieces", partial(_made, text=shown(written)))
+
+
+def _made(_: SectionValue, text: ShownText) -> tuple[_Piece, ...]:
+    return tuple(
+        part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
+        for part in parts(text)
+    )
 
 
 def _fits(piece: _Piece, segment: Segment) -> bool:
