@@ -7,7 +7,7 @@ import type { Block, Occurrence, SectionText } from '../wire';
 import { BlockView, type Mode, type Part } from './block';
 import { Controls } from './controls';
 import { Costs } from './costs';
-import { button, element } from './dom';
+import { button, element, withCode } from './dom';
 import { MatrixSheet } from './matrix';
 import {
   USER,
@@ -419,7 +419,7 @@ export class Page {
     this.foot.title = interpreter?.path ?? '';
     this.foot.hidden = !took && !python;
     this.foot.replaceChildren(
-      element('span', {}, [took, python].filter(Boolean).join(' · ')),
+      element('span', {}, ...withCode([took, python].filter(Boolean).join(' · '))),
       interpreter?.mismatch ? element('strong', {}, ` ${interpreter.mismatch}`) : '',
     );
   }

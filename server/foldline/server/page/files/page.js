@@ -2469,7 +2469,7 @@ var Page = class {
     this.foot.title = interpreter?.path ?? "";
     this.foot.hidden = !took && !python;
     this.foot.replaceChildren(
-      element("span", {}, [took, python].filter(Boolean).join(" · ")),
+      element("span", {}, ...withCode([took, python].filter(Boolean).join(" · "))),
       interpreter?.mismatch ? element("strong", {}, ` ${interpreter.mismatch}`) : ""
     );
   }
