@@ -594,6 +594,10 @@ def test_the_text_at_the_cursor_becomes_a_prompt(nvim: Neovim, acme: Path) -> No
     nvim.command("FoldlineAdopt")
     nvim.wait("vim.fn.expand('%:t') == 'greeting_prompt.py'")
     assert "Hello ${name}, you are on ${plan}." in nvim.buffer()
+    # Neovim's own way to show it ends in "Press ENTER".
+    nvim.wait("#notified > 0")
+    assert nvim.notified()[0].startswith("foldline: same text with ")
+    assert "LSP[foldline]" not in nvim.text("return vim.fn.execute('messages')")
     nvim.command("silent! write")
     nvim.command("edit prompts/legacy.py")
     nvim.command("2")

@@ -270,7 +270,7 @@ def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim
     assert nvim.text("return bar()") == " review · polish · 1,762 of 1,500 tokens (262 over)"
     # A key shows the rest.
     nvim.lua("vim.api.nvim_feedkeys('K', 'x', false)")
-    assert nvim.lua(FLOAT)[:5] == [
+    assert nvim.strings(FLOAT)[:5] == [
         "1,762 tokens",
         "Tools: 105 tokens",
         "Output schema: 245 tokens",
@@ -338,7 +338,7 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     push(nvim, with_facts(update(uri, [], order=["task"]), cache=plan))
     nvim.wait("require('foldline.preview').current().cache ~= nil")
     nvim.lua("vim.api.nvim_feedkeys('K', 'x', false)")
-    assert nvim.lua(FLOAT)[2:] == [
+    assert nvim.strings(FLOAT)[2:] == [
         "cacheable: 90 tokens",
         "",
         "tools … task: 90 tokens, stable: task (name); re-read if changed: 95",

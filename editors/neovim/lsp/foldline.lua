@@ -19,6 +19,10 @@ return {
   -- Asked for by `foldline.document`, so that there is nothing to register.
   capabilities = { workspace = { textDocumentContent = { dynamicRegistration = false } } },
   handlers = {
+    -- Neovim's own adds an empty line, which has to be dismissed.
+    ['window/showMessage'] = function(_, params)
+      require('foldline').notify((params.message:gsub('^foldline: ', '')), 5 - params.type)
+    end,
     ['workspace/textDocumentContent/refresh'] = function(_, params)
       return require('foldline.document').on_refresh(params)
     end,

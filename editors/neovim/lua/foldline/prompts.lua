@@ -224,7 +224,6 @@ function adopt(client, chosen)
   end
   local argument = vim.tbl_extend('force', chosen, { apply = true })
   foldline.execute(client, 'prompt.adopt', argument, function(adopted)
-    -- With the verdict of the server, a second message would have to be dismissed.
     vim.cmd.edit({ vim.fn.fnameescape(vim.uri_to_fname(adopted.uri)), mods = { silent = true } })
   end, function(err)
     local data = foldline.some(err.data)
