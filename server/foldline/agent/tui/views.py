@@ -78,7 +78,8 @@ def status(state: PreviewState) -> Text:
     if state.stale is not None:
         place = f"Line {state.stale.line}: " if state.stale.line else ""
         why = visible(state.stale.message)
-        text.append(f"\nShowing the last version that rendered. {place}{why}", "red")
+        shown = "last version that rendered" if state.fidelity == "executed" else "source only"
+        text.append(f"\nShowing the {shown}. {place}{why}", "red")
     return text
 
 
