@@ -478,3 +478,21 @@ def test_loops_over_a_list_that_name_its_items_differently_are_two_lists() -> No
 def test_blanks_on_an_empty_line_of_a_template_are_compared() -> None:
     adoption = adopt(read(Path("p.j2"), "You help {{ who }}.\n    \nBe brief."))
     assert "blanks at the ends of lines" in prove_here(adoption.plan, adoption.text).but
+
+
+def test_a_long_chain_of_variables_ends() -> None:
+    lines = ["a0 = 'You help {who} with all things.'"]
+    lines += [f"a{number + 1} = a{number}" for number in range(2_000)]
+    source = "\n".join([*lines, "print(a2000.format(who=1))"])
+    with pytest.raises(AdoptError, match="looks like a placeholder"):
+        read(Path("p.py"), source, name="a0")
+
+
+def test_what_changes_an_attribute_changes_no_variable() -> None:
+    source = (
+        "text = 'You are a cook.'\nclass A:\n    def f(self, q):\n        self.text += q\n"
+        "        m = [{'role': 'system', 'content': text}, {'role': 'user', 'content': q}]\n"
+        "        return m\n"
+    )
+    adoption = adopt(read(Path("p.py"), source, name="A.f.m"))
+    assert [field.name for field in adoption.plan.fields] == ["q"]

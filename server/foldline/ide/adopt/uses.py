@@ -28,6 +28,8 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 SECONDS = 5.0
 """The time limit of a search of the workspace."""
 
+MOST_VARIABLES = 40
+"""As many variables are followed from a call to its text."""
 _FORMATS = ("format", "format_map")
 _FILLING = {*_FORMATS, "substitute", "safe_substitute", "render", "render_async"}
 SCALARS = ("str", "int", "float", "bool")
@@ -190,9 +192,8 @@ def parse(text: str) -> Module:
         raise AdoptError(f"{where}this isn't {runs}: {fault}{_newer(text, error)}") from None
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     module = Module(text, tree, starts=starts)
-    for scope, owner, style, use in [
-        one for pair in _walk(module) for one in _fills(module, *pair)
-    ]:
+    fills = [fill for node, scope in _walk(module) for fill in _fills(module, node, scope)]
+    for scope, owner, style, use in fills:
         for key, shown, doubt, is_template in _texts(scope, owner, set()):
             calls = module.calls.setdefault(key, Calls([], set()))
             if style is not None and not (is_template and use):
@@ -240,8 +241,8 @@ def _walk(module: Module) -> Iterator[tuple[ast.AST, Scope]]:
         elif (pair := assigned(node)) and isinstance(node, ast.Assign | ast.AnnAssign):
             scope.bind(*pair, node.col_offset)
             bound = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        elif isinstance(node, ast.AugAssign) and (added := dotted(node.target)):
-            scope.bind(added)
+        elif isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Attribute):
+            scope.bind(dotted(node.target) or "")
             bound = node.target
         elif not isinstance(getattr(node, "ctx", node), ast.Load | ast.alias):
             for name in _names_of(node):
@@ -386,7 +387,9 @@ def _texts(
             yield from _texts(scope, found[0], seen, doubt, is_template=is_template)
         return
     name = None if node is None else dotted(node)
-    if node is None or name is None or (key := (scope.home(node), name)) in seen:
+    if node is None or name is None or len(seen) > MOST_VARIABLES:
+        return
+    if (key := (scope.home(node), name)) in seen:
         return
     seen.add(key)
     home, shown = key[0], ast.unparse(node)

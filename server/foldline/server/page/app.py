@@ -241,10 +241,9 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
         show(place)
     if answer is None or isinstance(answer, Location):
         return Response(status_code=204)
-    said = await in_thread(partial(unstructure, answer))
     if isinstance(answer, SectionText):
-        said = {**said, "markdown": tokens_of(answer.text)}
-    return JSONResponse(said)
+        return JSONResponse({**unstructured(answer), "markdown": tokens_of(answer.text)})
+    return JSONResponse(await in_thread(partial(unstructure, answer)))
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
