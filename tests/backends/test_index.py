@@ -256,6 +256,12 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
         ("src/new.py", 1),
     ]
     assert uses.coverage == "complete"
+    for name in ("_DUE_SECONDS", "_LEAST_SECONDS"):
+        monkeypatch.setattr(workspace_module, name, -1.0)
+    # No time is left to read.
+    uses = access.find_references("first")
+    assert uses.coverage == "partial: indexing (1 of 3 files)"
+    assert "text: partial: indexing" in uses.reason
     go_on.set()
     assert access.index is not None
     assert access.index.wait(30)
