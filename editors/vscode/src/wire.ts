@@ -35,6 +35,8 @@ export interface AdoptablePrompt extends PromptReference {
   size: number;
   fields: number | null;
   reason: string;
+  /** For a file: how many texts of it aren't listed. */
+  more: number;
 }
 
 /** A stretch of the request that begins where something changes more often than all before. */

@@ -421,7 +421,7 @@ def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     params: dict[str, dict[str, Any]] = {}
     # A saved page has all sets, each with its own values.
     chosen = None if options.html is not None else options.parameter_set
-    for name in dict.fromkeys((DEFAULT_SET, chosen)):
+    for name in dict.fromkeys((DEFAULT_SET, chosen or DEFAULT_SET)):
         for kind, values in sets.get(name, {}).items():
             params[kind] = {**params.get(kind, {}), **values}
     return params

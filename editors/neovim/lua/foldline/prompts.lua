@@ -191,6 +191,9 @@ function adopt_of_folder(client, folder)
       return foldline.notify('no string or template below this folder looks like a prompt')
     end
     local function shown(prompt)
+      if prompt.more > 0 then
+        return ('%s  %s'):format(prompt.target, prompt.reason)
+      end
       local fields = foldline.some(prompt.fields)
       local values = fields and ('%d field%s'):format(fields, fields == 1 and '' or 's')
       return ('%s  %s, %d characters, %s'):format(

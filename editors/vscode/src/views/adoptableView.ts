@@ -71,12 +71,13 @@ function fileItem(uri: vscode.Uri): vscode.TreeItem {
 }
 
 function promptItem(prompt: AdoptablePrompt): vscode.TreeItem {
-  const { target, name, style, size, fields, reason } = prompt;
-  const item = new vscode.TreeItem(name || 'the whole file');
-  const shape = [style, `${size.toLocaleString()} characters`].filter((part) => part !== '');
+  const { target, name, style, size, fields, reason, more } = prompt;
+  const file = more === 0 ? 'the whole file' : `${more} more…`;
+  const item = new vscode.TreeItem(name || file);
+  const shape = more === 0 ? [style, `${size.toLocaleString()} characters`] : [style];
   const values = fields === null ? [] : [`${fields} field${fields === 1 ? '' : 's'}`];
-  item.id = target;
-  item.description = [...shape, ...values].join(' · ');
+  item.id = `${target} ${more}`;
+  item.description = [...shape, ...values].filter((part) => part !== '').join(' · ');
   item.tooltip = [target, item.description, ...(reason === '' ? [] : [reason])].join('\n');
   item.iconPath = new vscode.ThemeIcon(fields === null ? 'question' : 'symbol-string');
   item.contextValue = 'adoptable';
