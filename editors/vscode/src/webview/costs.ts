@@ -10,7 +10,13 @@ export class Costs {
   readonly root = element('div.total', { id: 'details' });
   private readonly words = element('div.words');
   private readonly strip = element('div.strip', { 'aria-hidden': 'true' });
-  private readonly legend = element('ul.legend', { 'aria-label': 'What the strip shows' });
+  private readonly drawn = element('ul', { 'aria-label': 'What the strip shows' });
+  private readonly legend = element(
+    'div.legend',
+    {},
+    'One piece per section, as wide as its tokens:',
+    this.drawn,
+  );
 
   /**
    * `reach` is told which section a piece of the strip stands for, `toggle` to show or to hide what
@@ -99,8 +105,7 @@ export class Costs {
     const drawn = Object.entries(
       kept?.cached ? { ...LEGEND, full: 'reusable from cache' } : LEGEND,
     );
-    this.legend.replaceChildren(
-      'One piece per section, as wide as its tokens:',
+    this.drawn.replaceChildren(
       ...drawn
         .filter(([kind]) => this.strip.querySelector(`.${kind}`) !== null)
         .map(([kind, text]) =>

@@ -1484,7 +1484,13 @@ var Costs = class {
   root = element("div.total", { id: "details" });
   words = element("div.words");
   strip = element("div.strip", { "aria-hidden": "true" });
-  legend = element("ul.legend", { "aria-label": "What the strip shows" });
+  drawn = element("ul", { "aria-label": "What the strip shows" });
+  legend = element(
+    "div.legend",
+    {},
+    "One piece per section, as wide as its tokens:",
+    this.drawn
+  );
   /**
    * `reach` is told which section a piece of the strip stands for, `toggle` to show or to hide what
    * is behind the number; `more` stands below it.
@@ -1562,8 +1568,7 @@ var Costs = class {
     const drawn = Object.entries(
       kept?.cached ? { ...LEGEND, full: "reusable from cache" } : LEGEND
     );
-    this.legend.replaceChildren(
-      "One piece per section, as wide as its tokens:",
+    this.drawn.replaceChildren(
       ...drawn.filter(([kind]) => this.strip.querySelector(`.${kind}`) !== null).map(
         ([kind, text]) => element("li", {}, element("span", { class: `swatch ${kind}` }), text)
       )
