@@ -270,6 +270,27 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
     access.close()
 
 
+def test_what_is_indexed_while_a_question_reads_the_index_isnt_missed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    files_with = Store.files_with
+
+    def progress(done: int, total: int) -> None:
+        go_on.wait(30)
+
+    def slow(store: Store, word: str) -> list[str]:
+        found = files_with(store, word)
+        go_on.set()
+        index._built["code"].result(30)
+        return found
+
+    monkeypatch.setattr(Store, "files_with", slow)
+    index = WorkspaceIndex(LocalFileBackend(root), patience=0, progress=progress)
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    index.close()
+
+
 def test_cancelling_keeps_what_was_read(root: Path) -> None:
     told: list[tuple[int, int]] = []
 

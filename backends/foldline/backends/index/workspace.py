@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import re
 import sqlite3
 import threading
@@ -40,6 +41,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 0.8
 # A question about words reads what isn't indexed yet; that takes little longer than to wait.
 _WORDS_PATIENCE = 0.15
+# How many times its patience an answer waits that would miss code.
+_UTMOST = 4
 # When an answer is due that reads such files, from the question and from the first of them.
 _DUE_SECONDS = 1.0
 _LEAST_SECONDS = 0.3
@@ -88,7 +91,8 @@ class WorkspaceIndex:
 
     Code is read before texts, and an answer that the index isn't ready for reads what it needs.
 
-    `patience` is how many seconds an answer waits for the building; None waits for its end.
+    `patience` is how many seconds a search waits for the building, and a fourth of what a question
+    about a word does if it can't read what is missing. None waits for the end.
     `progress` gets the files done and in all, file by file, in the thread that builds; when it
     ends, however it does, both are the same.
     """
@@ -248,11 +252,15 @@ class WorkspaceIndex:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
         layer = _CODE if is_kind is is_indexed else _ALL
-        coverage = await self._current(since, layer, _WORDS_PATIENCE)
-        paths = {*filter(is_kind, self._lookup(lambda store: store.files_with(word)))}
-        large = {*self._lookup(lambda store: store.noted(note))}
-        if coverage != COMPLETE and self._complete(paths, large, word, is_kind, since):
-            coverage = COMPLETE
+        # To miss code is worse than to wait.
+        for patience in (_WORDS_PATIENCE, math.inf)[: 2 if layer == _CODE else 1]:
+            coverage = await self._current(since, layer, patience)
+            # Before the index is asked: what is written meanwhile is read twice, and not missed.
+            unread = [] if coverage == COMPLETE else self._unread(is_kind, since)
+            paths = {*filter(is_kind, self._lookup(lambda store: store.files_with(word)))}
+            large = {*self._lookup(lambda store: store.noted(note))}
+            if self._complete(paths, large, word, unread, since):
+                return paths, sorted(large), COMPLETE
         return paths, sorted(large), coverage
 
     def _complete(
@@ -260,13 +268,13 @@ class WorkspaceIndex:
         paths: set[str],
         large: set[str],
         word: str,
-        is_kind: Callable[[str], bool],
+        unread: list[FileStamp] | None,
         since: float,
         *,
         defined: bool = False,
     ) -> bool:
         """Put right by reading what the index doesn't know yet; False if that takes too long."""
-        if (unread := self._unread(is_kind, since)) is None:
+        if unread is None:
             return False
         paths.difference_update(stamp.path for stamp in unread)
         exact, done = word.encode("utf-8", "replace"), 0
@@ -286,11 +294,12 @@ class WorkspaceIndex:
 
         While the index is being built, what it lacks is read.
         """
-        found: set[str] = set()
-        if self.recall():
+        since, found = time.monotonic(), set[str]()
+        is_building = bool(self._built) and not self._built[_CODE].done()
+        unread = self._unread(is_indexed, since) if is_building else []
+        if self.recall() or is_building:
             found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
-        if self._built and not self._built[_CODE].done():
-            self._complete(found, set(), word, is_indexed, time.monotonic(), defined=True)
+        self._complete(found, set(), word, unread, since, defined=True)
         return [*found]
 
     def last_defined(self) -> Iterator[str]:
@@ -341,6 +350,7 @@ class WorkspaceIndex:
         """
         since = time.monotonic() if since is None else since
         coverage = await self._current(since, _CODE, self._patience)
+        unread = None if coverage == COMPLETE else self._unread(is_indexed, since)
         with self._state:
             version, corpus = self._corpus
         version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
@@ -349,7 +359,7 @@ class WorkspaceIndex:
             with self._state:
                 self._corpus = version, corpus
         texts: dict[str, bytes] = {}
-        if coverage != COMPLETE and (unread := self._unread(is_indexed, since)) is not None:
+        if unread is not None:
             texts = self._likely(unread, words, since)
             coverage = COMPLETE if len(texts) == len(unread) else coverage
         texts |= {path: self._files.load(path).parse_data for path in self._overlays()}
@@ -588,7 +598,7 @@ class WorkspaceIndex:
         built = self._built[layer]
         left = None
         if self._patience is not None and patience is not None:
-            left = min(self._patience, patience) - (time.monotonic() - since)
+            left = min(_UTMOST * self._patience, patience) - (time.monotonic() - since)
         with contextlib.suppress(TimeoutError):
             await result_of(built, left)
         # To wait for the rest takes less time than to read it.
