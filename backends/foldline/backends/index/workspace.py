@@ -149,13 +149,14 @@ class WorkspaceIndex:
             self._closed = False
             self._failure = None
             self._progress = (0, 0)
+            self._wanted = threading.Event()
             self._built = {_CODE: Future(), _ALL: Future()}
             for built in self._built.values():
                 # No single waiter may cancel it.
                 built.set_running_or_notify_cancel()
             self._thread = threading.Thread(
                 target=self._run,
-                args=(self._built, progress or self._report, since),
+                args=(self._built, self._wanted, progress or self._report, since),
                 name="foldline-index",
                 daemon=True,
             )
@@ -208,7 +209,10 @@ class WorkspaceIndex:
         self._bring_up(progress, time.monotonic() if since is None else since)
 
     def _bring_up(
-        self, progress: Progress | None, since: float, has_code: Callable[[], None] | None = None
+        self,
+        progress: Progress | None,
+        since: float,
+        has_code: Callable[[], threading.Event] | None = None,
     ) -> None:
         with self._lock:
             self._hurry.clear()
@@ -448,11 +452,16 @@ class WorkspaceIndex:
     # Building
 
     def _run(
-        self, built: Mapping[str, Future[None]], progress: Progress | None, since: float
+        self,
+        built: Mapping[str, Future[None]],
+        wanted: threading.Event,
+        progress: Progress | None,
+        since: float,
     ) -> None:
-        def has_code() -> None:
+        def has_code() -> threading.Event:
             if not built[_CODE].done():
                 built[_CODE].set_result(None)
+            return wanted
 
         try:
             self._bring_up(progress, since, has_code)
@@ -475,7 +484,7 @@ class WorkspaceIndex:
         store: Store,
         progress: Progress | None,
         since: float,
-        has_code: Callable[[], None] | None,
+        has_code: Callable[[], threading.Event] | None,
     ) -> None:
         versions = self._files.versions
         version = store.version()
@@ -498,16 +507,14 @@ class WorkspaceIndex:
         if looked_at and not is_kept:
             self._kept = listing
         self._as_of[_CODE] = since
-        if has_code is not None:
-            has_code()
+        wanted = None if has_code is None else has_code()
         # Answers don't wait for it.
         if looked_at and not is_kept:
             store.keep_listing(listing, looked_at)
         if texts:
-            if has_code is not None:
-                self._wanted.wait(_QUIET_SECONDS)
+            if wanted is not None:
+                wanted.wait(_QUIET_SECONDS)
             is_racy = self._read_all(store, texts, progress, are_texts=True) or is_racy
-            self._wanted.clear()
             if self._hurry.is_set():
                 return
         self._as_of[_ALL] = since
