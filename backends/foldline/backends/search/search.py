@@ -204,6 +204,9 @@ async def rank_files(
                 unread = await said_of_text(index, dict.fromkeys(words), {*paths}, since)
             texts = [*vocabulary(), "\n".join(in_paths)]
             names = [name for text in texts for name in _EXACT_NAME.findall(text)]
+            if index is not None:
+                # Not those of files that are gone, which a vocabulary keeps for a while.
+                names = sorted(index.last_defined())
             unknown = {
                 name: near_names(name, names)
                 for name in question.names
