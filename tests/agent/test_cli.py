@@ -94,6 +94,28 @@ def test_the_version_is_the_parsers(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == shown
 
 
+# What each command may load: packages of others, and how many modules of ours.
+FILES = {"pathspec", "platformdirs", "re2", "typing_extensions"}
+PARSERS = {"tree_sitter", "tree_sitter_python"}
+IMPORTS = {
+    "tree": (FILES, 80),
+    "outline review.py": (FILES | PARSERS, 120),
+    "refs --seconds 0 Review": (FILES | PARSERS, 120),
+    "search review": (FILES | PARSERS, 120),
+    "grep review": (FILES, 85),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("line", IMPORTS)
+def test_a_command_keeps_to_its_budget_of_imports(line: str) -> None:
+    packages, most = IMPORTS[line]
+    loaded = loaded_by(*line.split())
+    others = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert others <= {"foldline", "__main__", *packages}
+    assert 50 < len(own(loaded)) <= most
+
+
 # What no verb needs to show its help.
 LATER = {
     "asyncio", "cattrs", "foldline.backends.file_access", "foldline.backends.models",
