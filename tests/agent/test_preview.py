@@ -404,8 +404,9 @@ def test_a_page_is_saved_with_each_sets_own_values(tmp_path: Path) -> None:
     sets = {"eve": {"Who": {"name": "Eve"}}, "sam": {"Who": {"name": "Sam"}}}
     values.write_text(json.dumps({"sets": sets}), encoding="utf-8")
     arguments = (str(prompt), "--params", str(values), "--html", str(out), "--set", "sam")
-    done = preview(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{out}\n", "")
+    for _ in ("new", "again"):
+        done = preview(*arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{out}\n", "")
     written = re.search(r'id="saved">(.*)</script>', out.read_text(encoding="utf-8"))
     assert written is not None
     saved = json.loads(written[1])
@@ -419,6 +420,8 @@ def test_a_page_is_saved_with_each_sets_own_values(tmp_path: Path) -> None:
     [
         (("--set", "adda"), "there is no parameter set 'adda'; there is ada, bob"),
         (("--html", "nowhere/out.html"), "nowhere/out.html: No such file or directory"),
+        (("--html", "{}/prompt.py"), "prompt.py exists, and isn't a saved preview"),
+        (("--html", "{}/link.html"), "link.html exists, and isn't a saved preview"),
     ],
 )
 def test_a_page_that_cannot_be_saved_says_why(
@@ -426,6 +429,10 @@ def test_a_page_that_cannot_be_saved_says_why(
 ) -> None:
     prompt = tmp_path / "prompt.py"
     prompt.write_text(SETS, encoding="utf-8")
-    done = preview(str(prompt), "--html", str(tmp_path / "out.html"), *arguments)
+    (tmp_path / "link.html").symlink_to(tmp_path / "missing.html")
+    given = (argument.format(tmp_path) for argument in arguments)
+    done = preview(str(prompt), "--html", str(tmp_path / "out.html"), *given)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
+    assert prompt.read_text(encoding="utf-8") == SETS
+    assert not (tmp_path / "missing.html").exists()

@@ -320,7 +320,7 @@ async def _save(workspace: Workspace, options: argparse.Namespace, prompt: Promp
     """Write the page of the prompt with all of its sets."""
     from foldline.ide.render.matrix import render_sets
     from foldline.ide.resolve import resolve
-    from foldline.server.page.saved import saved_page
+    from foldline.server.page.saved import is_saved_page, saved_page
 
     view = replace(prompt.view, tolerant=True)
     renders = await render_sets(workspace, await resolve(workspace, prompt), view)
@@ -332,7 +332,11 @@ async def _save(workspace: Workspace, options: argparse.Namespace, prompt: Promp
         raise Refused(render, kind="prompt", data={"near": list(renders)})
     out = Path(options.html or f"{render.name}.html")
     try:
-        out.write_text(saved_page(renders, shown), encoding="utf-8", newline="\n")
+        # Only a page that was saved before is replaced.
+        with out.open("w" if is_saved_page(out) else "x", encoding="utf-8", newline="\n") as file:
+            file.write(saved_page(renders, shown))
+    except FileExistsError:
+        raise Refused(f"{out} exists, and isn't a saved preview: name another file") from None
     except OSError as error:
         raise Refused(f"{out}: {error.strerror}") from error
     failed = [f"{name}: {why}" for name, why in renders.items() if isinstance(why, str)]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.errors import PathError
+from foldline.backends.files.reader import read_text
 from foldline.ide.previews.session import Preview
 from foldline.ide.prompts.request import View
 from foldline.ide.render.diff import Side, compare
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILES = Path(__file__).parent / "files"
+LARGEST = 1 << 28
+"""The most bytes of a page that is replaced."""
 # What only this machine has, and what nothing can change any more.
 UNSHARED: dict[str, object] = {"location": None, "interpreter": None, "milliseconds": None}
 UNSHARED |= {"traceback": "", "editable": False}
@@ -62,6 +67,13 @@ def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
     inert = json.dumps(data).replace("<", "\\u003c")
     page, title = (FILES / "saved.html").read_text("utf-8"), escape(known[shown].name)
     return page.format(policy=policy, title=title, style=style, data=inert, script=script)
+
+
+def is_saved_page(file: Path) -> bool:
+    """Return True for a file that such a page was written to."""
+    with suppress(PathError):
+        return " · foldline</title>" in read_text(file, LARGEST)[:4096]
+    return False
 
 
 def _shared(value: Any, key: str = "") -> Any:
