@@ -51,15 +51,13 @@ class Section:
             "enabled": True,
             "text": self.text,
             "segments": [{"kind": "literal", "text": self.text, "field": None}],
-            "opening": self.opened and {"parts": [{"id": self.id, "blocks": [self.shown]}]},
             "error": error if self.failed else None,
         }
-        return json.dumps(block).encode()
-
-    @property
-    def shown(self) -> dict[str, object]:
         segment = {"kind": "literal", "text": self.opened, "field": None}
-        return {"path": self.path, "role": "user", "segments": [segment], "stability": "constant"}
+        shown = block | {"visibility": "FULL", "text": self.opened, "segments": [segment]}
+        part = {"start": number - 1, "end": number, "blocks": [shown]}
+        block["opening"] = self.opened and {"parts": [part]}
+        return json.dumps(block).encode()
 
     @property
     def location(self) -> Location:

@@ -419,13 +419,12 @@ def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The values of `--params`: those in every set, below those in the one that is shown."""
     from foldline.ide.render.values import DEFAULT_SET, read_values
 
-    if options.params is None:
+    if options.params is None or options.matrix or options.html is not None:
+        # Where all sets are shown, the file adds to each of them.
         return {}
     sets = read_values(options.params)
     params: dict[str, dict[str, Any]] = {}
-    # A saved page has all sets, each with its own values.
-    chosen = None if options.html is not None else options.parameter_set
-    for name in dict.fromkeys((DEFAULT_SET, chosen or DEFAULT_SET)):
+    for name in dict.fromkeys((DEFAULT_SET, options.parameter_set or DEFAULT_SET)):
         for kind, values in sets.get(name, {}).items():
             params[kind] = {**params.get(kind, {}), **values}
     return params
