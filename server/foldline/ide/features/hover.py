@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.analysis.values import Field, SectionValue
     from foldline.ide.features.keys import PlaceholderAt
+    from foldline.ide.render.render import Block
     from foldline.ide.token_counter import TokenCounter
 
 _LONGEST_SUMMARY = 600
@@ -142,7 +143,10 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
 
 def _in_prompt(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> str:
     key = ".".join(block.path)
-    cost, about = _cost(costed(prompt, counter), key, counter)
+    request = costed(prompt, counter)
+    found = request.section(key)
+    assert found is not None
+    cost, about = _cost(request, *found, counter)
     opened_by = f" by `{block.opened_by}`" if " if opened" in cost else ""
     return (
         f"- `{prompt.name.id}` {block.number}. `{key}`: {_SHOWN[block.visibility]}, "
@@ -150,10 +154,10 @@ def _in_prompt(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -
     )
 
 
-def _cost(request: StaticRequest, key: str, counter: TokenCounter) -> tuple[str, str]:
+def _cost(
+    request: StaticRequest, block: Block, certain: bool, counter: TokenCounter
+) -> tuple[str, str]:
     """Return a section's cost, and what `~` means in it."""
-    block = next(block for block in request.render.blocks if block.key == key)
-    certain = request.certain[block.path]
     cost = cost_texts.section_cost(block, counter, plan=request.render.cache, certain=certain)
     return cost, cost_texts.approximation(counter, certain=certain)
 
@@ -210,10 +214,10 @@ def title(
     prompt = analysis.prompt(name)
     request = None if prompt is None else costed(prompt, counter)
     if section_key is not None:
-        folded = () if request is None else request.render.blocks
-        if request is None or not any(b.is_summarized and b.key == section_key for b in folded):
+        found = None if request is None else request.section(section_key)
+        if request is None or found is None or not found[0].is_summarized:
             return LensTitle("Open")
-        cost, about = _cost(request, section_key, counter)
+        cost, about = _cost(request, *found, counter)
         return LensTitle(f"Open · {cost}", about)
     if request is None or not request.render.blocks:
         return LensTitle("Preview")

@@ -66,13 +66,19 @@ class StaticRequest:
         render: The prompt; `costed` has counted its tokens.
         exact: True if running the prompt gives this very request.
         is_partial: True if running it gives more text.
-        certain: For each section, True if running the prompt gives what is said of its cost.
+        places: The places of the blocks by their keys, with True if running the prompt gives what
+            is said of their cost.
     """
 
     render: Render
     exact: bool
     is_partial: bool
-    certain: Mapping[tuple[str, ...], bool]
+    places: Mapping[str, tuple[int, bool]]
+
+    def section(self, key: str) -> tuple[Block, bool] | None:
+        """Return a section, and True if its cost is certain; None if there is none."""
+        place, certain = self.places.get(key, (None, False))
+        return None if place is None else (self.render.blocks[place], certain)
 
 
 def costed(prompt: PromptFacts, counter: TokenCounter) -> StaticRequest:
@@ -96,7 +102,12 @@ def request_of(
     summarized = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
     behind = render_opened(prompt, summarized, overrides)
     source = _Source(evaluator)
-    tools = source.tools(shown.blocks)
+    tooled = [
+        (place, block)
+        for place, block in enumerate(shown.blocks)
+        if block.opened_by or block.section.tools.items or not block.section.tools.complete
+    ]
+    tools = source.tools(block for _, block in tooled)
     tasks = {
         place: block
         for place, block in enumerate(shown.blocks)
@@ -113,9 +124,9 @@ def request_of(
             made = replace(made, id=f"{made.id}~{times[block.path]}")
         folded = SummarizedBlock(block, next(behind) if block.visibility == "SUMMARY" else ())
         if folded.opened and folded.is_known:
-            after = source.tools(
-                [*shown.blocks[:place], *folded.opened, *shown.blocks[place + 1 :]]
-            )
+            before = [one for at, one in tooled if at < place]
+            below = [one for at, one in tooled if at > place]
+            after = source.tools((*before, *folded.opened, *below))
             told = _told(block.path)
             changed = {task: [_block(tasks[task], told)] for task in tasks}
             changed[place] = [*map(_block, folded.opened)]
@@ -143,8 +154,8 @@ def request_of(
         exact,
         shown.is_partial,
         {
-            block.path: certain and (exact or block.opening is None)
-            for block, certain in zip(blocks, sure, strict=True)
+            blocks[place].key: (place, sure[place] and (exact or blocks[place].opening is None))
+            for place in reversed(range(len(blocks)))
         },
     )
 
@@ -168,9 +179,9 @@ class _Source:
         names: set[str | None] = set()
         for block in blocks:
             names.add(block.opened_by)
-            tools = block.section.tools
             if block.visibility is Visibility.SUMMARY:
                 continue
+            tools = block.section.tools
             self.known = self.known and tools.complete
             for item in tools.items:
                 self.known = self.known and not item.maybe and isinstance(item.value, ToolValue)
