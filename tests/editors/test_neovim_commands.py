@@ -596,7 +596,7 @@ def test_the_text_at_the_cursor_becomes_a_prompt(nvim: Neovim, acme: Path) -> No
     assert "Hello ${name}, you are on ${plan}." in nvim.buffer()
     # Neovim's own way to show it ends in "Press ENTER".
     nvim.wait("#notified > 0")
-    assert nvim.notified()[0].startswith("foldline: same text with ")
+    assert nvim.notified()[0].startswith("foldline: checked: ")
     assert "LSP[foldline]" not in nvim.text("return vim.fn.execute('messages')")
     nvim.command("silent! write")
     nvim.command("edit prompts/legacy.py")

@@ -81,9 +81,9 @@ async def test_every_command_without_arguments_is_answered(editor: Editor) -> No
     for command in sorted(COMMAND_NAMES):
         name = command.removeprefix("foldline.server.")
         await editor.command("prompt.preview")
-        # A module with several texts has to be asked for one of them.
-        several = pytest.raises(JsonRpcException, match="name one")
-        with several if name == "prompt.adopt" else nullcontext():
+        # A module of prompts has no text to adopt.
+        refused = pytest.raises(JsonRpcException, match="name a variable")
+        with refused if name == "prompt.adopt" else nullcontext():
             await editor.command(name)
 
 

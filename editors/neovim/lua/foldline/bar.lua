@@ -1,5 +1,5 @@
---- The winbar of a preview: its name, and what is wrong, or its values and cost. What has no room is
---- left out.
+--- The winbar of a preview: its name, and what is wrong, or its values and cost. What has no room
+--- is left out.
 local M = {}
 
 ---@class foldline.Bar
