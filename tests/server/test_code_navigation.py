@@ -16,7 +16,7 @@ ABOUT_SYMBOLS = ("definition", "hover", "implementations", "callHierarchy")
 
 async def test_files_are_found_by_words(editor: Editor) -> None:
     found = await editor.command("code.searchFiles", query="token signer")
-    assert found["data"]["hits"][0]["path"] == "auth/tokens.py"
+    assert "auth/tokens.py" in [hit["path"] for hit in found["data"]["hits"][:3]]
     assert "auth/tokens.py: TokenSigner 20-74, " in found["text"]
     short = await editor.command("code.searchFiles", query="auth", budget=150)
     cursor = short["data"]["cursor"]
