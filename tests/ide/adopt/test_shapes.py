@@ -496,3 +496,48 @@ def test_what_changes_an_attribute_changes_no_variable() -> None:
     )
     adoption = adopt(read(Path("p.py"), source, name="A.f.m"))
     assert [field.name for field in adoption.plan.fields] == ["q"]
+
+
+_LIST = "def f(q, h):\n    m = [{'role': 'system', 'content': 'Be brief.'}]\n"
+_ASKED = "{'role': 'user', 'content': q}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [f"m.append({_ASKED})", f"m += [{_ASKED}]", f"m.extend([{_ASKED}])"],
+)
+def test_a_message_that_is_added_to_a_list_is_read_into_it(change: str) -> None:
+    adoption = adopt(read(Path("p.py"), f"{_LIST}    {change}\n    return m\n", name="f.m"))
+    assert [message.role for message in adoption.plan.original.messages] == ["system", "user"]
+    assert adoption.is_whole
+    assert prove_here(adoption.plan, adoption.text).is_same
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        f"m.insert(0, {_ASKED})",
+        "m.extend(h)",
+        "m += h",
+        "m.append(h)",
+        f"if q:\n        m.append({_ASKED})",
+        f"g(m)\n    m.append({_ASKED})",
+        f"def g():\n        m.append({_ASKED})",
+    ],
+)
+def test_what_else_is_added_to_a_list_of_messages_is_left_out(change: str) -> None:
+    adoption = adopt(read(Path("p.py"), f"{_LIST}    {change}\n    return m\n", name="f.m"))
+    assert len(adoption.plan.original.lost) == 1
+    assert not adoption.is_whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *("m[0]['content'] += q", "m[0] = h", "m[0]['content'] = q", "del m[0]", "m.pop()"),
+        *("m = m + h", "m[0].update(content=q)", "m, n = h, 1", "m[:0] = h"),
+    ],
+)
+def test_a_list_of_messages_that_changes_is_refused(change: str) -> None:
+    with pytest.raises(AdoptError, match="built step by step: `m` is changed again in line 3"):
+        read(Path("p.py"), f"{_LIST}    {change}\n    return m\n", name="f.m")

@@ -344,6 +344,8 @@ class _Finder:
         filled = use_of(node)
         # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
         text, depth = (filled[0], 0) if filled else (node, 1)
+        if messages_in(node) is not None:
+            return self._with_messages(name, node, last, rest)
         is_text = pieces_of(self.scope, text, depth) is not None
         is_bound_again = len(self.scope.bound[name]) > 1
         for statement in rest if is_text and is_bound_again else ():
@@ -361,6 +363,41 @@ class _Finder:
                     continue
             if any(_is_changed(inner, name) for inner in ast.walk(statement)):
                 return node, last, f"`{name}` is changed again in line {statement.lineno}"
+        return node, last, ""
+
+    def _with_messages(
+        self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
+    ) -> tuple[ast.expr, ast.stmt, str]:
+        """Return a list of messages with what is added to it, as `_built` does."""
+        is_used = False
+        for statement in rest:
+            inner = self.module.scopes.get(statement)
+            if inner is not None and name in inner.bound:
+                continue  # Its variable is its own.
+            pair = assigned(statement)
+            is_next = inner is None and last.col_offset == statement.col_offset
+            if is_next and pair and pair[0] == name and name not in names_in(pair[1]):
+                break  # Another list begins.
+            added: list[ast.expr] = []
+            for part in ast.walk(statement):
+                new = _added(part, name, isinstance(self.scope.node, ast.ClassDef))
+                if new is None or (new and not isinstance(node, ast.List)):
+                    return node, last, f"`{name}` is changed again in line {statement.lineno}"
+                added += new
+            reads = [one for one in ast.walk(statement) if getattr(one, "id", "") == name]
+            if added and isinstance(node, ast.List):
+                is_next = is_next and isinstance(statement, ast.Expr | ast.AugAssign)
+                is_known = is_next and len(reads) == 1 and not is_used
+                # What is added later, or only sometimes, is left out, as `*name` is.
+                items = [
+                    one
+                    if isinstance(one, ast.Starred) or (is_known and _message(one))
+                    else ast.copy_location(ast.Starred(one, ast.Load()), one)
+                    for one in added
+                ]
+                node = ast.copy_location(ast.List([*node.elts, *items], ast.Load()), node)
+                last = statement if is_known else last
+            is_used = is_used or bool(reads and not (added and is_next))
         return node, last, ""
 
     def _candidate(
@@ -438,6 +475,53 @@ def _texts_in(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     yield name, node
     for key, value in by_key(node).items() if isinstance(node, ast.Dict) else ():
         yield from _texts_in(f"{name}.{key}", value)
+
+
+_MUTATORS = {"append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "update"}
+
+
+def _added(part: ast.AST, name: str, is_attribute: bool) -> list[ast.expr] | None:
+    """Return what a part of a statement adds to a list; None if it changes the list otherwise."""
+
+    def is_it(node: ast.expr) -> bool:
+        return dotted(node) == name and (is_attribute or not isinstance(node, ast.Attribute))
+
+    def is_in_it(node: ast.expr) -> bool:
+        while not is_it(node) and isinstance(node, ast.Subscript):
+            node = node.value
+        return is_it(node)
+
+    match part:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
+            return _items(value)
+        case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if (
+            callee in _MUTATORS and is_in_it(owner)
+        ):
+            given = part.args[-1] if part.args else None
+            if given is None or not is_it(owner):
+                return None
+            if callee == "append":
+                return [given]
+            starred = [ast.copy_location(ast.Starred(given, ast.Load()), given)]
+            known = {"insert": starred, "extend": _items(given)}
+            return known.get(callee)
+        case ast.Assign(targets=targets) if not (
+            isinstance(part.value, ast.Call) and callee_of(part.value) == "partial"
+        ):
+            parts = [one for target in targets for one in ast.walk(target)]
+            return None if any(isinstance(one, ast.expr) and is_in_it(one) for one in parts) else []
+        case ast.AugAssign(target=target) | ast.NamedExpr(target=target) | ast.For(target=target):
+            return None if is_in_it(target) else []
+        case ast.Delete(targets=targets):
+            return None if any(map(is_in_it, targets)) else []
+    return []
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    """Return what a list has; one starred expression for what isn't known to be one."""
+    if isinstance(node, ast.List):
+        return node.elts
+    return [ast.copy_location(ast.Starred(node, ast.Load()), node)]
 
 
 def _is_changed(node: ast.AST, name: str) -> bool:

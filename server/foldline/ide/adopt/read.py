@@ -99,7 +99,7 @@ class _Reader:
         """Return True for a message that can be in the prompt; the others are lost."""
         last = self.messages[-1].role if self.messages else None
         if not role:
-            reason = "its role is known only when the program runs"
+            reason = "the message or its role is known only when the program runs"
         elif role not in ORDER:
             reason = f"a prompt has no sections of the role {role!r}"
         elif last is not None and ORDER.index(role) < ORDER.index(last):
