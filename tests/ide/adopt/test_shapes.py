@@ -541,3 +541,26 @@ def test_what_else_is_added_to_a_list_of_messages_is_left_out(change: str) -> No
 def test_a_list_of_messages_that_changes_is_refused(change: str) -> None:
     with pytest.raises(AdoptError, match="built step by step: `m` is changed again in line 3"):
         read(Path("p.py"), f"{_LIST}    {change}\n    return m\n", name="f.m")
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("P.replace('NAME', n).replace('TOPIC', g)", ""),
+        ("P.replace('NAME', n, 1).replace('TOPIC', g)", ""),
+        ("P.replace(H, n).replace('TOPIC', g)", ""),
+        ("P.replace(n, g)", "`P.replace(n, g)` replaces a part that isn't known: say how"),
+        ("P.replace('NAME', n).replace(g, n)", "replaces a part that isn't known: say how"),
+        ("P.replace('it', n, 1)", "'it' is 2 times in the text"),
+    ],
+)
+def test_a_replace_of_any_part_is_read_or_asked_about(calls: str, expected: str) -> None:
+    source = f"H = 'NAME'\nP = 'You tell NAME it of TOPIC, it.'\ndef f(n, g):\n    return {calls}\n"
+    if expected:
+        with pytest.raises(AdoptError) as refused:
+            read(Path("p.py"), source, name="P")
+        assert expected in str(refused.value)
+        return
+    adoption = adopt(read(Path("p.py"), source, name="P"))
+    assert [field.name for field in adoption.plan.fields] == ["name", "topic"]
+    assert prove_here(adoption.plan, adoption.text).is_same

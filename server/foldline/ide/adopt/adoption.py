@@ -224,6 +224,10 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
         told = {seems}
     if calls is not None:
         told = told | calls.styles
+    uses = [*candidate.calls.uses, *(calls.uses if calls is not None else ())]
+    if doubt := next((use.doubt for use in uses if "" in use.keywords), ""):
+        styles = [style for style in Style if style in {*told, Style.REPLACE, Style.TEXT}]
+        raise AdoptError(f"{doubt}: say how the text is read", styles=tuple(styles))
     styles = [style for style in Style if style in told]
     if len(styles) > 1:
         shown = " and ".join(style.label for style in styles)

@@ -341,7 +341,7 @@ class _Finder:
         self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[ast.expr, ast.stmt, str]:
         """Return a text with what `name += …` adds to it, and the last of these statements."""
-        filled = use_of(node)
+        filled = use_of(node, self.scope)
         # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
         text, depth = (filled[0], 0) if filled else (node, 1)
         if messages_in(node) is not None:
@@ -406,7 +406,7 @@ class _Finder:
         use = None
         if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
             node = _with_variables(node, self.scope)
-        if (filled := use_of(node)) and text_of(self.scope, filled[0]) is not None:
+        if (filled := use_of(node, self.scope)) and text_of(self.scope, filled[0]) is not None:
             node, use = filled
         style = self._style(name, node) if use is None else use.style
         if style is Style.TEMPLATE and use is not None and isinstance(node, ast.Call):

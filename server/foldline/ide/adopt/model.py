@@ -169,6 +169,7 @@ class Use:
         file: The file; empty for that of the text.
         owner: The variable that has the text, as the call names it; empty for one in place.
         doubt: Why the variable may have another text.
+        once: The texts of which a `replace` replaces so many occurrences only.
     """
 
     style: Style
@@ -180,6 +181,7 @@ class Use:
     file: str = ""
     owner: str = ""
     doubt: str = ""
+    once: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,12 @@ class _Reader:
 
     def replaced(self, text: str) -> Iterator[Text | Slot]:
         replaces = [use for use in self.uses if use.style is Style.REPLACE]
-        holes = {hole: given for use in replaces for hole, given in use.keywords.items()}
+        holes = {hole: given for use in replaces for hole, given in use.keywords.items() if hole}
+        for hole in (hole for use in replaces for hole in use.once if text.count(hole) > 1):
+            raise AdoptError(
+                f"{hole!r} is {text.count(hole)} times in the text, and `replace` fills in some "
+                "of them only: make one text of it"
+            )
         if not holes:
             holes = {match[0]: match[1] or match[0] for match in find.HOLES.finditer(text)}
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:

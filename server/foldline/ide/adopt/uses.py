@@ -201,7 +201,7 @@ def parse(text: str) -> Module:
             # The first of several `replace` is a part of the last one, which was noted before.
             parts = (one.source.startswith(f"{use.source}.replace(") for one in calls.uses if use)
             if use is not None and not any(parts):
-                calls.uses.append(replace(use, owner=shown, doubt=doubt))
+                calls.uses.append(replace(use, owner=shown, doubt=doubt or use.doubt))
     return module
 
 
@@ -296,7 +296,7 @@ def _is_from(path: str, origin: str, real: str) -> bool:
     return origin.rpartition(".")[2] in parts or real in parts
 
 
-def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
+def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | None:
     """Return the text that an expression fills in, and how; None for another expression."""
     match node:
         case ast.BinOp(left=owner, op=ast.Mod(), right=ast.Dict() as given):
@@ -307,8 +307,17 @@ def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
             arguments = tuple(map(ast.unparse, parts))
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
         case ast.Call(func=ast.Attribute(attr="replace")):
-            owner, holes = _replaced(node)
-            use = Use(Style.REPLACE, ast.unparse(node), node.lineno, keywords=holes)
+            owner, holes, once = _replaced(node, scope)
+            doubt = f"`{ast.unparse(node)[:60]}` replaces a part that isn't known" * ("" in holes)
+            source = ast.unparse(node)
+            use = Use(
+                Style.REPLACE,
+                source,
+                node.lineno,
+                keywords=holes,
+                doubt=doubt,
+                once=frozenset(once),
+            )
             return (owner, use) if holes else None
         case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if callee in _FILLING:
             words = [(word.arg, word.value) for word in node.keywords if word.arg]
@@ -320,16 +329,23 @@ def use_of(node: ast.AST) -> tuple[ast.expr, Use] | None:
     return None
 
 
-def _replaced(node: ast.expr) -> tuple[ast.expr, dict[str, str]]:
-    """Return the text of which calls of `replace` replace parts, and these, in their order."""
+def _replaced(node: ast.expr, scope: Scope | None) -> tuple[ast.expr, dict[str, str], set[str]]:
+    """Return the text of which calls of `replace` replace parts, and these, in their order.
+
+    A part that isn't known is empty. The last are those that are replaced a number of times.
+    """
     match node:
-        case ast.Call(
-            func=ast.Attribute(value=inner, attr="replace"),
-            args=[ast.Constant(value=str(hole)), given],
-        ):
-            owner, holes = _replaced(inner)
-            return owner, {**holes, hole: ast.unparse(given)}
-    return node, {}
+        case ast.Call(func=ast.Attribute(value=inner, attr="replace"), args=[part, given, *count]):
+            owner, holes, once = _replaced(inner, scope)
+            home = scope.home(part) if scope and isinstance(part, ast.Name) else None
+            value = home.value_of(part.id) if home and isinstance(part, ast.Name) else part
+            hole = value.value if isinstance(value, ast.Constant) else ""
+            if not isinstance(hole, str):
+                return node, {}, set()  # `date.replace(2024, 1)`, for example.
+            if count or node.keywords:
+                once.add(hole)
+            return owner, {**holes, hole: ast.unparse(given)}, once
+    return node, {}, set()
 
 
 _Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
@@ -337,13 +353,17 @@ _Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
 
 def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
     """Yield the texts that an expression fills in or makes a template of, and how."""
-    if found := use_of(node):
+    if found := use_of(node, scope):
         owner, use = found
         kinds = {name: kind for name, kind, _ in scope.parameters()} if use.keywords else {}
         known = {name: kinds[value] for name, value in use.keywords.items() if value in kinds}
         # What a `replace` replaces may be some word of a text, and not a hole.
         is_told = use.style is not Style.TEMPLATE and (
-            use.style is not Style.REPLACE or any(map(_HOLE.fullmatch, use.keywords))
+            use.style is not Style.REPLACE
+            or any(
+                _HOLE.fullmatch(hole) or (re.search(r"\w", hole) and given[0] not in "'\"")
+                for hole, given in use.keywords.items()
+            )
         )
         use = replace(use, types={**known, **use.types})
         yield scope, owner, use.style if is_told else None, use
@@ -383,7 +403,7 @@ def _texts(
             if "Chat" in func or "Message" in func:
                 doubt = doubt or f"`{func}` makes messages: send `.render(…).messages` yourself"
             yield from _texts(scope, text_argument(node), seen, doubt, is_template=True)
-        elif (found := use_of(node)) and found[1].style is Style.REPLACE:
+        elif (found := use_of(node, scope)) and found[1].style is Style.REPLACE:
             yield from _texts(scope, found[0], seen, doubt, is_template=is_template)
         return
     name = None if node is None else dotted(node)
