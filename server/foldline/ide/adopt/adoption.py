@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide.adopt import data_files, find
 from foldline.ide.adopt.model import AdoptError, Kind, Style, Text, Use
 from foldline.ide.adopt.plan import plan as plan_of
-from foldline.ide.adopt.proof import UNTRUSTED, prove
+from foldline.ide.adopt.proof import ESCAPED, UNTRUSTED, prove
 from foldline.ide.adopt.read import read_candidate
 from foldline.ide.adopt.rewrite import call_sites
 from foldline.ide.adopt.sections import NotRepresentableError
@@ -47,6 +48,24 @@ MOST_LONG = 5
 _IN_PLACE = (Style.TEXT, Style.FSTRING, Style.MESSAGES)
 """The styles of texts that are filled in where they stand."""
 _PYTHON = (".py", ".pyi")
+_DELIMITERS = {
+    "block_start_string": "{%",
+    "block_end_string": "%}",
+    "variable_start_string": "{{",
+    "variable_end_string": "}}",
+    "comment_start_string": "{#",
+    "comment_end_string": "#}",
+    "line_statement_prefix": "None",
+    "line_comment_prefix": "None",
+}
+"""The options of a Jinja environment that change how a template is read, and their defaults."""
+_DELIMITER = re.compile(
+    rf"\b({'|'.join(_DELIMITERS)})[\"']?\s*(?::\s*\w+\s*)?[=:]\s*([^=\s][^,)\n]*)"
+)
+_ESCAPES = re.compile(
+    r"\bautoescape[\"']?\s*=\s*(?!=|False|select_autoescape\(.*default_for_string\s*=\s*False)\S"
+    r"|[\"']autoescape[\"']\s*:\s*(?!False)\S"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +215,14 @@ def original_of(
         uses += calls.uses
     if style in (Style.FSTRING, Style.MESSAGES) and not candidate.is_code:
         raise AdoptError(f"a text that isn't in a Python module can't have the style {style}")
-    original = read_candidate(candidate, style or _style(candidate, calls), uses)
+    style = style or _style(candidate, calls)
+    look = find.style_of_text(candidate.text) if style is Style.MESSAGES else style
+    if look is Style.JINJA and candidate.is_code:
+        _check_delimiters(candidate.module)
+    original = read_candidate(candidate, style, uses)
+    is_jinja = candidate.is_code and any(one.source for one in original.messages)
+    if is_jinja and _ESCAPES.search(candidate.module.text):
+        original = replace(original, notes=(*original.notes, ESCAPED))
     node = candidate.node
     if not candidate.is_code or uses or original.style not in _IN_PLACE:
         return original
@@ -204,6 +230,22 @@ def original_of(
     if original.lost or is_other or any(one.source for one in original.messages):
         return original
     return replace(original, uses=(Use(original.style, ast.unparse(node), node.lineno),))
+
+
+def _check_delimiters(module: Module) -> None:
+    """Refuse the Jinja texts of a module whose environment reads them in another way.
+
+    Raises:
+        AdoptError: It has other delimiters than Jinja's own.
+    """
+    for found in _DELIMITER.finditer(module.text):
+        if (value := found[2].strip().strip("\"'")) != _DELIMITERS[found[1]]:
+            line = module.text.count("\n", 0, found.start()) + 1
+            raise AdoptError(
+                f"the module has a Jinja environment with delimiters of its own (line {line}: "
+                f"`{found[1]}`, {value}), and adopting reads Jinja's `{{{{ }}}}` and `{{% %}}` "
+                "alone: write the text with these, or render it first"
+            )
 
 
 def _style(candidate: Candidate, calls: Calls | None) -> Style:

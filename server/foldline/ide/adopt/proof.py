@@ -38,9 +38,15 @@ ENDS, LINE_ENDS, JOINTS = WHITE_SPACE = (
     "blanks at the ends of lines",
     "blank lines where sections meet",
 )
+ESCAPED = (
+    "the module's Jinja environment has `autoescape`, which escapes HTML in values, and the new "
+    "prompt doesn't"
+)
+"""The note on a template whose environment escapes HTML."""
 _NOTED = {
     SHARED: "the indentation that all lines share",
     RETURNS: "line breaks, which are `\\r\\n` in the source",
+    ESCAPED: "`<`, `>`, `&` and quotes in values, which `autoescape` writes as `&lt;` …",
 }
 _LINES_SHOWN = 30
 
