@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from foldline.ide.adopt.adoption import adopt, read
-from foldline.ide.adopt.model import AdoptError
+from foldline.ide.adopt.model import AdoptError, Text
 
 from .here import prove_here
 
@@ -52,3 +53,47 @@ def test_that_jinja_would_escape_html_is_said(options: str, *, is_told: bool) ->
     assert proof.is_same
     assert any("autoescape" in one for one in proof.but) == is_told
     assert any("escapes HTML" in note for note in adoption.plan.original.notes) == is_told
+
+
+RULES = "---\n\nYou are a helper. Be nice to all people.\n\n---\nNow answer."
+SETTINGS = '---\nmodel: gpt\ninput:\n  - a: "b"\n# A comment.\n\ntitle: x\n---\nNow answer.'
+
+
+@pytest.mark.parametrize("has_yaml", [True, False])
+@pytest.mark.parametrize("name", ["p.md", "p.j2", "p.txt"])
+def test_text_between_rules_is_no_front_matter(
+    name: str, *, has_yaml: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_yaml:
+        monkeypatch.setitem(sys.modules, "yaml", None)
+    original = read(Path(name), RULES)
+    assert not original.notes
+    assert "Be nice to all people" in adopt(original).text
+    settings = read(Path(name), SETTINGS)
+    assert settings.messages[0].nodes == (Text("Now answer."),)
+    assert "front matter is left out" in settings.notes[0]
+
+
+PROMPTY = """---
+name: {{ broken
+---
+# System:
+You help.
+
+Developer :
+Be short.
+
+user[name="Alice"]:
+How, {{ name }}?
+
+ TOOL:
+42
+"""
+
+
+def test_role_lines_are_read_as_prompty_reads_them() -> None:
+    original = read(Path("p.prompty"), PROMPTY)
+    assert [one.role for one in original.messages] == ["system", "developer", "user"]
+    assert adopt(original).plan.left_out == 1
+    assert original.lost[0].startswith("message of the role 'tool': a prompt has no sections of")
+    assert "Alice" not in adopt(original).text

@@ -27,9 +27,15 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.uses import Module
 
 JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# A line of `.prompty` files, and dotprompt's mark.
-_ROLE_LINE = re.compile(r"^#?[ \t]*(system|developer|user|assistant)[ \t]*:[ \t]*$", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_SETTING = re.compile(r"[ \t#].*|[\w.-]+[ \t]*:(?:[ \t].*)?|-[ \t].*|")
+"""A line of front matter, as far as it can be told without YAML."""
+# A line of `.prompty` files, as its own parser reads it, and dotprompt's mark.
+_ROLE_LINE = re.compile(
+    r"^[^\S\n]*#?[^\S\n]*(system|developer|user|assistant|tool|function)"
+    r"(?:\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
 _HISTORY = re.compile(r"\{\{\s*history\b[^}]*\}\}")
 _LEFT_OUT = ("the front matter is left out: it configures the prompt, and isn't sent",)
@@ -64,13 +70,17 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             )
         return found
     text = text.replace("\r\n", "\n")
-    body = text if file.suffix in _READERS else _FRONT_MATTER.sub("", text, count=1)
+    body = text
+    front = None if file.suffix in _READERS else _FRONT_MATTER.match(text)
+    if front is not None and (file.suffix == ".prompty" or _is_settings(front[1])):
+        body = text[front.end() :]
     marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
     if marks is _ROLE_MARK and (history := _HISTORY.search(body)):
         raise AdoptError(f"`{history[0]}` {HANDLEBARS}")
     parts = [body] if marks is None else marks.split(body)
     texts = [
-        (ROLES.get(role, role), part) for role, part in zip(parts[1::2], parts[2::2], strict=True)
+        (ROLES.get(role.lower(), role.lower()), part)
+        for role, part in zip(parts[1::2], parts[2::2], strict=True)
     ]
     if texts and parts[0].strip():
         texts.insert(0, ("system", parts[0]))
@@ -94,6 +104,18 @@ def _messages_node(texts: Sequence[tuple[str, str]]) -> ast.expr:
     """Return roles and texts as the list of messages that they would be in Python."""
     shown = [{"role": role, "content": text} for role, text in texts]
     return ast.parse(repr(shown), mode="eval").body
+
+
+def _is_settings(text: str) -> bool:
+    """Return True if a text is a mapping in YAML; without a reader, if it looks like one."""
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        return bool(text.strip()) and all(map(_SETTING.fullmatch, text.splitlines()))
+    try:
+        return isinstance(yaml.safe_load(text), dict)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
 
 
 def _yaml(text: str) -> Any:
