@@ -97,3 +97,9 @@ def test_role_lines_are_read_as_prompty_reads_them() -> None:
     assert adopt(original).plan.left_out == 1
     assert original.lost[0].startswith("message of the role 'tool': a prompt has no sections of")
     assert "Alice" not in adopt(original).text
+
+
+@pytest.mark.parametrize("rest", ["", " and {{name}}", '\n{{role "user"}}\nHello {{name}}'])
+def test_a_value_that_dotprompt_gives_is_refused(rest: str) -> None:
+    with pytest.raises(AdoptError, match=r"`\{\{@auth.email\}\}` is of Handlebars"):
+        read(Path("p.prompt"), "You speak with {{@auth.email}}" + rest)

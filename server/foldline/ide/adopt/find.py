@@ -59,7 +59,7 @@ HANDLEBARS = (
     "is of Handlebars or alike, of which adopting knows names alone: write it as Jinja, or render "
     "it first"
 )
-_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&$][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*media\b")
+_HANDLEBARS = re.compile(r"\{\{\s*[#/>^!&$@][^}]*\}\}|\{\{\{[^}]*\}\}\}|\{\{\s*media\b")
 _PERCENT = re.compile(r"%\((\w+)\)[-#0 +]*\d*(?:\.\d+)?[sdrfi]|(?<![%\w])%[sd](?!\w)")
 _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "prompt", "template"}
 """The keyword arguments that are prompts."""
