@@ -309,6 +309,28 @@ def test_cancelling_keeps_what_was_read(root: Path) -> None:
     assert told[:2] == [(1, 3), (3, 3)]
 
 
+def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [f"src/d{number}.py" for number in range(10)]
+    for path in paths:
+        (root / path).write_text("def second(): ...\n")
+
+    def progress(done: int, total: int) -> None:
+        if done == len(paths):
+            index.cancel()
+
+    monkeypatch.setattr(workspace_module, "_BATCH", 1)
+    index = WorkspaceIndex(LocalFileBackend(root), progress=progress)
+    index.start()
+    assert index.wait(30)
+    index.close()
+    index = WorkspaceIndex(LocalFileBackend(root))
+    known = {file.stamp.path for file in index._opened().files()}
+    assert index.last_defining("second") == [path for path in paths if path in known] != []
+    index.close()
+
+
 def corrupt(location: Path) -> None:
     location.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
 

@@ -301,10 +301,12 @@ class WorkspaceIndex:
         since, found = time.monotonic(), set[str]()
         is_building = bool(self._built) and not self._built[_CODE].done()
         unread = self._unread(is_indexed, since) if is_building else []
-        if self.recall() or is_building:
+        self.recall()
+        # An index that isn't complete has no list of files, but words.
+        if self._store is not None:
             found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
         self._complete(found, set(), word, unread, since, defined=True)
-        return [*found]
+        return sorted(found)
 
     def last_defined(self) -> Iterator[str]:
         """The names that seemed to be defined when last indexed, without a look at the files."""
