@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
@@ -279,8 +280,8 @@ def test_what_is_indexed_while_a_question_reads_the_index_isnt_missed(
     def progress(done: int, total: int) -> None:
         go_on.wait(30)
 
-    def slow(store: Store, word: str) -> list[str]:
-        found = files_with(store, word)
+    def slow(store: Store, word: str, *, defined: bool = False) -> list[str]:
+        found = files_with(store, word, defined=defined)
         go_on.set()
         index._built["code"].result(30)
         return found
@@ -307,6 +308,46 @@ def test_cancelling_keeps_what_was_read(root: Path) -> None:
     index.close()
     # Whoever shows it sees the end of what was cancelled too.
     assert told[:2] == [(1, 3), (3, 3)]
+
+
+def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        reached.set()
+        go_on.wait(30)
+
+    for name in ("_DUE_SECONDS", "_LEAST_SECONDS"):
+        monkeypatch.setattr(workspace_module, name, -1.0)
+    (root / "src" / "b.py").write_text("class Second: ...\n")
+    access = SmartFileAccess.for_workspace(root, patience=0)
+    access.start_indexing(progress)
+    assert reached.wait(30)
+    # No time is left to read, and nothing of what is read is written yet.
+    with pytest.raises(SymbolNotFoundError, match="nothing read so far defines 'third'; indexing"):
+        access.definitions_of("third").one()
+    said = access.definitions_of("Second.third").said
+    assert "indexing (1 of 3 files): so far, nothing defines Second.third" in said
+    # Files with the name are parsed where none is known to define it.
+    access.file_backend.set_overlay("src/a.py", "def first(): ...\n")
+    meant = access.definitions_of("first")
+    assert meant.said == "indexing (1 of 3 files): other definitions may be missing"
+    assert [one.path for one in meant.found] == ["src/a.py"]
+    access.file_backend.set_overlay("src/b.py", "def first(): ...\n")
+    with pytest.raises(AmbiguousSymbolError, match=r"has 2 definitions so far \(indexing"):
+        access.definitions_of("first").one()
+    go_on.set()
+    assert access.index is not None
+    assert access.index.wait(30)
+    access.close()
+    monkeypatch.undo()
+    access = SmartFileAccess.for_workspace(root)
+    assert access.definitions_of("first").said == ""
+    with pytest.raises(SymbolNotFoundError, match="nothing here defines 'third'"):
+        access.definitions_of("third").one()
+    access.close()
 
 
 def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
@@ -399,12 +440,12 @@ def test_a_question_is_answered_though_the_index_is_closed_meanwhile(
     index.refresh()
     files_with = Store.files_with
 
-    def close_first(store: Store, word: str) -> list[str]:
+    def close_first(store: Store, word: str, *, defined: bool = False) -> list[str]:
         monkeypatch.setattr(Store, "files_with", files_with)
         closing = threading.Thread(target=index.close)
         closing.start()
         closing.join()
-        return files_with(store, word)
+        return files_with(store, word, defined=defined)
 
     monkeypatch.setattr(Store, "files_with", close_first)
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -139,19 +140,21 @@ class ASTFileAnalysisBackend:
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
-    async def defining_files(self, name: str, owner: str = "") -> list[str]:
+    async def defining_files(self, name: str, owner: str = "") -> tuple[list[str], str]:
         """Files that seem to define the name now, with `owner` in their text or their paths.
 
-        Without an index, the list is empty.
+        With the coverage of the index. Without one, the list is empty.
         """
         if self._index is None:
-            return []
-        within = (await coroutine_of(self._index.files_with)(owner or name)).paths
-        return [
-            path
-            for path in self.files_defining(name)
-            if not owner or path in within or f"/{owner}" in f"/{path}"
-        ]
+            return [], COMPLETE
+        files_with, since = coroutine_of(self._index.files_with), time.monotonic()
+        paths, coverage, _ = await files_with(name, since=since, defined=True)
+        if not owner or not paths:
+            return [*paths], coverage
+        within, whole, _ = await files_with(owner, since=since)
+        known = {*within}
+        found = [path for path in paths if path in known or f"/{owner}" in f"/{path}"]
+        return found, coverage if whole == COMPLETE else whole
 
     @waits
     async def writing_files(self, name: str) -> list[str]:

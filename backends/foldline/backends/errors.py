@@ -262,20 +262,25 @@ class SymbolError(BackendError, LookupError):
     def below(self, folder: str) -> SymbolError:
         if not self.path:
             candidates = [_below(folder, one) for one in getattr(self, "candidates", ())]
-            return AmbiguousSymbolError("", self.name, candidates) if candidates else self
+            gap = getattr(self, "gap", "")
+            return AmbiguousSymbolError("", self.name, candidates, gap) if candidates else self
         path = _below(folder, self.path)
         message = str(self).replace(visible(self.path), visible(path), 1)
         return _restore(type(self), message, {**self.__dict__, "path": path})
 
 
 class SymbolNotFoundError(SymbolError):
-    """The file has no such symbol, or with an empty path the workspace; `near` holds others."""
+    """The file has no such symbol, or with an empty path the workspace; `near` holds others.
 
-    def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
+    `gap` is why not all of the workspace is known.
+    """
+
+    def __init__(self, path: str, name: str, near: Sequence[str] = (), gap: str = "") -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
         message = f"{visible(cut(path))} has no symbol {cut(name)!r}; {hint}"
         if not path:
-            message = f"nothing here defines {cut(name)!r}" + (f"; {hint}" if near else "")
+            message = f"nothing {'read so far' if gap else 'here'} defines {cut(name)!r}"
+            message = "; ".join(filter(None, (message, gap, hint if near else "")))
         super().__init__(path, name, message)
         self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
@@ -283,10 +288,11 @@ class SymbolNotFoundError(SymbolError):
 class AmbiguousSymbolError(SymbolError):
     """Several symbols have the name; each of `candidates` names one of them.
 
-    With an empty path they are those of the workspace, each with its place and signature.
+    With an empty path they are those of the workspace, each with its place and signature; `gap` is
+    why not all of it is known.
     """
 
-    def __init__(self, path: str, name: str, candidates: Sequence[str]) -> None:
+    def __init__(self, path: str, name: str, candidates: Sequence[str], gap: str = "") -> None:
         message = (
             f"{visible(cut(path))} has several symbols {cut(name)!r}: "
             f"ask for one of {_quoted(candidates)}"
@@ -296,11 +302,13 @@ class AmbiguousSymbolError(SymbolError):
             more = len(candidates) - len(some)
             some += [f"\n  and {more} more"] if more else []
             message = (
-                f"{cut(name)!r} has {len(candidates)} definitions:{''.join(some)}\n"
+                f"{cut(name)!r} has {len(candidates)} definitions"
+                f"{f' so far ({gap})' if gap else ''}:{''.join(some)}\n"
                 f"name one by its place, such as {visible(cut(candidates[0].partition(' ')[0]))}"
             )
         super().__init__(path, name, message)
         self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
+        self.gap = gap
 
     @property
     def parts(self) -> tuple[str, ...]:

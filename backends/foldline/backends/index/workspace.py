@@ -227,18 +227,23 @@ class WorkspaceIndex:
                 self._refresh(self._opened(), progress, since, has_code)
 
     @waits
-    async def files_with(self, word: str, *, since: float | None = None) -> Candidates:
-        """The files that hold `word`, open buffers included.
+    async def files_with(
+        self, word: str, *, since: float | None = None, defined: bool = False
+    ) -> Candidates:
+        """The files that hold `word`, open buffers included; or those that seem to define it.
 
         As of now, or of `since` or later, where the question was asked at that `time.monotonic`.
         What the index lacks while it's being built is read; if that takes too long, the coverage
         says so.
         """
-        paths, unread, coverage = await self._holding(word, is_indexed, _TOO_LARGE, since)
+        paths, unread, coverage = await self._holding(
+            word, is_indexed, _TOO_LARGE, since, defined=defined
+        )
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
-        return Candidates(tuple(sorted({*paths, *self._overlays()})), coverage, tuple(notes))
+        paths.update(() if defined else self._overlays())
+        return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 
     @waits
     async def texts_with(self, word: str, *, since: float | None = None) -> Candidates:
@@ -251,7 +256,13 @@ class WorkspaceIndex:
         return Candidates(tuple(sorted(paths)), coverage, tuple(unread))
 
     async def _holding(
-        self, word: str, is_kind: Callable[[str], bool], note: str, since: float | None
+        self,
+        word: str,
+        is_kind: Callable[[str], bool],
+        note: str,
+        since: float | None,
+        *,
+        defined: bool = False,
     ) -> tuple[set[str], list[str], str]:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
@@ -261,9 +272,10 @@ class WorkspaceIndex:
             coverage = await self._current(since, layer, patience)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
             unread = [] if coverage == COMPLETE else self._unread(is_kind, since)
-            paths = {*filter(is_kind, self._lookup(lambda store: store.files_with(word)))}
+            found = self._lookup(lambda store: store.files_with(word, defined=defined))
+            paths = {*filter(is_kind, found)}
             large = {*self._lookup(lambda store: store.noted(note))}
-            if self._complete(paths, large, word, unread, since):
+            if self._complete(paths, large, word, unread, since, defined=defined):
                 return paths, sorted(large), COMPLETE
         return paths, sorted(large), coverage
 

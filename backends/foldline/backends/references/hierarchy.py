@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
-from foldline.backends.models import Inherited, ReferenceKind, SymbolInfo, SymbolKind
+from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
 from foldline.backends.outlines.symbols import Located, distinct, flatten
 from foldline.backends.references.spelling import key_of
 
@@ -94,6 +94,8 @@ class Hierarchy:
         self._files = files
         self._analysis = analysis
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
+        # Whether files weren't known yet that may define what was asked for.
+        self.coverage = COMPLETE
 
     async def defining(self, name: str, *, thorough: bool = True) -> list[Found]:
         """The symbols that a dotted name means: by its whole path first, then by its end.
@@ -102,7 +104,9 @@ class Hierarchy:
         of none, and `thorough`, files are parsed that assign to the name.
         """
         *_, owner, word = ["", *map(key_of, name.split("."))]
-        found = self.fitting(await coroutine_of(self._analysis.defining_files)(word, owner), name)
+        paths, coverage = await coroutine_of(self._analysis.defining_files)(word, owner)
+        self.coverage = self.coverage if coverage == COMPLETE else coverage
+        found = self.fitting(paths, name)
         if found or not thorough:
             return found
         return self.fitting(await coroutine_of(self._analysis.writing_files)(word), name)

@@ -13,6 +13,7 @@ from foldline.backends.errors import (
     InvalidArgumentError,
     SymbolNotFoundError,
 )
+from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import INDEXED, first_column
 from foldline.backends.references.hierarchy import Hierarchy
@@ -33,13 +34,14 @@ _MOST_NEAR = 3
 class Meaning(NamedTuple):
     """The definitions of a name; `said` is the line that goes first where they aren't its own.
 
-    Without any, `said` tells why, and `near` has other names.
+    Without any, `said` tells why, and `near` has other names. `gap` is why some may be missing.
     """
 
     name: str
     found: tuple[Found, ...] = ()
     said: str = ""
     near: tuple[str, ...] = ()
+    gap: str = ""
 
     def one(self) -> Found:
         """The only definition, or the first part of it.
@@ -49,7 +51,7 @@ class Meaning(NamedTuple):
             AmbiguousSymbolError: There are several, with their places and signatures.
         """
         if not self.found:
-            raise SymbolNotFoundError("", self.name, self.near)
+            raise SymbolNotFoundError("", self.name, self.near, self.gap)
         found = self.found
         if len({one.name for one in found}) == 1:
             # What a header declares is defined elsewhere.
@@ -58,7 +60,7 @@ class Meaning(NamedTuple):
             places = (f"{one.path}:{one.line} {one.readable}" for one in found)
             signatures = (one.located.symbol.signature for one in found)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
-            raise AmbiguousSymbolError("", self.name, every)
+            raise AmbiguousSymbolError("", self.name, every, self.gap)
         return found[0]
 
 
@@ -88,7 +90,17 @@ class Names:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
-        return meant
+        return self._so_far(meant)
+
+    def _so_far(self, meant: Meaning) -> Meaning:
+        """The same; where files aren't known yet that may define the name, it says so."""
+        if self.types.coverage == COMPLETE:
+            return meant
+        gap = self.types.coverage.removeprefix("partial: ")
+        said = meant.said and f"so far, {meant.said}"
+        if meant.found:
+            said = "; ".join(filter(None, (meant.said, "other definitions may be missing")))
+        return meant._replace(said=said and f"{gap}: {said}", gap=gap)
 
     def check(self, name: str) -> None:
         """Refuse a name that is longer than any.
