@@ -379,6 +379,16 @@ def test_all_sets_are_shown_side_by_side(tmp_path: Path) -> None:
     assert "--matrix shows every parameter set: leave --set out" in refused.stderr
 
 
+def test_the_budget_of_the_project_is_kept_in_every_form(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(SETS, encoding="utf-8")
+    options = "[tool.foldline]\ntoken-budget = 5\n"
+    (tmp_path / "pyproject.toml").write_text(options, encoding="utf-8")
+    assert re.search(r" of 5 tokens \(\d+ over\)\n", preview(str(prompt), "--tree").stdout)
+    assert json.loads(preview(str(prompt), "--json").stdout)["token_budget"] == 5
+    assert preview(str(prompt), "--matrix").stdout.count(" over budget") == 2
+
+
 def test_a_set_that_fails_is_named_below_the_table(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.py"
     prompt.write_text(f"{SETS}\ndef preview_carl():\n    return Who(1 / 0)\n", encoding="utf-8")

@@ -426,7 +426,7 @@ export interface MatrixRow {
 
 /** A row with one set. */
 export interface Cell {
-  /** `full`, `summary`, `disabled`, `failed`, or `absent` where what is around it is summarized, off or closed. */
+  /** `full`, `summary`, `disabled`, `failed`, or `absent` where what is around it is summarized, off or closed; `over` for a total over the project's `token-budget`. */
   shown: string;
   /** Of the section's own text. */
   tokens: number;

@@ -248,10 +248,11 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     from foldline.ide.prompts.actions import Body, Open, RenderPrompt
     from foldline.ide.prompts.perform import perform
     from foldline.ide.render.render import OpenedSections, chapters_shown
-    from foldline.ide.render.token_costs import with_costs
     from foldline.ide.structuring import unstructured
 
+    as_tree = options.tree or (is_styled() and not options.text)
     prompt = _prompt(workspace, options)
+    prompt = replace(prompt, view=replace(prompt.view, costs=options.json or as_tree))
     opening: Action[Any] | None = None
     for action in actions_of(options):
         if isinstance(action, Change):
@@ -281,17 +282,14 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     problems = [f"{key}: {error.message}" for key, error in failed]
     status = NOTHING if failed or closed else FOUND
     if options.json:
-        render = with_costs(render, workspace.folder(file).counter)
-        told = replace(answer, render=render) if isinstance(answer, OpenedSections) else render
-        text = json_text({**unstructured(told), "fidelity": "executed"})
+        text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
     problems = [*_made_up(answer), *problems]
-    if options.tree or (is_styled() and not options.text):
+    if as_tree:
         from foldline.agent.preview_lines import tree_lines
 
         counter = workspace.folder(file).counter
-        costed = with_costs(render, counter)
-        return _Shown(status, list(tree_lines(costed, counter)), tuple(problems), wrap=True)
+        return _Shown(status, list(tree_lines(render, counter)), tuple(problems), wrap=True)
     if answer.chapters:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
     lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))

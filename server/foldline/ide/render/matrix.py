@@ -29,7 +29,8 @@ SECONDS = 60.0
 MAX_NAME = 18
 SUMS = {"tools": "Tools", "output": "Output schema", "total": "Total"}
 WORDS = {"summary": "▸ {}", "disabled": "off", "absent": "-", "failed": "failed"}
-STYLES = {"disabled": "dim", "absent": "dim", "failed": "red"}
+WORDS["over"] = "{} over budget"
+STYLES = {"disabled": "dim", "absent": "dim", "failed": "red", "over": "red"}
 LEGEND = "▸ summarized · - left out with what is around it · * not as in the first set"
 
 
@@ -39,7 +40,7 @@ class Cell:
 
     Attributes:
         shown: `full`, `summary`, `disabled`, `failed`, or `absent` where what is around
-            it is summarized, off or closed.
+            it is summarized, off or closed; `over` for a total over the project's `token-budget`.
         tokens: Of the section's own text.
         variant: Where a section looks alike in two sets, both have the same; the first set that
             can be rendered has 0.
@@ -158,6 +159,8 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
             count = block.own_tokens if block else 0
             if row.id is None:
                 count = getattr(render.tokens, row.key, 0)
+                if row.key == "total" and count > (render.token_budget or count):
+                    how = "over"
             # What divides it from the next section isn't its text.
             look = how, block.text.strip() if block else count
             words = WORDS.get(how, "{}").format(f"{mark}{count:,}")
