@@ -94,9 +94,11 @@ def test_other_tools_leave_nothing_in_the_cache() -> None:
 
 def test_a_section_that_failed_costs_nothing() -> None:
     error = BlockError("KeyError: 'a'", None, None, "KeyError", "")
-    fine, failed = blocks(["some words", "[not rendered: KeyError]"])
+    fine, failed = request(["some words", "[not rendered: KeyError]"]).blocks
     failed = replace(failed, id="b", path=("b",), error=error)
     render = with_costs(Render(name="p", text="", blocks=(fine, failed)), token_counter())
     assert render.tokens is not None
     assert render.tokens.text == render.blocks[0].own_tokens > 0
     assert (render.blocks[1].own_tokens, spent(failed, "bytes")) == (0, 0)
+    assert render.cache is not None
+    assert render.cache["stages"][0]["tokens"] == render.tokens.total

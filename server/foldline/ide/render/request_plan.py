@@ -83,6 +83,8 @@ class Request:
 
 
 def _spans(block: Block, start: int) -> Iterator[UncountedSpan]:
+    if block.error is not None:
+        return iter(())
     found = BlockStability(
         _STABILITIES[block.stability],
         tuple([_STABILITIES[segment.stability] for segment in block.segments]),
