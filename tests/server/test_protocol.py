@@ -150,7 +150,7 @@ def test_what_user_code_prints_never_reaches_the_protocol(tmp_path: Path) -> Non
     (tmp_path / "loud.py").write_text(
         "import os, subprocess, sys\n"
         "print('Content-Length: 5')\n"
-        "os.write(1, b'raw bytes to fd 1')\n"
+        "os.write(1, b'raw bytes to fd 1\\n')\n"
         "subprocess.run([sys.executable, '-c', 'print(\"from a child\")'])\n"
         "from foldline.prompts import MarkdownSection, PromptTemplate\n"
         "p = PromptTemplate(ns='n', key='k', sections=[\n"
