@@ -425,6 +425,26 @@ def test_a_page_is_saved_with_each_sets_own_values(tmp_path: Path) -> None:
     assert [text.split()[-1] for text in texts] == ["Ada.", "Bob.", "Eve.", "Sam."]
 
 
+def test_a_saved_page_names_no_folder(tmp_path: Path) -> None:
+    prompt, out = tmp_path / "prompt.py", tmp_path / "out.html"
+    lost = "\n\ndef preview_lost():\n    return Who(open(__file__ + '.data').read())\n"
+    prompt.write_text(SETS + lost, encoding="utf-8")
+    assert preview(str(prompt), "--html", str(out)).returncode == 1
+    page = out.read_text(encoding="utf-8")
+    assert "No such file or directory: 'prompt.py.data'" in page
+    assert str(tmp_path) not in page
+
+
+def test_values_of_a_file_are_added_to_each_set(tmp_path: Path) -> None:
+    prompt, values = tmp_path / "prompt.py", tmp_path / "values.json"
+    prompt.write_text(SETS, encoding="utf-8")
+    sets = {"eve": {"Who": {"name": "Eve and all of the others"}}}
+    values.write_text(json.dumps({"Who": {"name": "Ann"}, "sets": sets}), encoding="utf-8")
+    done = preview(str(prompt), "--params", str(values), "--matrix", "--json")
+    totals = {one["name"]: one["tokens"]["total"] for one in json.loads(done.stdout)["sets"]}
+    assert totals["eve"] > min(totals.values())
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

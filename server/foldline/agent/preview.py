@@ -329,10 +329,11 @@ async def _save(workspace: Workspace, options: argparse.Namespace, prompt: Promp
     if isinstance(render, str):
         raise Refused(render, kind="prompt", data={"near": list(renders)})
     out = Path(options.html or f"{render.name}.html")
+    text = saved_page(renders, shown, _root_of(file_and_name(options.target)[0]))
     try:
         # Only a page that was saved before is replaced.
         with out.open("w" if is_saved_page(out) else "x", encoding="utf-8", newline="\n") as file:
-            file.write(saved_page(renders, shown))
+            file.write(text)
     except FileExistsError:
         raise Refused(f"{out} exists, and isn't a saved preview: name another file") from None
     except OSError as error:

@@ -138,6 +138,7 @@ class Provenance:
         if not found:
             nodes = [span_of(one.node) for one in self._sections.get(block.path, ())[:1]]
             found += filter(None, [self._place(f"section {block.key}", node) for node in nodes])
+        exact = exact and self._is_sure(block)
         words = "; ".join(place.what for place in found) or "the source doesn't show this section"
         return TextOrigin(words if exact else f"not exactly known: {words}", exact, tuple(found))
 
@@ -165,6 +166,13 @@ class Provenance:
             for span in sorted(spans):
                 before, end = (units(block.text[:offset], UTF16) for offset in span)
                 yield Occurrence(block.id, before, end)
+
+    def _is_sure(self, block: Block) -> bool:
+        """Return False where another section of the same path may be the one that is shown."""
+        role = "summary" if block.is_summarized else "template"
+        sections = self._sections.get(block.path, ())
+        sizes = sorted(len(_laid(one, role, block)) for one in sections)
+        return len(sizes) < 2 or sizes[-1] > sizes[-2]
 
     def _stretches(self, block: Block) -> Iterator[_Stretch]:
         """Yield the ranges of a block's text whose source is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64encode
 from contextlib import suppress
 from hashlib import sha256
@@ -33,7 +34,7 @@ UNSHARED |= {"traceback": "", "editable": False}
 AS_IT_IS = ("value", "schema", "parameters")
 
 
-def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
+def saved_page(renders: Mapping[str, Render | str], shown: str, root: Path) -> str:
     """Return the page of a prompt with each of its sets, `shown` first; a text is why one failed.
 
     It loads nothing, and a policy of its own keeps it from doing so.
@@ -44,7 +45,7 @@ def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
     for name, render in known.items():
         preview = Preview("saved", "", render.name, steps=[View(parameter_set=name)])
         preview.show(render, preview.ticket())
-        state = _shared(unstructured(preview.state()))
+        state = _shared(unstructured(preview.state()), root)
         texts = [json.dumps(with_markdown(block)) for block in state["blocks"]]
         # Most are the same in all sets.
         state["blocks"] = [blocks.setdefault(text, len(blocks)) for text in texts]
@@ -54,7 +55,7 @@ def saved_page(renders: Mapping[str, Render | str], shown: str) -> str:
         "shown": shown,
         "states": states,
         "blocks": [json.loads(text) for text in blocks],
-        "matrix": unstructured(matrix_of(renders)),
+        "matrix": _shared(unstructured(matrix_of(renders)), root),
         "differences": {side.label: unstructured(compare(sides[0], side)) for side in sides[1:]},
     }
     script, style = ((FILES / name).read_text("utf-8") for name in ("page.js", "page.css"))
@@ -76,12 +77,14 @@ def is_saved_page(file: Path) -> bool:
     return False
 
 
-def _shared(value: Any, key: str = "") -> Any:
+def _shared(value: Any, root: Path, key: str = "") -> Any:
     """Return JSON without what only this machine has; of files, the names."""
     if key in UNSHARED:
         return UNSHARED[key]
     if key == "file" and isinstance(value, str):
         return Path(value).name
+    if key in ("error", "message") and isinstance(value, str):
+        return value.replace(f"{root}{os.sep}", "").replace(str(Path.home()), "~")
     if isinstance(value, dict) and key not in AS_IT_IS:
-        return {name: _shared(inner, name) for name, inner in value.items()}
-    return [_shared(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {name: _shared(inner, root, name) for name, inner in value.items()}
+    return [_shared(one, root) for one in value] if isinstance(value, (list, tuple)) else value
