@@ -313,6 +313,7 @@ def test_several_prompts_share_the_sections_that_they_have_in_common(
         f'SUPPORT = "You are a support agent.\\n\\n{RULES}"\n'
         f'SALES_PROMPT = "You sell {{{{ what }}}}.\\n\\n{RULES}"\n'
         'ASK = "You are a bot of {who}, nobody fills this in."\n'
+        "import jinja2\nSALES = jinja2.Template(SALES_PROMPT)\n"
     )
     (tmp_path / "other.py").write_text("SUPPORT = 'You are another agent of this other file.'\n")
     (tmp_path / "shared_sections.py").write_text("mine = 1\n")

@@ -9,6 +9,9 @@ WELCOME = "You welcome {{ name }} to this shop, and are brief."
 
 def ask(question: str) -> str:
     return f"You are a bot. Answer {question}, please."
+
+from jinja2 import Template
+GREETING = Template(WELCOME)
 `;
 
 let session;

@@ -564,3 +564,12 @@ def test_a_replace_of_any_part_is_read_or_asked_about(calls: str, expected: str)
     adoption = adopt(read(Path("p.py"), source, name="P"))
     assert [field.name for field in adoption.plan.fields] == ["name", "topic"]
     assert prove_here(adoption.plan, adoption.text).is_same
+
+
+@pytest.mark.parametrize("source", ["P = {}\n", "f(prompt={})\n"])
+def test_double_braces_in_code_that_no_call_fills_in_are_asked_about(source: str) -> None:
+    source = source.format("'Say {{answer}} as it is written here, always.'")
+    with pytest.raises(AdoptError, match=r"\{\{answer\}\} looks like a placeholder") as refused:
+        read(Path("p.py"), source)
+    assert {Style.JINJA, Style.TEXT, Style.FORMAT} <= {*refused.value.styles}
+    assert adopt(read(Path("p.py"), source, style=Style.TEXT)).plan.fields == []

@@ -274,7 +274,9 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
     if len(styles) > 1:
         shown = " and ".join(style.label for style in styles)
         raise AdoptError(f"calls fill it in as {shown}: name one style", styles=tuple(styles))
-    return styles[0] if styles else find.settled(candidate.text, seems)
+    if styles:
+        return styles[0]
+    return find.settled(candidate.text, seems, is_code=candidate.is_code)
 
 
 def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candidate:

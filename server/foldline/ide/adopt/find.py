@@ -189,7 +189,7 @@ def style_of_text(text: str) -> Style:
     return Style.TEMPLATE if _DOLLAR.search(text) else Style.TEXT
 
 
-def settled(text: str, seems: Style) -> Style:
+def settled(text: str, seems: Style, *, is_code: bool = False) -> Style:
     """Return the style that a text seems to have, where nothing confirms it.
 
     Raises:
@@ -207,6 +207,12 @@ def settled(text: str, seems: Style) -> Style:
         (_PERCENT, seems is Style.TEXT, (Style.PERCENT, Style.TEXT)),
         (_DOLLAR, seems is Style.TEMPLATE, (Style.TEMPLATE, Style.TEXT)),
         (_MARKS, seems is Style.TEXT, (Style.REPLACE, Style.TEXT)),
+        # In code, double braces may be those that `format` makes one of, or the text's own.
+        (
+            _JINJA,
+            is_code and seems is Style.JINJA and "{%" not in text,
+            [seems, *fills, Style.TEXT],
+        ),
     ]
     for pattern, is_possible, styles in looks:
         marks = list(dict.fromkeys(match[0] for match in pattern.finditer(text)))
