@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.ide.adopt.adoption import adopt, read
+from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read
 from foldline.ide.adopt.model import AdoptError, Text
 
 from .here import prove_here
@@ -103,3 +103,21 @@ def test_role_lines_are_read_as_prompty_reads_them() -> None:
 def test_a_value_that_dotprompt_gives_is_refused(rest: str) -> None:
     with pytest.raises(AdoptError, match=r"`\{\{@auth.email\}\}` is of Handlebars"):
         read(Path("p.prompt"), "You speak with {{@auth.email}}" + rest)
+
+
+KEYS = 'a.b: "The first text, by one key."\na: {b: "The second text, by two."}\n"": "The third."\n'
+
+
+def test_a_key_with_dots_has_a_name_of_its_own() -> None:
+    names = [one.name for one in prompts_in(Path("k.yaml"), module_of(Path("k.yaml"), KEYS))]
+    assert names == ['["a.b"]', "a.b", '[""]']
+    assert "The first text" in adopt(read(Path("k.yaml"), KEYS, name='["a.b"]')).text
+    assert "The second text" in adopt(read(Path("k.yaml"), KEYS, name="a.b")).text
+    with pytest.raises(AdoptError, match=r"""did you mean \["a\.b"\]"""):
+        read(Path("k.yaml"), KEYS.replace("a: {b", "c: {d"), name="a.b")
+
+
+def test_a_name_that_two_keys_have_is_refused() -> None:
+    source = '1: "The text of a number."\n"1": "The text of a word."\n'
+    with pytest.raises(AdoptError, match="the file has 2 texts of the name `1`"):
+        read(Path("k.yaml"), source, name="1")

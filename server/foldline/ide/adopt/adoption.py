@@ -297,9 +297,11 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
     within = [candidate for candidate in found if candidate.name.startswith(f"{name}.")]
     within = [candidate for candidate in within if candidate.is_likely] or within
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
-    for meant in (exact[:1], within, tails):
+    for meant in (exact, within, tails):
         if len(meant) == 1:
             return meant[0]
+        if meant is exact and meant:
+            raise AdoptError(f"the file has {len(meant)} texts of the name `{name}`: rename a key")
         if meant:
             raise AdoptError(f"`{name}` has {len(meant)} texts; name one", tuple(meant))
     if made := find.made_by(module, name):

@@ -162,11 +162,18 @@ def _of_value(
         return
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
-        items = [(f".{key}" if path else str(key), inner) for key, inner in value.items()]
+        items = [(_part(key, is_first=not path), inner) for key, inner in value.items()]
     elif isinstance(value, list):
         items = [(f"[{place}]", inner) for place, inner in enumerate(value[:_MOST])]
     for key, inner in items[:_MOST]:
         yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen)
+
+
+def _part(key: Any, *, is_first: bool) -> str:
+    """Return a key as a part of a name: `.key`, or `["a.key"]` where that would be two keys."""
+    if not str(key) or re.search(r"[.\[\]]", str(key)):
+        return f"[{json.dumps(str(key), ensure_ascii=False)}]"
+    return str(key) if is_first else f".{key}"
 
 
 def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
