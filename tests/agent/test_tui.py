@@ -376,6 +376,10 @@ async def test_chapters_and_the_views_of_everything_else(
         await desk.press(str(key))
         assert tabs.active == name
         assert words in desk.tab(name)
+    costs = desk.tab("cache")
+    assert "\nOutput schema to 1 Review Guidance  " in costs
+    assert "\n  Changes with each request, by review-task (request). Re-read if changed: " in costs
+    assert "{" not in costs
 
 
 async def test_a_prompt_that_is_not_there_ends_the_application(prompt_file: Path) -> None:

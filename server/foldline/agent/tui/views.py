@@ -33,6 +33,12 @@ _ORIGINS = {
     "generated": "made up",
     "given": "typed here",
 }
+_OFTEN = {
+    "constant": "Never changes",
+    "stable": "Changes with a deployment",
+    "per session": "Changes with each session",
+    "per request": "Changes with each request",
+}
 _SEGMENT_STYLES = {"heading": "bold", "param": "yellow", "default": "yellow", "summary": "italic"}
 
 
@@ -157,10 +163,16 @@ def cache(state: PreviewState) -> Text:
     if state.kept is not None:
         text.append(f"After the last change: {state.kept.words}\n")
     text.append("\n")
-    for mark in plan.get("breakpoints", ()):
-        text.append(f"  {mark.get('part')}: {mark.get('stability')}", "cyan")
-        rest = {name: value for name, value in mark.items() if name not in ("part", "stability")}
-        text.append(f"  {visible(json.dumps(rest))}\n", "dim")
+    names = {block.key: f"{block.number} {block.title}".strip() for block in state.blocks}
+    for stage in plan["stages"]:
+        span = [names.get(key, key.capitalize()) for key in (stage["first"], stage["last"])]
+        text.append(visible(" to ".join(dict.fromkeys(span))), "bold")
+        text.append(f"  {stage['tokens']:,} tokens\n", "cyan")
+        often, *causes = stage["why"].split(": ", 1)
+        said = visible(", by ".join([_OFTEN.get(often, often), *causes]))
+        text.append(f"  {said}. Re-read if changed: {stage['change']:,} tokens\n", "dim")
+        if plan["cached"] and stage["breakpoint"]:
+            text.append(f"  {stage['breakpoint']}\n", "yellow")
     return text
 
 
