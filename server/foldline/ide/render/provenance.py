@@ -172,7 +172,8 @@ class Provenance:
         role = "summary" if block.is_summarized else "template"
         sections = self._sections.get(block.path, ())
         sizes = sorted(len(_laid(one, role, block)) for one in sections)
-        return len(sizes) < 2 or sizes[-1] > sizes[-2]
+        is_alone = len(sizes) < 2 or sizes[-1] > sizes[-2]
+        return is_alone and not any(one.maybe for one in sections)
 
     def _stretches(self, block: Block) -> Iterator[_Stretch]:
         """Yield the ranges of a block's text whose source is known."""
