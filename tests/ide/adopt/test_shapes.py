@@ -573,3 +573,24 @@ def test_double_braces_in_code_that_no_call_fills_in_are_asked_about(source: str
         read(Path("p.py"), source)
     assert {Style.JINJA, Style.TEXT, Style.FORMAT} <= {*refused.value.styles}
     assert adopt(read(Path("p.py"), source, style=Style.TEXT)).plan.fields == []
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "expected"),
+    [
+        ("def f(name=None):\n    name = name or 'you'\n    return f'You help {name}.'", "f", None),
+        ("def f(name='you'):\n    return f'You help {name} now.'", "f", "'you'"),
+        ("name = 'x'\nP = 'You help {name}.'\ng(P.format(name=user.name))", "P", None),
+        ("def f(name='x'):\n    return 'You help {name}.'.format(name=user.name)", "f", None),
+        ("def f(name='x'):\n    return 'You help {name}.'.format(name=name)", "f", "'x'"),
+        ("name = 'x'\nP = f'You help {name}.'", "P", "'x'"),
+        ("name = 'x'\ndef f(name):\n    return f'You help {name}.'", "f", None),
+        ("name = 'x'\ndef f():\n    return f'You help {name}.'", "f", "'x'"),
+    ],
+)
+def test_a_default_is_that_of_the_variable_that_the_text_reads(
+    source: str, name: str, expected: str | None
+) -> None:
+    (field,) = adopt(read(Path("p.py"), source, name=name)).plan.fields
+    found = None if field.default is None else field.default.replace('"', "'")
+    assert (field.name, field.type, found) == ("name", "str", expected)

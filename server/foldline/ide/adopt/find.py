@@ -167,15 +167,29 @@ def made_by(module: Module, name: str) -> str:
     return ""
 
 
-def guesses(candidate: Candidate, uses: Iterable[Use]) -> dict[str, Guess]:
+def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
     found: dict[str, Guess] = {}
-    for name in candidate.module.scope.bound:
-        value = candidate.module.scope.value_of(name)
+    module, scope = candidate.module.scope, candidate.scope
+    # The names that the text itself reads: a placeholder gets what its call says.
+    nodes = [message.content for message in messages_in(candidate.node) or ()] or [candidate.node]
+    pieces = [piece for node in nodes for piece in pieces_of(scope, node, 1) or [node]]
+    reads = {
+        part.id
+        for piece in pieces
+        if isinstance(piece, ast.AST)
+        for part in ast.walk(piece)
+        if isinstance(part, ast.Name) and scope.home(part) is module
+    }
+    for name in reads:
+        value = module.value_of(name)
         if kind := scalar_of(value):
             found[name] = Guess(kind, _written(value))
-    for name, kind, default in candidate.scope.parameters():
-        found[name] = Guess(kind, _written(default))
+    for name, kind, default in scope.parameters():
+        if len(scope.bound[name]) > 1:
+            found[name] = Guess(kind.removesuffix(" | None"))
+        elif all(use.keywords.get(name, name) == name for use in uses):
+            found[name] = Guess(kind, _written(default))
     for use in uses:
         for name, kind in use.types.items():
             found.setdefault(name, Guess(kind))
