@@ -594,3 +594,24 @@ def test_a_default_is_that_of_the_variable_that_the_text_reads(
     (field,) = adopt(read(Path("p.py"), source, name=name)).plan.fields
     found = None if field.default is None else field.default.replace('"', "'")
     assert (field.name, field.type, found) == ("name", "str", expected)
+
+
+@pytest.mark.parametrize(
+    ("code", "call", "is_known"),
+    [
+        ("from textwrap import dedent", "dedent", True),
+        ("import textwrap as t", "t.dedent", True),
+        ("from inspect import cleandoc", "cleandoc", True),
+        ("from .own import dedent", "dedent", False),
+        ("def dedent(text):\n    return text.upper()", "dedent", False),
+        ("from textwrap import dedent\ndef dedent(text):\n    return text", "dedent", False),
+        ("import own", "own.cleandoc", False),
+    ],
+)
+def test_a_function_is_dedent_if_its_import_says_so(code: str, call: str, is_known: bool) -> None:
+    source = f"{code}\ndef f(q):\n    return {call}(f'You help {{q}}.')\n"
+    if is_known:
+        assert adopt(read(Path("p.py"), source, name="f")).is_whole
+        return
+    with pytest.raises(AdoptError, match="has no text that adopting can read"):
+        read(Path("p.py"), source, name="f")

@@ -273,20 +273,26 @@ def pieces_of(scope: Scope, node: ast.expr, depth: int = 0) -> list[str | ast.ex
 
 def calls_after(scope: Scope, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
     """Return a text, and the calls that the source makes with it once it is filled in."""
-    inner = _inner(node)
+    inner = _inner(scope, node)
     if inner is None or not isinstance(node, ast.Call) or text_of(scope, node) is not None:
         return node, ()
     found, calls = calls_after(scope, inner)
     return found, (*calls, callee_of(node))
 
 
-def _inner(node: ast.expr) -> ast.expr | None:
+def _inner(scope: Scope, node: ast.expr) -> ast.expr | None:
     """Return the text with which `dedent` or `strip` is called; None for another expression."""
     match node:
         case ast.Call(func=ast.Attribute(value=text, attr=callee), args=[]) if callee in _STRIPS:
             return text
-        case ast.Call(args=[text, *_]) if callee_of(node) in _DEDENTS:
-            return text
+        case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name()) as func, args=[text]) if (
+            callee_of(node) in _DEDENTS and scope.home(func) is None
+        ):
+            # Another function of that name does something else.
+            first = ast.unparse(func).partition(".")[0]
+            origin, real = scope.imports.get(first, scope.imports.get("*", ("", "")))
+            home = _DEDENTS[callee_of(node)].__module__
+            return text if origin == home and real in (callee_of(node), home, "*") else None
     return None
 
 
@@ -605,7 +611,7 @@ def _called_text(scope: Scope, node: ast.Call, depth: int) -> list[str | ast.exp
     if callee == "join" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
         plain = text_of(scope, node.func.value, depth + 1)
         return None if plain is None else _joined(scope, plain, node.args[0], depth)
-    if (text := _inner(node)) is not None:
+    if (text := _inner(scope, node)) is not None:
         inner = pieces_of(scope, text, depth + 1)
         return None if inner is None else applied(callee, inner)
     if callee in TEMPLATES and (argument := text_argument(node)) is not None:

@@ -82,6 +82,8 @@ class Scope:
     """The names of the classes and functions around it, and its own."""
     outer: Scope | None = None
     bound: dict[str, list[Bound]] = field(default_factory=dict)
+    imports: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Those of its module."""
 
     def bind(self, name: str, value: ast.expr | None = None, column: int = -1) -> None:
         is_direct = column == self.node.body[0].col_offset
@@ -148,7 +150,7 @@ class Module:
     @property
     def scope(self) -> Scope:
         """That of the module itself."""
-        return self.scopes.setdefault(self.tree, Scope(self.tree))
+        return self.scopes.setdefault(self.tree, Scope(self.tree, imports=self.imports))
 
     def segment(self, node: ast.expr) -> str:
         """Return the source of an expression; `ast` splits the whole module for each."""
@@ -225,7 +227,7 @@ def _walk(module: Module) -> Iterator[tuple[ast.AST, Scope]]:
         if isinstance(node, Function | ast.ClassDef):
             scope.bind(node.name)
             name = f"{scope.name}.{node.name}".lstrip(".")
-            scope = module.scopes[node] = Scope(node, name, scope)
+            scope = module.scopes[node] = Scope(node, name, scope, imports=module.imports)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             origin = ""
             if isinstance(node, ast.ImportFrom):
