@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from foldline.backends.files.local import LocalFileBackend
 from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read
+from foldline.ide.adopt.listing import prompts_of
 from foldline.ide.adopt.model import AdoptError, Text
 
 from .here import prove_here
@@ -110,10 +113,10 @@ KEYS = 'a.b: "The first text, by one key."\na: {b: "The second text, by two."}\n
 
 def test_a_key_with_dots_has_a_name_of_its_own() -> None:
     names = [one.name for one in prompts_in(Path("k.yaml"), module_of(Path("k.yaml"), KEYS))]
-    assert names == ['["a.b"]', "a.b", '[""]']
-    assert "The first text" in adopt(read(Path("k.yaml"), KEYS, name='["a.b"]')).text
+    assert names == ["[a.b]", "a.b", "[]"]
+    assert "The first text" in adopt(read(Path("k.yaml"), KEYS, name="[a.b]")).text
     assert "The second text" in adopt(read(Path("k.yaml"), KEYS, name="a.b")).text
-    with pytest.raises(AdoptError, match=r"""did you mean \["a\.b"\]"""):
+    with pytest.raises(AdoptError, match=r"did you mean \[a\.b\]"):
         read(Path("k.yaml"), KEYS.replace("a: {b", "c: {d"), name="a.b")
 
 
@@ -121,3 +124,17 @@ def test_a_name_that_two_keys_have_is_refused() -> None:
     source = '1: "The text of a number."\n"1": "The text of a word."\n'
     with pytest.raises(AdoptError, match="the file has 2 texts of the name `1`"):
         read(Path("k.yaml"), source, name="1")
+
+
+def test_each_text_of_a_long_list_has_a_name_and_those_not_listed_are_counted(
+    tmp_path: Path,
+) -> None:
+    texts = [f"Answer the question of the number {number:05}." for number in range(2_500)]
+    (tmp_path / "prompts.json").write_text(json.dumps(texts, indent=1))
+    source = (tmp_path / "prompts.json").read_text()
+    assert texts[-1] in adopt(read(Path("prompts.json"), source, name="[2499]")).text
+    found = prompts_in(Path("p.json"), module_of(Path("p.json"), source))
+    assert [one.line for one in found] == list(range(2, 2_502))
+    *listed, rest = prompts_of(LocalFileBackend(tmp_path))
+    assert (len(listed), rest.more) == (2_000, 500)
+    assert rest.reason.startswith("500 more texts")

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.extras import needs
@@ -40,7 +41,6 @@ _ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
 _HISTORY = re.compile(r"\{\{\s*history\b[^}]*\}\}")
 _LEFT_OUT = ("the front matter is left out: it configures the prompt, and isn't sent",)
 _DEEPEST = 30
-_MOST = 2_000
 
 
 def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
@@ -58,7 +58,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     if file.suffix in _READERS and not is_whole:
         kind, read = _READERS[file.suffix]
         try:
-            found = list(_of_value(read(text), "", module, 0, set()))
+            found = list(_of_value(read(text), "", module, 0, set(), lines=_Lines(text)))
         except AdoptError:
             raise
         except (ValueError, RecursionError) as error:
@@ -138,7 +138,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _of_value(
-    value: Any, path: str, module: Module, depth: int, seen: set[int]
+    value: Any, path: str, module: Module, depth: int, seen: set[int], *, lines: _Lines
 ) -> Iterator[Candidate]:
     """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
     if depth > _DEEPEST or id(value) in seen:
@@ -151,28 +151,28 @@ def _of_value(
         is_likely = len(value.strip()) >= shortest and " " in value.strip()
         if value.strip():
             node = ast.Constant(value)
-            line = _line(module.text, value)
+            line = lines.of(value)
             yield Candidate(
                 module, path or "text", line, style, node, module.scope, is_likely=is_likely
             )
         return
     if isinstance(value, list) and (texts := _messages(value)):
-        line, messages = _line(module.text, texts[0][1]), _messages_node(texts)
+        line, messages = lines.of(texts[0][1]), _messages_node(texts)
         yield Candidate(module, path or "messages", line, Style.MESSAGES, messages, module.scope)
         return
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         items = [(_part(key, is_first=not path), inner) for key, inner in value.items()]
     elif isinstance(value, list):
-        items = [(f"[{place}]", inner) for place, inner in enumerate(value[:_MOST])]
-    for key, inner in items[:_MOST]:
-        yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen)
+        items = [(f"[{place}]", inner) for place, inner in enumerate(value)]
+    for key, inner in items:
+        yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen, lines=lines)
 
 
 def _part(key: Any, *, is_first: bool) -> str:
-    """Return a key as a part of a name: `.key`, or `["a.key"]` where that would be two keys."""
+    """Return a key as a part of a name: `.key`, or `[a.key]` where that would be two keys."""
     if not str(key) or re.search(r"[.\[\]]", str(key)):
-        return f"[{json.dumps(str(key), ensure_ascii=False)}]"
+        return f"[{key}]"
     return str(key) if is_first else f".{key}"
 
 
@@ -192,6 +192,19 @@ def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
     return found
 
 
-def _line(text: str, value: str) -> int:
-    first = next((line.strip() for line in value.split("\n") if line.strip()), "")
-    return text.count("\n", 0, max(0, text.find(first))) + 1
+@dataclass(slots=True)
+class _Lines:
+    """Tells the lines of values in the order of a file, so that no part is read twice."""
+
+    text: str
+    place: int = 0
+    line: int = 1
+
+    def of(self, value: str) -> int:
+        """Return the line on which a value seems to begin; that of the last one if none does."""
+        first = next((line.strip() for line in value.split("\n") if line.strip()), "")
+        place = self.text.find(first, self.place)
+        if place >= 0:
+            self.line += self.text.count("\n", self.place, place)
+            self.place = place
+        return self.line

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""
 
+MOST = 2_000
+"""The most prompts of a file that are listed; the others are counted."""
 LONG = 200
 """A text of so many characters is a prompt if `.format` or a template fills it in."""
 _WORDS = re.compile(r"prompt|instruction|system_?message|persona|messages", re.I)
@@ -109,7 +111,8 @@ def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]
     likely = [one for one in prompts_in(path, module_of(path, text)) if one.is_likely]
     known = [(is_told and one.is_global) if one.is_code else is_named for one in likely]
     pairs = zip(likely, known, strict=True)
-    return likely, [one for one, is_known in pairs if is_known or _is_prompt(one)]
+    listed = [one for one, is_known in pairs if is_known or _is_prompt(one)]
+    return likely, listed[:MOST]
 
 
 def _is_prompt(candidate: Candidate) -> bool:
