@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from textual.widgets import Input, OptionList, Static, TabbedContent, Tree
+from textual.widgets import Input, OptionList, Static, Tab, TabbedContent, Tree
+from textual.widgets._footer import FooterKey
 
 from foldline.agent.preview_session import FirstView
 from foldline.agent.tui.app import PreviewApp
@@ -163,8 +164,8 @@ async def desk(prompt_file: Path) -> AsyncIterator[Desk]:
         yield one
 
 
-async def opened(app: PreviewApp) -> AsyncIterator[Desk]:
-    async with app.run_test(size=(120, 40)) as pilot:
+async def opened(app: PreviewApp, columns: int = 120) -> AsyncIterator[Desk]:
+    async with app.run_test(size=(columns, 40)) as pilot:
         one = Desk(app, pilot)
         await one.until(one.labels)
         yield one
@@ -222,6 +223,15 @@ async def test_titles_leave_room_for_what_opening_costs(prompt_file: Path) -> No
     async for one in opened(app_of(prompt_file)):
         assert one.labels()[1].endswith(" if opened")
         assert len(one.labels()[1]) < 60 - len("└ ")
+
+
+async def test_80_columns_hold_all_tabs_and_the_keys_that_help(prompt_file: Path) -> None:
+    async for one in opened(app_of(prompt_file), columns=80):
+        await one.pilot.pause()
+        *_, last = one.app.query(Tab)
+        assert last.region.right <= last.screen.query_one(TabbedContent).region.right <= 80
+        keys = {key.key: key.region.right for key in one.app.query(FooterKey)}
+        assert max(keys["q"], keys["question_mark"]) <= 80
 
 
 async def test_a_section_is_peeked_at_without_being_opened(desk: Desk) -> None:

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 REASON = "Opened in the terminal"
 TABS = {"text": "Text", "tools": "Tools", "output": "Output", "messages": "Messages"}
 TABS["cache"] = "Costs"
-LAST_KEYS = {"slash": "Search", "question_mark": "Keys", "q": "Quit"}
+FIRST_KEYS = {"q": "Quit", "question_mark": "Keys", "slash": "Search"}
+"""Those that a footer of 80 columns has, too: `?` names the others."""
 RARE = ("reset", "history", "diff")
 """The events whose keys only `?` names: a footer of 120 columns has no room for them."""
 P = ParamSpec("P")
@@ -83,8 +84,9 @@ class PreviewApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = f"""
     #status {{ height: auto; padding: 0 1; background: $boost; }}
-    Tree {{ width: 50%; border-right: solid $accent; }}
-    TabbedContent {{ width: 1fr; }}
+    Tree {{ width: 1fr; border-right: solid $accent; }}
+    Tab {{ padding: 0 1 0 0; }}
+    TabbedContent {{ width: 1fr; min-width: 44; }}
     TabPane {{ padding: 0 1; }}
     .section {{ width: 100%; height: auto; }}
     .current {{ border-left: thick $accent; }}
@@ -105,11 +107,11 @@ class PreviewApp(App[None]):
         actions: Sequence[type[Action[Any]]] = ACTIONS,
     ) -> None:
         super().__init__()
+        for key, label in FIRST_KEYS.items():
+            self.bind(key, label.lower(), description=label)
         for names in (action.names for action in actions if action.names.key):
             shown = names.event not in RARE
             self.bind(names.key, f"perform('{names.event}')", description=names.label, show=shown)
-        for key, label in LAST_KEYS.items():
-            self.bind(key, label.lower(), description=label)
         workspace.report = self._report
         self.failure: Exception | None = None
         self._workspace = workspace
@@ -147,7 +149,7 @@ class PreviewApp(App[None]):
                     with TabPane(f"{number} {title}", id=tab), VerticalScroll(id=f"{tab}-view"):
                         if tab != "text":
                             yield Static(id=f"{tab}-text", markup=False)
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         self.run_worker(self._start())
