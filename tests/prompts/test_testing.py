@@ -1,6 +1,7 @@
 """Tests of prompts: snapshots, their differences, and budgets."""
 
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 
 import pytest
@@ -127,6 +128,8 @@ def test_budgets_name_the_largest_sections() -> None:
     )
     with pytest.raises(ValueError, match="no section 'doc'; did you mean 'docs'"):
         assert_within(made, sections={"doc": 1})
+    with pytest.raises(AssertionError, match=r"has [\d,]+ bytes, and may have 10; its largest"):
+        assert_within(made, 10)
 
 
 PROJECT = """
@@ -244,6 +247,20 @@ def test_sets_may_be_in_modules_of_their_own() -> None:
     fixtures.__dict__["Who"] = module.__dict__["Who"]
     exec("def preview_eve():\n    return Who('Eve')\n", vars(fixtures))
     assert list(assert_sets(module, "helper", fixtures=[fixtures])) == ["ada", "bob", "eve"]
+
+
+def test_a_failure_is_told_without_source_of_the_library(pytester: pytest.Pytester) -> None:
+    test = """
+    def test_names(): assert_sets(sys.modules[__name__], "helper", sections={"unlike": 1})
+    def test_sizes(): assert_sets(sys.modules[__name__], "helper", 1)
+    def test_whole(): assert_within(pair.render(Who("Ada")), sections={"unlike": 1})
+    """
+    given = "import sys\nfrom foldline.prompts.testing import assert_sets, assert_within\n"
+    pytester.makepyfile(given + SETS + dedent(test))
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
+    done.assert_outcomes(failed=3)
+    done.stdout.fnmatch_lines(["E *no section 'unlike'; there is name, more, more.deep, page"])
+    assert "testing.py" not in done.stdout.str()
 
 
 def test_a_name_that_is_none_is_refused_and_so_is_a_prompt_without_sets() -> None:

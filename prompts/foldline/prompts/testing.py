@@ -129,6 +129,7 @@ def assert_snapshot(
             snapshot.
         ValueError: `may_change` names a section that the prompt doesn't have.
     """
+    __tracebackhide__ = True
     path = Path(path)
     new = snapshot_of(rendered)
     for key in may_change:
@@ -214,6 +215,7 @@ def assert_within(
         AssertionError: A budget is exceeded; it lists the largest sections.
         ValueError: `sections` names a section that the prompt doesn't have.
     """
+    __tracebackhide__ = True
     found = list(_exceeded(rendered, total, sections or {}, count))
     if found:
         raise AssertionError("\n".join(found))
@@ -225,16 +227,18 @@ def _exceeded(
     sections: Mapping[str, int],
     count: Callable[[str], int],
 ) -> Iterator[str]:
+    __tracebackhide__ = True
     known = sizes(rendered, count)
+    unit = " bytes" if count is _bytes else ""
     for key, most in sections.items():
         _check("section", key, known)
         if known[key] > most:
-            yield f"section {key} has {known[key]:,}, and may have {most:,}"
+            yield f"section {key} has {known[key]:,}{unit}, and may have {most:,}"
     size = count(rendered.text)
     if total is not None and size > total:
         largest = sorted(known.items(), key=lambda item: -item[1])[:5]
         yield (
-            f"the prompt has {size:,}, and may have {total:,}; its largest sections are "
+            f"the prompt has {size:,}{unit}, and may have {total:,}; its largest sections are "
             + ", ".join(f"{key} ({size:,})" for key, size in largest)
         )
 
@@ -267,6 +271,7 @@ def assert_sets(
         AssertionError: It isn't so; each line says for which set and section. Or there is no set.
         ValueError: An argument names a section or a set that there isn't.
     """
+    __tracebackhide__ = True
     template = getattr(module, prompt)
     bound = template if isinstance(template, Prompt) else Prompt(template)
     functions: dict[str, list[Callable[[], object]]] = {}
@@ -302,8 +307,10 @@ def assert_sets(
 
 
 def _check(kind: str, name: str, known: Collection[str]) -> None:
+    __tracebackhide__ = True
     if name not in known:
-        raise ValueError(f"there is no {kind} {name!r}{did_you_mean(near_names(name, known))}")
+        near = did_you_mean(near_names(name, known), f"; there is {', '.join(known)}")
+        raise ValueError(f"there is no {kind} {name!r}{near}")
 
 
 def _with_set(
