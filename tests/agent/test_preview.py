@@ -116,6 +116,9 @@ def test_a_section_that_fails_is_named_and_the_others_are_shown(tmp_path: Path) 
     assert "## 2. B\n\nshown" in done.stdout
     assert "foldline preview: a: prompt.py:3: PromptRenderError" in done.stderr
     assert "ZeroDivisionError" in done.stderr
+    tree = preview(str(prompt), "--tree")
+    assert (tree.returncode, tree.stderr) == (1, "")
+    assert "ZeroDivisionError" in tree.stdout
 
 
 def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:

@@ -284,12 +284,13 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     if options.json:
         text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
-    problems = [*_made_up(answer), *problems]
+    made_up = _made_up(answer)
     if as_tree:
         from foldline.agent.preview_lines import tree_lines
 
         counter = workspace.folder(file).counter
-        return _Shown(status, list(tree_lines(render, counter)), tuple(problems), wrap=True)
+        return _Shown(status, list(tree_lines(render, counter)), made_up, wrap=True)
+    problems = [*made_up, *problems]
     if answer.chapters:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
     lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
