@@ -615,3 +615,29 @@ def test_a_function_is_dedent_if_its_import_says_so(code: str, call: str, is_kno
         return
     with pytest.raises(AdoptError, match="has no text that adopting can read"):
         read(Path("p.py"), source, name="f")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *("P, n = P + x, 1", "if (P := P + x):\n    pass", "for P in x:\n    pass"),
+        "def f():\n    global P\n    P = P + x",
+        "class A:\n    def f(self):\n        global P\n        P += x",
+        *("with x as P:\n    pass", "[*P] = x", "del P"),
+    ],
+)
+def test_a_variable_that_changes_in_any_way_is_refused(change: str) -> None:
+    source = f"P = 'You are a bot that answers in verse.'\n{change}\n"
+    with pytest.raises(AdoptError, match="built step by step: `P` is changed again in line 2"):
+        read(Path("p.py"), source, name="P")
+
+
+def test_a_variable_of_a_comprehension_is_its_own() -> None:
+    source = "P = 'You are a bot that answers in verse.'\nq = [P for P in x]\n"
+    assert adopt(read(Path("p.py"), source, name="P")).is_whole
+
+
+def test_a_function_above_a_variable_may_change_it() -> None:
+    change = "def f():\n    global P\n    P += x\n"
+    with pytest.raises(AdoptError, match="`P` is changed again in line 1"):
+        read(Path("p.py"), f"{change}P = 'You are a bot that answers in verse.'\n", name="P")

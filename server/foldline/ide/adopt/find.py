@@ -374,8 +374,14 @@ class _Finder:
             return self._with_messages(name, node, last, rest)
         is_text = pieces_of(self.scope, text, depth) is not None
         is_bound_again = len(self.scope.bound[name]) > 1
-        for statement in rest if is_text and is_bound_again else ():
-            if isinstance(statement, Function | ast.ClassDef):
+        if not is_text or not is_bound_again:
+            return node, last, ""
+        # Functions above, too, may change a variable that they declare.
+        functions = [
+            one for one in self.scope.node.body if isinstance(one, Function | ast.ClassDef)
+        ]
+        for statement in (*(one for one in functions if one.lineno < last.lineno), *rest):
+            if isinstance(statement, Function | ast.ClassDef) and not _declares(statement, name):
                 continue  # Its variables are its own.
             if last.col_offset == statement.col_offset:
                 pair = assigned(statement)
@@ -387,7 +393,7 @@ class _Finder:
                     node, last = ast.BinOp(node, ast.Add(), statement.value), statement
                     ast.copy_location(node, statement)
                     continue
-            if any(_is_changed(inner, name) for inner in ast.walk(statement)):
+            if _is_changed(statement, name):
                 return node, last, f"`{name}` is changed again in line {statement.lineno}"
         return node, last, ""
 
@@ -550,14 +556,30 @@ def _items(node: ast.expr) -> list[ast.expr]:
     return [ast.copy_location(ast.Starred(node, ast.Load()), node)]
 
 
-def _is_changed(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.AugAssign):
-        return dotted(node.target) == name
-    pair = assigned(node)
-    if pair is None or pair[0] != name:
-        return False
-    # LangChain's `prompt.partial(…)` leaves the text alone.
-    return not (isinstance(pair[1], ast.Call) and callee_of(pair[1]) == "partial")
+def _is_changed(statement: ast.stmt, name: str) -> bool:
+    """Return True if a statement, or one in it, gives a variable another value."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        is_it = isinstance(node, ast.Name | ast.Subscript) and dotted(node) == name
+        if is_it and not isinstance(getattr(node, "ctx", None), ast.Load):
+            return True
+        pair = assigned(node)
+        # LangChain's `prompt.partial(…)` leaves the text alone.
+        if pair and isinstance(pair[1], ast.Call) and callee_of(pair[1]) == "partial":
+            continue
+        # The variables of a comprehension are its own.
+        own = node.target if isinstance(node, ast.comprehension) else None
+        pending += [child for child in ast.iter_child_nodes(node) if child is not own]
+    return False
+
+
+def _declares(function: ast.stmt, name: str) -> bool:
+    """Return True if a function, or one in it, says that a variable is that of an outer scope."""
+    return any(
+        isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
+        for node in ast.walk(function)
+    )
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
