@@ -269,7 +269,7 @@ def _change(root: Path, rewritten: Rewritten) -> str:
 
 def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
     """Adopt several prompts; the sections that those of one folder share become a module."""
-    from foldline.ide.adopt.adoption import as_data, verdict
+    from foldline.ide.adopt.adoption import as_data, output_path, verdict
     from foldline.ide.adopt.model import free_name
     from foldline.ide.adopt.write import module_text, share
 
@@ -281,8 +281,7 @@ def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
         try:
             new = reader()
             group = folders.setdefault(new.output.parent, [])
-            if any(new.output == other.output for other in group):
-                new.output = new.file.with_name(f"{new.file.stem}_{new.output.name}")
+            new.output = output_path(new.file, new.adoption, {other.output for other in group})
             if new.output.exists() or any(new.output == other.output for other in group):
                 raise Refused(f"{visible(new.shown)} exists, and is left alone")
             group.append(new)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends.files.local import LocalFileBackend
-from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read
+from foldline.ide.adopt.adoption import adopt, module_of, output_path, prompts_in, read
 from foldline.ide.adopt.listing import prompts_of
 from foldline.ide.adopt.model import AdoptError, Text
 
@@ -138,3 +138,53 @@ def test_each_text_of_a_long_list_has_a_name_and_those_not_listed_are_counted(
     *listed, rest = prompts_of(LocalFileBackend(tmp_path))
     assert (len(listed), rest.more) == (2_000, 500)
     assert rest.reason.startswith("500 more texts")
+
+
+@pytest.mark.parametrize(
+    ("text", "but"),
+    [
+        (b"You help.\rBe short.\rAnswer.", ["line breaks, which are a lone `\\r` in the source"]),
+        (
+            b"\xef\xbb\xbfYou help.\r\nBe\rshort.",
+            [
+                "line breaks, which are `\\r\\n` in the source",
+                "line breaks, which are a lone `\\r` in the source",
+                "the byte order mark at the beginning of the source",
+            ],
+        ),
+        (
+            b"\xef\xbb\xbf---\na: b\n---\nHelp.",
+            ["the byte order mark at the beginning of the source"],
+        ),
+        (b"You help.\nBe short.", []),
+    ],
+)
+def test_what_differs_in_the_bytes_of_a_text_is_said(
+    text: bytes, but: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "prompt.txt").write_bytes(text)
+    adoption = adopt(read(tmp_path / "prompt.txt"))
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.is_same
+    assert list(proof.but) == but
+    assert text.decode().splitlines()[-1] in adoption.text
+    (listed,) = prompts_of(LocalFileBackend(tmp_path))
+    assert listed.adoption is not None
+    assert listed.adoption.plan.original == adoption.plan.original
+
+
+def test_prompts_of_nested_keys_get_as_many_keys_in_their_files_as_they_need() -> None:
+    text = "'You are a helper, and you answer the questions of all people.'"
+    source = f"PROMPTS = {{'a': {{'system': {text}}}, 'b': {{'system': {text}}}}}\n"
+    source += f"MORE = {{'b': {{'system': {text}}}}}\n"
+    taken: list[str] = []
+    for name in ("PROMPTS.a.system", "PROMPTS.b.system", "MORE.b.system"):
+        adoption = adopt(read(Path("p.py"), source, name=name))
+        taken.append(output_path(Path("p.py"), adoption, [Path(one) for one in taken]).name)
+    assert taken == ["system_prompt.py", "b_system_prompt.py", "more_b_system_prompt.py"]
+    other = output_path(Path("p.py"), adoption, [Path(one) for one in taken])
+    assert other.name == "p_more_b_system_prompt.py"
+    listed = adopt(read(Path("p.json"), '["Answer {{ q }}.", "Ask {{ q }}."]', name="[1]"))
+    first = output_path(Path("p.json"), listed)
+    assert first.stem.isidentifier()
+    assert output_path(Path("p.json"), listed, [first]).stem.isidentifier()

@@ -32,7 +32,7 @@ from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.prompts import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from pathlib import Path
 
     from foldline.backends.files.base import FileBackend
@@ -48,6 +48,7 @@ MOST_LONG = 5
 _IN_PLACE = (Style.TEXT, Style.FSTRING, Style.MESSAGES)
 """The styles of texts that are filled in where they stand."""
 _PYTHON = (".py", ".pyi")
+_ORDER_MARK = "\ufeff"
 _DELIMITERS = {
     "block_start_string": "{%",
     "block_end_string": "%}",
@@ -91,9 +92,22 @@ class Adoption:
         return self.proof.is_same and not self.plan.left_out
 
 
-def output_path(file: Path, adoption: Adoption) -> Path:
-    """Return the module that is written beside a file, unless another one is named."""
-    name = adoption.plan.variable
+def output_path(file: Path, adoption: Adoption, taken: Container[Path] = ()) -> Path:
+    """Return the module that is written beside a file, unless another one is named.
+
+    It has the name of the prompt, with as many keys before it as it takes to be another one than
+    those of `taken`, and at last the file's.
+    """
+    name, keys = adoption.plan.variable, re.findall(r"\w+", adoption.plan.original.name)
+    for key in (*reversed(keys[:-1]), file.stem):
+        if (path := _module_beside(file, name)) not in taken:
+            return path
+        name = f"{key.lower()}_{name}"
+    return _module_beside(file, name)
+
+
+def _module_beside(file: Path, name: str) -> Path:
+    name = name if name[0].isalpha() else f"prompt_{name}"
     return file.with_name(f"{name}.py" if name.endswith("prompt") else f"{name}_prompt.py")
 
 
@@ -147,6 +161,7 @@ def read(
     """
     if text is None:
         text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
+        text = order_mark(file) + text
     module = module_of(file, text, options)
     found = prompts_in(file, module, is_whole=style is not None and name is None)
     if name is not None and found and not found[0].name_is_key:
@@ -169,14 +184,22 @@ def read(
     return original_of(candidate, style, calls)
 
 
+def order_mark(file: Path) -> str:
+    """Return the byte order mark with which a file begins, which reading it leaves out."""
+    with suppress(OSError), file.open("rb") as opened:
+        return _ORDER_MARK if opened.read(3) == _ORDER_MARK.encode() else ""
+    return ""
+
+
 def module_of(file: Path, text: str, options: JinjaOptions | None = None) -> Module:
     """Return what a file has for adopting: a parsed module, or a text with an empty one.
 
     Raises:
         AdoptError: It should be Python, and isn't.
     """
-    text = with_line_feeds(text)
-    module = parse(text) if file.suffix in _PYTHON else Module(text, ast.Module([], []))
+    is_python = file.suffix in _PYTHON
+    text = with_line_feeds(text.removeprefix(_ORDER_MARK)) if is_python else text
+    module = parse(text) if is_python else Module(text, ast.Module([], []))
     module.jinja = options or module.jinja
     return module
 

@@ -20,6 +20,7 @@ from foldline.ide.adopt.find import (
 )
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.read import RETURNS
+from foldline.ide.analysis.module_analysis import with_line_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,15 @@ _ROLE_LINE = re.compile(
 )
 _ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
 _HISTORY = re.compile(r"\{\{\s*history\b[^}]*\}\}")
-_LEFT_OUT = ("the front matter is left out: it configures the prompt, and isn't sent",)
+_SETTINGS = "the front matter is left out: it configures the prompt, and isn't sent"
+LONE_RETURNS = "some of its line breaks are a lone `\\r`, and those of the new prompt `\\n`"
+ORDER_MARK = "the file begins with a byte order mark, which is left out"
+_BREAKS = {
+    re.compile("\r\n"): RETURNS,
+    re.compile("\r(?!\n)"): LONE_RETURNS,
+    re.compile("\\A\ufeff"): ORDER_MARK,
+}
+"""What a file that is one text can have and the new prompt hasn't, with the note on it."""
 _DEEPEST = 30
 
 
@@ -58,7 +67,11 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     if file.suffix in _READERS and not is_whole:
         kind, read = _READERS[file.suffix]
         try:
-            found = list(_of_value(read(text), "", module, 0, set(), lines=_Lines(text)))
+            found = list(
+                _of_value(
+                    read(text.removeprefix("\ufeff")), "", module, 0, set(), lines=_Lines(text)
+                )
+            )
         except AdoptError:
             raise
         except (ValueError, RecursionError) as error:
@@ -69,8 +82,8 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
                 "FILE:KEY"
             )
         return found
-    text = text.replace("\r\n", "\n")
-    body = text
+    notes = [note for mark, note in _BREAKS.items() if mark.search(text)]
+    text = body = with_line_feeds(text.removeprefix("\ufeff")).replace("\r\n", "\n")
     front = None if file.suffix in _READERS else _FRONT_MATTER.match(text)
     if front is not None and (file.suffix == ".prompty" or _is_settings(front[1])):
         body = text[front.end() :]
@@ -94,7 +107,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             _messages_node(texts) if texts else ast.Constant(body),
             module.scope,
             is_certain=is_certain,
-            notes=(_LEFT_OUT if body != text else ()) + ((RETURNS,) if text != module.text else ()),
+            notes=((_SETTINGS,) if body != text else ()) + tuple(notes),
             name_is_key=False,
         )
     ]

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
-from foldline.ide.adopt.adoption import adopt, module_of, original_of, prompts_in
+from foldline.ide.adopt.adoption import adopt, module_of, order_mark, original_of, prompts_in
 from foldline.ide.adopt.data_files import JINJA_SUFFIXES
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.uses import in_workspace
@@ -87,7 +87,8 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
         try:
             if source.note or source.encoding != "utf-8":
                 raise AdoptError("it isn't in UTF-8")
-            likely, listed = _candidates(Path(path), source.text)
+            text = f"{order_mark(files.root / path)}{source.text}"
+            likely, listed = _candidates(Path(path), text)
             found += [(path, candidate) for candidate in listed]
             more[path] = len(likely) - len(listed)
         except AdoptError as error:

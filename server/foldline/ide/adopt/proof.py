@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import sandbox
+from foldline.ide.adopt.data_files import LONE_RETURNS, ORDER_MARK
 from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import RETURNS, SHARED
@@ -46,6 +47,8 @@ ESCAPED = (
 _NOTED = {
     SHARED: "the indentation that all lines share",
     RETURNS: "line breaks, which are `\\r\\n` in the source",
+    LONE_RETURNS: "line breaks, which are a lone `\\r` in the source",
+    ORDER_MARK: "the byte order mark at the beginning of the source",
     ESCAPED: "`<`, `>`, `&` and quotes in values, which `autoescape` writes as `&lt;` …",
 }
 _LINES_SHOWN = 30
