@@ -399,6 +399,8 @@ def test_a_set_that_fails_is_named_below_the_table(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "carl: prompt.py:22: ZeroDivisionError: division by zero" in done.stdout
     assert "Total" in done.stdout
+    one = preview(str(prompt), "--set", "carl")
+    assert "prompt.py:22: ZeroDivisionError: division by zero (in preview_carl())" in one.stderr
 
 
 @pytest.mark.parametrize("columns", [80, 120])

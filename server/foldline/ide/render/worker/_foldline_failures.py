@@ -59,6 +59,7 @@ def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, 
     if isinstance(error, SyntaxError) and (file, line) == (error.filename, error.lineno):
         # The whole text says the place once more.
         what, text = "this isn't Python", error.msg
+    text = " ".join([text, *getattr(error, "__notes__", ())])
     return {
         "message": f"{_where(file, line)}: {what}: {text}",
         "file": file,

@@ -100,7 +100,11 @@ class Fixtures:
         found: dict[Slot, tuple[object, Origin]] = {}
         chosen = self._sets.get(self.chosen or "")
         for function in chosen.functions if chosen else ():
-            given = list(_call(function))
+            try:
+                given = list(_call(function))
+            except Exception as error:
+                error.add_note(f"(in {function.__name__}())")
+                raise
             placed = [(slots.of(value, section), value) for value, section in given]
             for slot, value in placed:
                 if slot is not None:
