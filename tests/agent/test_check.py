@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -335,8 +336,10 @@ def test_tokens_are_listed_by_prompt_and_section(
     assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
     assert lines[1].split()[1:] == ["Tools"]
     assert lines[2].split()[1:] == ["1.", "One"]
-    assert lines[3].endswith("2. Two  summarized")
+    assert lines[3].endswith("2. Two  summarized, ? if opened (--run shows it)")
     assert "in 1 prompt (o200k, estimated" in lines[4]
+    _, executed, _ = run(capsys, "tokens", "--run", project)
+    assert re.search(r"\n.*2\. Two  summarized, .*\d if opened.*\n.*\(o200k, as run", executed)
 
 
 COUNTED = """

@@ -164,6 +164,8 @@ def table_lines(
             if section.if_opened is not None:
                 exact = counter.exact and count.certain
                 opened += f", {cost_texts.if_opened(section.if_opened, exact=exact)}"
+            elif section.is_summarized and not count.executed:
+                opened += ", ? if opened (--run shows it)"
             inside = f"  with {inner} inside" if inner else ""
             indent = "  " * section.key.count(".")
             yield [
@@ -177,7 +179,7 @@ def table_lines(
     prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
     yield [
         (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
-        (f"in {prompts} ({counter.encoding}{kind})", ""),
+        (f"in {prompts} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
     ]
     for growth in grown:
         percent = 100 * (growth.after - growth.before) / max(1, growth.before)
