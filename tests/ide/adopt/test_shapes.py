@@ -641,3 +641,45 @@ def test_a_function_above_a_variable_may_change_it() -> None:
     change = "def f():\n    global P\n    P += x\n"
     with pytest.raises(AdoptError, match="`P` is changed again in line 1"):
         read(Path("p.py"), f"{change}P = 'You are a bot that answers in verse.'\n", name="P")
+
+
+_TEXTS = [f"You are a bot that answers in verse, always {number}." for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (
+            f"def f():\n    a = [g(prompt={_TEXTS[0]!r}), g(prompt={_TEXTS[1]!r})]\n"
+            f"    g(prompt={_TEXTS[2]!r})\n",
+            ["f.prompt", "f.prompt_2", "f.prompt_3"],
+        ),
+        (f"g(prompt={_TEXTS[0]!r}); g(prompt={_TEXTS[1]!r})\n", ["prompt", "prompt_2"]),
+        (f"A, B = {_TEXTS[0]!r}, {_TEXTS[1]!r}\n", ["A", "B"]),
+        (f"class A:\n    def __init__(self):\n        self.q = {_TEXTS[0]!r}\n", ["A.q"]),
+    ],
+)
+def test_each_text_has_a_name(source: str, names: list[str]) -> None:
+    file = Path("p.py")
+    found = prompts_in(file, module_of(file, source))
+    assert sorted(one.name for one in found if one.is_likely) == names
+    for name, text in zip(names, _TEXTS, strict=False):
+        assert adopt(read(file, source, name=name)).plan.sections[0].text == text
+
+
+def test_messages_with_a_history_behind_them_are_read_without_it() -> None:
+    source = f"def f(q, h):\n    g(messages=[{_ASKED}] + h)\n"
+    adoption = adopt(read(Path("p.py"), source, name="f.messages"))
+    assert [field.name for field in adoption.plan.fields] == ["q"]
+    assert "known only when the program runs\nh" in adoption.plan.original.lost[0]
+
+
+def test_an_attribute_is_filled_in_by_its_class_and_changes_at_one_place() -> None:
+    source = (
+        "class A:\n    def __init__(self, who):\n        self.q = 'You help {who} now.'\n"
+        "    def f(self, who):\n        return self.q.format(who=who)\n"
+    )
+    adoption = adopt(read(Path("p.py"), source, name="A.q"))
+    assert [field.name for field in adoption.plan.fields] == ["who"]
+    with pytest.raises(AdoptError, match=r"`self\.q` is changed again in line 7"):
+        read(Path("p.py"), f"{source}    def g(self):\n        self.q += 'x'\n", name="A.q")

@@ -142,11 +142,12 @@ def candidates(module: Module) -> list[Candidate]:
         known = found.get(name)
         if known is None or (candidate.is_likely and not known.is_likely):
             found[name] = candidate
-        elif candidate.is_likely and candidate.start != known.start:
+        elif candidate.is_likely and candidate.node is not known.node:
             # A variable has another text in another branch.
             counts[name] = counts.get(name, 1) + 1
-            other = f"{name}_{counts[name]}"
-            found.setdefault(other, replace(candidate, name=other, variable=name))
+            while (other := f"{name}_{counts[name]}") in found:
+                counts[name] += 1
+            found[other] = replace(candidate, name=other, variable=name)
     origins = {origin for origin, _ in module.imports.values()}
     if not origins.isdisjoint(("foldline", "foldline.prompts")):
         # It is a prompt module already: its texts can be adopted, and aren't offered.
@@ -301,6 +302,12 @@ def messages_in(node: ast.expr) -> list[ChatMessage] | None:
     is_template = isinstance(node, ast.Call)
     if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
         node = (node.args[0] if node.args else keyword_of(node, "messages")) or node
+    if isinstance(node, ast.BinOp):
+        parts: list[ast.expr] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add):
+            parts, inner = [*_items(inner.right), *parts], inner.left
+        node = ast.List([*_items(inner), *parts], ast.Load())
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
     found = [_message(item) for item in node.elts]
@@ -347,6 +354,11 @@ class _Finder:
 
     def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
         covered: ast.expr | None = None
+        for name, value in _pairs(statement):
+            built, last, refusal = self._built(name, value, statement, rest)
+            yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
+        if attribute := _attribute(statement):
+            yield from self._attribute(statement, *attribute)
         if (pair := assigned(statement)) and (self.scope.function is None or "." not in pair[0]):
             name, covered = pair
             built, last, refusal = self._built(name, covered, statement, rest)
@@ -396,6 +408,21 @@ class _Finder:
             if _is_changed(statement, name):
                 return node, last, f"`{name}` is changed again in line {statement.lineno}"
         return node, last, ""
+
+    def _attribute(self, statement: ast.stmt, name: str, value: ast.expr) -> Iterator[Candidate]:
+        """Yield the text that a method gives to an attribute of its class."""
+        home = self.scope.outer
+        if home is None or not isinstance(home.node, ast.ClassDef):
+            return
+        # What a text reads is the method's; who fills in one that reads nothing, the class's.
+        scope = self.scope if text_of(self.scope, value) is None else home
+        for found in self._candidate(f"{home.name}.{name}", value, statement, statement):
+            refusal = ""
+            for one in ast.walk(home.node):
+                is_it = isinstance(one, ast.Attribute) and one.attr == name
+                if is_it and isinstance(one.ctx, ast.Store) and one.lineno != statement.lineno:
+                    refusal = f"`self.{name}` is changed again in line {one.lineno}"
+            yield replace(found, scope=scope, refusal=refusal)
 
     def _with_messages(
         self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
@@ -509,6 +536,28 @@ def _texts_in(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         yield from _texts_in(f"{name}.{key}", value)
 
 
+def _pairs(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """Return the variables that a statement such as `A, B = …, …` assigns, and the values."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(
+            names
+        ) == len(values):
+            pairs = zip(names, values, strict=True)
+            return [(name.id, value) for name, value in pairs if isinstance(name, ast.Name)]
+    return []
+
+
+def _attribute(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """Return the attribute that `self.name = …` assigns, and the value."""
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)])
+            | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name))
+        ) if statement.value is not None:
+            return name, statement.value
+    return None
+
+
 _MUTATORS = {"append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "update"}
 
 
@@ -600,11 +649,13 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         node = pending.pop()
         if isinstance(node, ast.Call):
             yield node
-        pending += [
-            child
-            for child in ast.iter_child_nodes(node)
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
-        ]
+        pending += reversed(
+            [
+                child
+                for child in ast.iter_child_nodes(node)
+                if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+            ]
+        )
 
 
 def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:
