@@ -188,3 +188,23 @@ def test_prompts_of_nested_keys_get_as_many_keys_in_their_files_as_they_need() -
     first = output_path(Path("p.json"), listed)
     assert first.stem.isidentifier()
     assert output_path(Path("p.json"), listed, [first]).stem.isidentifier()
+
+
+@pytest.mark.parametrize("rest", ['("placeholder", "{history}")', "*[m for m in earlier]"])
+def test_a_message_that_only_the_program_knows_is_left_out_in_plain_words(rest: str) -> None:
+    source = f'M = ChatPromptTemplate.from_messages([("system", "You help {{who}}."), {rest}])\n'
+    adoption = adopt(read(Path("p.py"), source, name="M"))
+    (lost,) = adoption.plan.original.lost
+    assert lost.partition("\n")[0] == (
+        "message that only the running program knows, such as the chat so far: it isn't a part of "
+        "the prompt, and your code sends it beside it"
+    )
+    assert adoption.plan.left_out == 1
+
+
+@pytest.mark.parametrize("end", ["", " % q"])
+@pytest.mark.parametrize("count", [900, 3_000, 30_000])
+def test_a_module_that_is_nested_too_deep_is_said_to_be(count: int, end: str) -> None:
+    source = f"P = ({' + '.join(['repr(1)'] * count)} + 'You help, and answer all of it.'){end}"
+    with pytest.raises(AdoptError, match=r"^an expression of the module is nested too deep"):
+        read(Path("p.py"), source)

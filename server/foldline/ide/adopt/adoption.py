@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from foldline.ide.adopt.rewrite import call_sites
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.uses import (
     TEMPLATES,
+    TOO_DEEP,
     Module,
     callee_of,
     in_workspace,
@@ -184,6 +185,15 @@ def read(
     return original_of(candidate, style, calls)
 
 
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Refuse what is nested deeper than Python follows it."""
+    try:
+        yield
+    except RecursionError:
+        raise AdoptError(TOO_DEEP) from None
+
+
 def order_mark(file: Path) -> str:
     """Return the byte order mark with which a file begins, which reading it leaves out."""
     with suppress(OSError), file.open("rb") as opened:
@@ -199,7 +209,8 @@ def module_of(file: Path, text: str, options: JinjaOptions | None = None) -> Mod
     """
     is_python = file.suffix in _PYTHON
     text = with_line_feeds(text.removeprefix(_ORDER_MARK)) if is_python else text
-    module = parse(text) if is_python else Module(text, ast.Module([], []))
+    with _deep():
+        module = parse(text) if is_python else Module(text, ast.Module([], []))
     module.jinja = options or module.jinja
     return module
 
@@ -211,7 +222,8 @@ def prompts_in(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
         AdoptError: The file isn't of its format, or has no prompt.
     """
     if file.suffix in _PYTHON:
-        return find.candidates(module)
+        with _deep():
+            return find.candidates(module)
     return data_files.candidates(file, module, is_whole=is_whole)
 
 
@@ -242,7 +254,8 @@ def original_of(
     look = find.style_of_text(candidate.text) if style is Style.MESSAGES else style
     if look is Style.JINJA and candidate.is_code:
         _check_delimiters(candidate.module)
-    original = read_candidate(candidate, style, uses)
+    with _deep():
+        original = read_candidate(candidate, style, uses)
     is_jinja = candidate.is_code and any(one.source for one in original.messages)
     if is_jinja and _ESCAPES.search(candidate.module.text):
         original = replace(original, notes=(*original.notes, ESCAPED))

@@ -67,7 +67,7 @@ class Plan:
     @property
     def left_out(self) -> int:
         """The number of messages that aren't in it."""
-        return sum(lost.startswith("message of the role") for lost in self.original.lost)
+        return sum(lost.startswith("message") for lost in self.original.lost)
 
 
 def plan(original: Original) -> Plan:

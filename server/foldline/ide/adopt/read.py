@@ -37,6 +37,7 @@ SHARED = "the indentation that all lines share is left out"
 """The note on a text whose indentation sections don't have."""
 RETURNS = "its line breaks are `\\r\\n`, and those of the new prompt `\\n`"
 """The note on a text whose lines end as Windows has them."""
+_RUNNING = "message that only the running program knows, such as the chat so far"
 ORDER = ("system", "developer", "user")
 _PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z%])")
 
@@ -99,7 +100,7 @@ class _Reader:
         """Return True for a message that can be in the prompt; the others are lost."""
         last = self.messages[-1].role if self.messages else None
         if not role:
-            reason = "the message or its role is known only when the program runs"
+            reason = "only the program knows it, and your code sends it beside the prompt"
         elif role not in ORDER:
             reason = f"a prompt has no sections of the role {role!r}"
         elif last is not None and ORDER.index(role) < ORDER.index(last):
@@ -110,7 +111,8 @@ class _Reader:
             reason = f"a prompt has one message of the role {role!r}"
         else:
             return True
-        self.lost.append(f"message of the role {role!r}: {reason}\n{written}")
+        what = f"message of the role {role!r}" if role else _RUNNING
+        self.lost.append(f"{what}: {reason}\n{written}")
         return False
 
     def add(

@@ -49,6 +49,10 @@ _NEWER = {
 """What a Python 3 of this minor version reads, and none before."""
 _HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
 _LANGCHAIN = {"f-string": Style.FORMAT, "jinja2": Style.JINJA, "mustache": Style.JINJA}
+TOO_DEEP = (
+    "an expression of the module is nested too deep to be read, such as thousands of texts joined "
+    "by `+`: write them as one text"
+)
 RETURN = "return"
 """The name to which a function binds what it returns."""
 
@@ -187,7 +191,9 @@ def parse(text: str) -> Module:
     """
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        raise AdoptError(TOO_DEEP) from None
+    except (SyntaxError, ValueError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
         fault = error.msg if isinstance(error, SyntaxError) else error
         runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
