@@ -671,7 +671,7 @@ def test_messages_with_a_history_behind_them_are_read_without_it() -> None:
     source = f"def f(q, h):\n    g(messages=[{_ASKED}] + h)\n"
     adoption = adopt(read(Path("p.py"), source, name="f.messages"))
     assert [field.name for field in adoption.plan.fields] == ["q"]
-    assert "known only when the program runs\nh" in adoption.plan.original.lost[0]
+    assert "your code sends it beside it\nh" in adoption.plan.original.lost[0]
 
 
 def test_an_attribute_is_filled_in_by_its_class_and_changes_at_one_place() -> None:

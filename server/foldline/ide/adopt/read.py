@@ -100,7 +100,7 @@ class _Reader:
         """Return True for a message that can be in the prompt; the others are lost."""
         last = self.messages[-1].role if self.messages else None
         if not role:
-            reason = "only the program knows it, and your code sends it beside the prompt"
+            reason = "it isn't a part of the prompt, and your code sends it beside it"
         elif role not in ORDER:
             reason = f"a prompt has no sections of the role {role!r}"
         elif last is not None and ORDER.index(role) < ORDER.index(last):
