@@ -683,3 +683,19 @@ def test_an_attribute_is_filled_in_by_its_class_and_changes_at_one_place() -> No
     assert [field.name for field in adoption.plan.fields] == ["who"]
     with pytest.raises(AdoptError, match=r"`self\.q` is changed again in line 7"):
         read(Path("p.py"), f"{source}    def g(self):\n        self.q += 'x'\n", name="A.q")
+
+
+def test_a_mapping_in_a_variable_fills_in_a_text() -> None:
+    source = "P = 'Ask %(a)s for %(b)d.'\ndef f(d):\n    return P % d\n"
+    adoption = adopt(read(Path("p.py"), source, name="P"))
+    assert [field.name for field in adoption.plan.fields] == ["a", "b"]
+    assert prove_here(adoption.plan, adoption.text).is_same
+    with pytest.raises(AdoptError, match="`d` is the mapping and one of its keys"):
+        read(Path("p.py"), source.replace("%(a)", "%(d)"), name="P")
+
+
+@pytest.mark.parametrize("form", ["%.*f", "%*d", "%-*.*f"])
+def test_a_width_from_a_value_is_refused(form: str) -> None:
+    source = f"P = 'Ask {form} now.'\ndef f(d, e):\n    return P % (d, e)\n"
+    with pytest.raises(AdoptError, match="gets its width from a value"):
+        read(Path("p.py"), source, name="P")

@@ -39,7 +39,9 @@ RETURNS = "its line breaks are `\\r\\n`, and those of the new prompt `\\n`"
 """The note on a text whose lines end as Windows has them."""
 _RUNNING = "message that only the running program knows, such as the chat so far"
 ORDER = ("system", "developer", "user")
-_PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z%])")
+_PERCENT = re.compile(
+    r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z%])"
+)
 
 
 def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> Original:
@@ -213,6 +215,8 @@ class _Reader:
                 yield Text("%")
             elif (name := match["name"]) is None:
                 form = match["form"]
+                if "*" in form:
+                    raise AdoptError(f"`{match[0]}` gets its width from a value: write it out")
                 yield self._positional(count, "" if form == "s" else f"'%{form}' % (@,)")
                 count += 1
             elif match["form"] == "s":
@@ -220,7 +224,10 @@ class _Reader:
             else:
                 yield Slot(match[0], Kind.COMPUTED, hint=name)
         yield Text(text[position:])
-        if self._given and count != len(self._given):
+        is_mapping = not count and len(self._given) == 1 and "%(" in text
+        if is_mapping and f"%({self._given[0]})" in text:
+            raise AdoptError(f"`{self._given[0]}` is the mapping and one of its keys: rename it")
+        if self._given and count != len(self._given) and not is_mapping:
             raise AdoptError(f"the text has {count} places for values, and gets {len(self._given)}")
 
     @property
