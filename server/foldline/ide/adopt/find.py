@@ -419,8 +419,12 @@ class _Finder:
         for found in self._candidate(f"{home.name}.{name}", value, statement, statement):
             refusal = ""
             for one in ast.walk(home.node):
-                is_it = isinstance(one, ast.Attribute) and one.attr == name
-                if is_it and isinstance(one.ctx, ast.Store) and one.lineno != statement.lineno:
+                if (
+                    isinstance(one, ast.Attribute)
+                    and one.attr == name
+                    and isinstance(one.ctx, ast.Store)
+                    and one.lineno != statement.lineno
+                ):
                     refusal = f"`self.{name}` is changed again in line {one.lineno}"
             yield replace(found, scope=scope, refusal=refusal)
 
@@ -583,9 +587,9 @@ def _added(part: ast.AST, name: str, is_attribute: bool) -> list[ast.expr] | Non
                 return None
             if callee == "append":
                 return [given]
-            starred = [ast.copy_location(ast.Starred(given, ast.Load()), given)]
-            known = {"insert": starred, "extend": _items(given)}
-            return known.get(callee)
+            if callee == "insert":
+                return [ast.copy_location(ast.Starred(given, ast.Load()), given)]
+            return _items(given) if callee == "extend" else None
         case ast.Assign(targets=targets) if not (
             isinstance(part.value, ast.Call) and callee_of(part.value) == "partial"
         ):
