@@ -176,7 +176,7 @@ async def test_sections_are_folded_with_their_costs(desk: Desk) -> None:
     assert labels[0].startswith("1. Rules")
     assert labels[1].startswith("▸ 1.1. Policies")
     assert " if opened" in labels[1]
-    assert "off" in labels[3]
+    assert labels[3] == "3. Now hidden  off"
     assert desk.status().startswith("demo/triage · angry · ")
     assert desk.status().count("\n") == 0
 
@@ -246,10 +246,13 @@ async def test_a_section_is_peeked_at_without_being_opened(desk: Desk) -> None:
 async def test_a_parameter_set_is_chosen(desk: Desk) -> None:
     await desk.press("s")
     await desk.dialog(Choose)
-    assert desk.rows() == ["angry", "calm"]
+    assert desk.rows() == ["angry", "calm", "none"]
     await desk.chosen(1)
     await desk.until(lambda: "No hurry." in desk.text())
     assert " · calm · " in desk.status()
+    await desk.press("s")
+    await desk.chosen(2)
+    await desk.until(lambda: "Where is my order?" in desk.text())
 
 
 async def test_values_are_typed_or_chosen(desk: Desk) -> None:

@@ -60,10 +60,12 @@ def section_line(
     number = f"{block.number}. " if block.number else ""
     title = visible(f"{number}{block.title}")
     if not block.enabled:
-        return [(f"{'off':>9}  {indent}{OFF} {title}  {visible(block.key)}", "dim")]
+        parts = (f"{'off':>9}  ", f"{indent}{OFF} ", title, f"  {visible(block.key)}")
+        return [(part, "dim") for part in parts]
     if block.error is not None:
         message = visible(block.error.message.splitlines()[0])
-        return [(f"{'failed':>9}  {indent}! {title}", "red"), (f"  {message}", "")]
+        parts = (f"{'failed':>9}  ", f"{indent}! ", title)
+        return [*((part, "red") for part in parts), (f"  {message}", "")]
     mark, style = (FOLDED, "") if block.is_summarized else (SHOWN, "bold")
     return [
         (f"{counter.format(block.own_tokens):>9}  ", "cyan"),

@@ -292,9 +292,10 @@ class PreviewApp(App[None]):
         if not names:
             self.notify("The prompt has no parameter sets: write a preview_*() function.")
             return None
+        shown = self.state.parameter_set or "none"
         rows = [
-            (name, Text(visible(name), "bold green" if name == self.state.parameter_set else ""))
-            for name in names
+            (name, Text(visible(name), "bold green" if name == shown else ""))
+            for name in (*names, "none")
         ]
         chosen = await self.push_screen_wait(screens.Choose("Parameter set", rows))
         return None if chosen is None else SetValues(parameter_set=chosen)

@@ -57,11 +57,11 @@ def label(block: Block, counter: TokenCounter, *, opened: bool) -> Text:
     """Return a section's row in the tree."""
     head, *rest = section_line(block, counter)
     cost = (head[0].strip(), head[1])
-    if not block.enabled or block.error is not None:
-        return Text.assemble(cost, *rest)
-    mark, title, *_ = rest
+    mark, title, more, *_ = rest
     # The tree has its own marks for what is unfolded.
     text = Text.assemble((mark[0].lstrip(), mark[1])) if block.is_summarized else Text()
+    if block.error is not None:
+        return text.append(*title).append("  ").append(*cost).append(*more)
     name = Text(*title)
     name.truncate(_LONGEST_TITLE, overflow="ellipsis")
     text.append_text(name).append("  ").append(*cost)
