@@ -260,6 +260,7 @@ def test_the_request_of_an_evaluation_is_shown(
         f"{EXAMPLE}:template", "--as", provider, "--chapter", "none", "--open", "reference-docs"
     )
     assert "CodeReviewTask.request was made up: give --params" in chosen.stderr
+    assert "the model is a placeholder: name one with --model" in chosen.stderr
     assert "Security Rules" in chosen.stdout
     assert "Plan First" not in chosen.stdout
 

@@ -111,7 +111,7 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
         help="write one file that shows it with each parameter set, for people without foldline",
     )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
-    parser.add_argument("--model", default="MODEL", help="the model that --as names")
+    parser.add_argument("--model", help="the model that --as names")
     parser.set_defaults(run=run, actions=offered)
 
 
@@ -266,9 +266,10 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     if options.matrix or options.diff is not None:
         return await _compare(workspace, options, replace(prompt, view=replace(opened, costs=True)))
     if options.provider is not None:
-        body = Body(provider=options.provider, model=options.model)
+        body = Body(provider=options.provider, model=options.model or "MODEL")
         sent = await perform(workspace, replace(prompt, view=opened), body)
-        return _Shown(FOUND, _plain(json_text(sent.body)), _made_up(sent))
+        unnamed = () if options.model else ("the model is a placeholder: name one with --model",)
+        return _Shown(FOUND, _plain(json_text(sent.body)), (*_made_up(sent), *unnamed))
     answer = await perform(workspace, prompt, opening or RenderPrompt())
     render = answer.render if isinstance(answer, OpenedSections) else answer
     file, _ = file_and_name(options.target)
