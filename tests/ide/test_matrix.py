@@ -164,7 +164,7 @@ async def test_a_set_that_fails_has_its_error_and_the_others_are_shown(editor: V
         "name": "bad",
         "cells": [],
         "tokens": None,
-        "error": "sets.py:14: ValueError: say a word",
+        "error": "sets.py:14: ValueError: say a word (in preview_bad())",
     }
     assert good["error"] is None
     assert [cell["variant"] for cell in good["cells"]] == [0] * 6
