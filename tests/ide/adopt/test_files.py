@@ -208,3 +208,9 @@ def test_a_module_that_is_nested_too_deep_is_said_to_be(count: int, end: str) ->
     source = f"P = ({' + '.join(['repr(1)'] * count)} + 'You help, and answer all of it.'){end}"
     with pytest.raises(AdoptError, match=r"^an expression of the module is nested too deep"):
         read(Path("p.py"), source)
+
+
+def test_many_conditions_one_right_behind_another_are_sections() -> None:
+    source = "".join(f"{{% if a{n} %}}\nText {n}.\n{{% endif %}}" for n in range(1_000))
+    plan = adopt(read(Path("p.j2"), source)).plan
+    assert (len(list(plan.walk())), plan.remainders) == (1_000, 0)

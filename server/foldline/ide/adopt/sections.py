@@ -344,10 +344,10 @@ def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
         elif isinstance(node, Slot):
             return False
         else:
-            rest = nodes[:place] if after else nodes[place + 1 :]
-            is_beyond = _is_clear(rest, is_outside, after=after)
+            # If it may show nothing, what is beyond it tells.
             parts = [part for _, part in node.branches] if isinstance(node, If) else [node.body]
-            return is_beyond and all(_is_clear(part, is_beyond, after=after) for part in parts)
+            if not all(_is_clear(part, True, after=after) for part in parts):
+                return False
     return is_outside
 
 
