@@ -214,3 +214,8 @@ def test_many_conditions_one_right_behind_another_are_sections() -> None:
     source = "".join(f"{{% if a{n} %}}\nText {n}.\n{{% endif %}}" for n in range(1_000))
     plan = adopt(read(Path("p.j2"), source)).plan
     assert (len(list(plan.walk())), plan.remainders) == (1_000, 0)
+
+
+def test_data_that_is_nested_too_deep_is_said_to_be() -> None:
+    with pytest.raises(AdoptError, match=r"^the JSON is nested too deep to be read$"):
+        read(Path("p.json"), "[" * 100_000)

@@ -74,7 +74,9 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             )
         except AdoptError:
             raise
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            raise AdoptError(f"the {kind} is nested too deep to be read") from None
+        except ValueError as error:
             raise AdoptError(f"this isn't {kind}: {error}") from None
         if not found:
             raise AdoptError(
