@@ -393,6 +393,13 @@ def test_the_budget_of_the_project_is_kept_in_every_form(tmp_path: Path) -> None
     assert preview(str(prompt), "--matrix").stdout.count(" over budget") == 2
 
 
+def test_opening_costs_the_same_on_the_command_line_as_in_an_editor() -> None:
+    guide = (EXAMPLE.parents[2] / "docs" / "neovim.md").read_text(encoding="utf-8")
+    found = re.search(r" 59 tokens, (\+\d+ if opened)", guide)
+    assert found is not None
+    assert found[1] in preview(f"{EXAMPLE}:reviewer", "--tree").stdout
+
+
 def test_a_set_that_fails_is_named_below_the_table(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.py"
     prompt.write_text(f"{SETS}\ndef preview_carl():\n    return Who(1 / 0)\n", encoding="utf-8")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 RENDER_SECONDS = 30.0
-REASON = "Opened on the command line"
+REASON = "Opened in the terminal"
 
 
 def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> None:

@@ -16,6 +16,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Static, TabbedContent, TabPane, Tree
 
+from foldline.agent.preview import REASON
 from foldline.agent.preview_lines import diff_lines
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.agent.tui import screens, views
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import Block, ParameterField
     from foldline.ide.workspace import Workspace
 
-REASON = "Opened in the terminal"
 TABS = {"text": "Text", "tools": "Tools", "output": "Output", "messages": "Messages"}
 TABS["cache"] = "Costs"
 FIRST_KEYS = {"q": "Quit", "question_mark": "Keys", "slash": "Search"}
