@@ -177,7 +177,7 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   ]);
   assert.equal(
     await page.locator('.words').innerText(),
-    'Text: ~61 tokens\nTools: ~20 tokens\n21 reusable',
+    'Text: ~61 tokens\nTools: ~20 tokens\nAfter the last change: 21 reusable',
   );
   assert.equal(await number().innerText(), '~81 tokens');
   assert.match(await number().getAttribute('title'), /Estimated/);
@@ -695,9 +695,13 @@ test('the strip has a legend of what it shows, and an edit turns no color of ala
   assert.deepEqual(await legend(), ['sent in full', 'summarized']);
   await update(['a', 'b'], [], { tokens: { ...ALL, text: 20, total: 20 }, kept });
   assert.deepEqual(await legend(), ['sent in full', 'summarized'], 'nothing was cached before');
-  const some = { ...kept, cached: 10, characters: blocks[0].text.length };
+  const shown = page.locator('#details');
+  assert.doesNotMatch(await shown.innerText(), /Too short to cache/, 'the request before');
+  const words = '10 tokens reusable';
+  const some = { ...kept, words, cached: 10, characters: blocks[0].text.length };
   await update(['a', 'b'], [], { tokens: { ...ALL, text: 20, total: 20 }, kept: some });
   assert.deepEqual(await legend(), ['reusable from cache', 'read anew', 'summarized']);
+  assert.match(await shown.innerText(), /After the last change: 10 tokens reusable/);
 });
 
 test('Costs lists every section, with bars as long as the largest, and leads to each', async () => {

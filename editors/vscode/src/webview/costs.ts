@@ -51,7 +51,9 @@ export class Costs {
     this.button.hidden = view.order.length === 0;
     const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(' · ');
     this.words.replaceChildren(
-      ...[...parts, ...(kept ? [kept.words] : [])].map((text) => element('span', {}, text)),
+      ...[...parts, ...(kept?.cached ? [`After the last change: ${kept.words}`] : [])].map((text) =>
+        element('span', {}, text),
+      ),
       ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
     this.strip.hidden = this.legend.hidden = !tokens;
