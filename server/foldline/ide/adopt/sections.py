@@ -259,7 +259,7 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
             parts = _with_remainder(parts, part, IN_ITEM)
     text, plain, shown = joined(parts), _stripped(node.otherwise), _stripped(parts)
     rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
-    breaks = text[: len(text) - len(rest)].count("\n") + len(rest) - len(rest.rstrip("\n"))
+    breaks = (text[: len(text) - len(rest)] + rest[len(rest.rstrip()) :]).count("\n")
     if not (all(_edges(node.body, around)) and any(around) and breaks):
         raise NotRepresentableError(INLINE_FOR)
     if not _is_representable(shown):
