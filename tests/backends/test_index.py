@@ -350,6 +350,36 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
     access.close()
 
 
+def test_references_that_are_not_read_yet_are_not_called_missing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        reached.set()
+        go_on.wait(30)
+
+    for name in ("_DUE_SECONDS", "_LEAST_SECONDS"):
+        monkeypatch.setattr(workspace_module, name, -1.0)
+    access = SmartFileAccess.for_workspace(root, patience=0)
+    access.start_indexing(progress)
+    assert reached.wait(30)
+    uses = access.find_references("first")
+    assert (uses.total, uses.coverage) == (0, "partial: indexing (1 of 3 files)")
+    assert "no code mentions" not in uses.reason
+    assert access.index is not None
+    # The list of files isn't there yet.
+    access.index._progress = (0, 0)
+    assert access.find_references("first").coverage == "partial: indexing has just begun"
+    go_on.set()
+    assert access.index.wait(30)
+    access.close()
+    monkeypatch.undo()
+    access = SmartFileAccess.for_workspace(root)
+    assert access.find_references("none").reason.startswith("no code mentions `none`")
+    access.close()
+
+
 def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

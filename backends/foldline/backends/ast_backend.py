@@ -281,10 +281,9 @@ def _gathered(
             *(use.test, not places and use.path not in defining, use.path, use.line, use.column),
         )
     )
-    reason = "; ".join(notes)
-    if not references:
+    if not references and coverage == COMPLETE:
         where = f" below {scope}" if scope else ""
-        reason = "; ".join((f"no code{where} mentions `{name}`", *notes))
+        notes = (f"no code{where} mentions `{name}`", *notes)
     return References(
         name,
         tuple(references),
@@ -292,7 +291,7 @@ def _gathered(
         len({use.path for use in references}),
         scope,
         None,
-        reason,
+        "; ".join(notes),
         NAME,
         coverage,
     )

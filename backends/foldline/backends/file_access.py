@@ -416,7 +416,7 @@ class SmartFileAccess(CodeNavigation):
                 found = replace(await uses(meant.found[0].name), said=meant.said)
             elif not found.said:
                 near = did_you_mean(names.near(found.name))
-                found = replace(found, reason=f"{found.reason}{near}")
+                found = replace(found, reason=f"{found.reason}{near}".removeprefix("; "))
         if not first:
             found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)

@@ -612,6 +612,8 @@ class WorkspaceIndex:
         if self._as_of[layer] >= since:
             return COMPLETE
         done, total = self._progress
+        if not total:
+            return "partial: indexing has just begun"
         return f"partial: indexing ({done:,} of {total:,} files)"
 
     async def _is_built(self, layer: str, since: float, patience: float | None) -> bool:
