@@ -246,6 +246,9 @@ test('the plan is a list of what changes, how often, and what that costs', async
     ],
     ['3 c', '100 tokens', 'Changes with each request, by c (time). Re-read if changed: 100 tokens'],
   ]);
+  const constant = [{ ...stages[1], why: 'constant' }];
+  await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: constant } });
+  assert.deepEqual(await rows(), [['3 c', '100 tokens', 'Never changes.']]);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: stages.slice(1) } });
   assert.equal(await list.isVisible(), true, 'the tab stays');
   assert.equal((await rows()).length, 1);
@@ -935,7 +938,7 @@ test('the keys of a section work from its buttons, too', async () => {
 test('equal texts are said to be equal', async () => {
   await show([block('a')], { steps: 1, parameter_set: 'ada' });
   await menu(page, 'Compare');
-  await page.getByText('with the values of ada').waitFor();
+  await page.getByText('set ada, sections').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Previous Step' }).isVisible(), false);
   await page.getByRole('button', { name: 'HEAD' }).click();
   await answer('HEAD and now are the same text.');

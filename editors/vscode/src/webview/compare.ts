@@ -50,8 +50,8 @@ export class Compare {
 
   show(steps: boolean, set: string | null): void {
     this.back.hidden = !steps;
-    const values = set === null ? 'these values' : `the values of ${set}`;
-    this.sides.textContent = `HEAD or a revision, with ${values} and what is open now, against now.`;
+    const values = set === null ? 'these values' : `set ${set}`;
+    this.sides.textContent = `Compares this prompt (${values}, sections as opened now) with its source at HEAD or another git revision.`;
   }
 
   private withRevision(revision: string): void {

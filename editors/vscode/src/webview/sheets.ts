@@ -156,8 +156,8 @@ function stageOf(stage: CacheStage, blocks: readonly Block[], kept: boolean): HT
     element(
       'span.doc',
       {},
-      ...withCode(`${OFTEN[often] ?? often}${cause}. `),
-      `Re-read if changed: ${counted(change, 'token')}`,
+      ...withCode(`${OFTEN[often] ?? often}${cause}.`),
+      often !== 'constant' && ` Re-read if changed: ${counted(change, 'token')}`,
     ),
     kept && breakpoint !== null && element('span.mark', {}, breakpoint),
   );

@@ -781,8 +781,8 @@ var Compare = class {
   back;
   show(steps, set) {
     this.back.hidden = !steps;
-    const values = set === null ? "these values" : `the values of ${set}`;
-    this.sides.textContent = `HEAD or a revision, with ${values} and what is open now, against now.`;
+    const values = set === null ? "these values" : `set ${set}`;
+    this.sides.textContent = `Compares this prompt (${values}, sections as opened now) with its source at HEAD or another git revision.`;
   }
   withRevision(revision) {
     if (revision.trim() !== "") {
@@ -1828,8 +1828,8 @@ function stageOf(stage, blocks, kept) {
     element(
       "span.doc",
       {},
-      ...withCode(`${OFTEN[often] ?? often}${cause}. `),
-      `Re-read if changed: ${counted(change2, "token")}`
+      ...withCode(`${OFTEN[often] ?? often}${cause}.`),
+      often !== "constant" && ` Re-read if changed: ${counted(change2, "token")}`
     ),
     kept && breakpoint !== null && element("span.mark", {}, breakpoint)
   );
