@@ -60,8 +60,8 @@ def section_line(
     number = f"{block.number}. " if block.number else ""
     title = visible(f"{number}{block.title}")
     if not block.enabled:
-        parts = (f"{'off':>9}  ", f"{indent}{OFF} ", title, f"  {visible(block.key)}")
-        return [(part, "dim") for part in parts]
+        off = (f"{'off':>9}  ", f"{indent}{OFF} ", title, f"  {visible(block.key)}")
+        return [(part, "dim") for part in off]
     if block.error is not None:
         message = visible(block.error.message.splitlines()[0])
         parts = (f"{'failed':>9}  ", f"{indent}! ", title)
