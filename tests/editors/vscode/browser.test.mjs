@@ -89,7 +89,9 @@ test('sections open and close, and what that costs is shown', async () => {
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
   assert.notEqual(await total(page), before);
   await details(page);
-  assert.match(await page.locator('.words').innerText(), /cache/i);
+  // Nothing was cached before, so that nothing is said of it.
+  assert.match(await page.locator('.words').innerText(), /^Text: .*\nTools: .*\nOutput schema: .*$/);
+  assert.equal(await page.locator('.strip .beside').count(), 2);
   assert.equal(await page.locator('.strip .piece').count(), 10);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -676,6 +676,28 @@ test('the keyboard reaches the header, what is behind the number, and the menu',
   assert.equal(await focused(), 'More');
 });
 
+test('a section that failed is announced in the header, which leads to it', async () => {
+  const long = 'word '.repeat(3000);
+  await show([block('a', { text: long }), block('b', { error: { message: 'KeyError' } })]);
+  await page.getByRole('button', { name: '1 failed' }).click();
+  assert.ok(await page.evaluate(() => scrollY > 1000), 'the page scrolled to it');
+  await show([block('a')]);
+  assert.equal(await page.getByRole('button', { name: '1 failed' }).isVisible(), false);
+});
+
+test('the strip is as long as the whole request', async () => {
+  await show([block('a'), block('b')], {
+    tokens: { ...ALL, text: 20, tools: 60, output: 20, total: 100 },
+  });
+  await details();
+  const beside = page.locator('.strip > .beside');
+  assert.deepEqual(await beside.evaluateAll((made) => made.map(({ title }) => title)), [
+    'Tools: 60 tokens, 60%',
+    'Output schema: 20 tokens, 20%',
+  ]);
+  assert.ok((await page.locator('.legend li').allInnerTexts()).includes('tools, output schema'));
+});
+
 test('a badge says only that the text was not run, or is an earlier one', async () => {
   const badge = page.locator('.fidelity');
   await show([block('a')]);

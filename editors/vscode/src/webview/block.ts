@@ -339,7 +339,7 @@ export class BlockView {
 
 function badgeOf(block: Block): string {
   if (!block.enabled) {
-    return 'disabled';
+    return 'off';
   }
   return block.visibility === 'SUMMARY' ? 'summarized' : block.opened ? 'opened' : '';
 }

@@ -14,7 +14,7 @@ export class Costs {
   private readonly legend = element(
     'div.legend',
     {},
-    'One piece per section, as wide as its tokens:',
+    'One piece per section, as wide as its tokens, after what is sent beside the text:',
     this.drawn,
   );
 
@@ -79,7 +79,7 @@ export class Costs {
       const fresh = kept?.cached && (!kept.tools || end > kept.characters) ? ' fresh' : '';
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(' ');
-      const part = `${counted(own, 'token')}, ${share(own, tokens.text)}`;
+      const part = `${counted(own, 'token')}, ${share(own, tokens.total)}`;
       const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : '';
       const piece = element('span', {
         class: `piece ${kind}${fresh}${mark ? ' breakpoint' : ''}`,
@@ -89,7 +89,17 @@ export class Costs {
       piece.style.setProperty('flex-grow', String(Math.max(own, 1)));
       return piece;
     });
-    this.strip.replaceChildren(...pieces);
+    this.strip.replaceChildren(
+      ...Object.entries({ Tools: tokens.tools, 'Output schema': tokens.output })
+        .filter(([, own]) => own > 0)
+        .map(([name, own]) => {
+          const title = `${name}: ${counted(own, 'token')}, ${share(own, tokens.total)}`;
+          const piece = element('span.beside', { title });
+          piece.style.setProperty('flex-grow', String(own));
+          return piece;
+        }),
+      ...pieces,
+    );
     if (budget !== null && budget.over === 0 && budget.unit === 'tokens') {
       const left = element('span.left', {
         title: `${amount(budget.limit - budget.used)} tokens left`,
@@ -125,6 +135,7 @@ function titleOf({ tokens, fidelity }: View): string {
 }
 
 const LEGEND: Record<string, string> = {
+  beside: 'tools, output schema',
   full: 'sent in full',
   fresh: 'read anew',
   folded: 'summarized',

@@ -71,6 +71,7 @@ export class Page {
 
   private readonly name = element('h1');
   private readonly badge = element('span.fidelity');
+  private readonly failures: HTMLButtonElement;
   private readonly modeButton: HTMLButtonElement;
   private readonly foldButton: HTMLButtonElement;
   private readonly notice = element('div.notice', { role: 'status', 'aria-live': 'polite' });
@@ -118,6 +119,10 @@ export class Page {
       this.keepingPlace(() => this.draw());
     });
     this.foldButton = button('', {}, () => this.foldAll());
+    this.failures = button('failures', {}, () => {
+      const first = this.blocks.all().find(({ error }) => error);
+      this.reach(first?.id ?? '');
+    });
     this.tabs = new Tabs((name) => {
       this.tab = name;
       this.drawSheet();
@@ -175,6 +180,7 @@ export class Page {
         {},
         this.name,
         this.badge,
+        this.failures,
         this.controls.sets,
         this.controls.made,
         this.costs.button,
@@ -221,12 +227,12 @@ export class Page {
   private apply(view: View): void {
     this.view = view;
     this.name.textContent = this.name.title = view.name;
-    this.showBadge(view);
     this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
     }
     this.blocks.apply(view.order, view.blocks);
+    this.showBadge(view);
     const { tools = [], output = null } = view;
     this.tabs.label('tools', `Tools ${tools.length}`, tools.length > 0);
     this.tabs.label('output', 'Output', output !== null);
@@ -389,6 +395,10 @@ export class Page {
 
   /** Says only what isn't so as a rule. */
   private showBadge({ fidelity, order, notice }: View): void {
+    const failed = this.blocks.all().filter(({ error }) => error).length;
+    this.failures.hidden = failed === 0;
+    this.failures.textContent = `${failed} failed`;
+    this.failures.title = 'Goes to the first section that could not be rendered';
     const old = order.length > 0 && isOld(notice);
     this.badge.hidden = fidelity !== 'static' && !old;
     this.badge.textContent = fidelity === 'static' ? 'Source only' : 'Last good';

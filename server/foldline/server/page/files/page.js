@@ -599,7 +599,7 @@ var BlockView = class {
 };
 function badgeOf(block) {
   if (!block.enabled) {
-    return "disabled";
+    return "off";
   }
   return block.visibility === "SUMMARY" ? "summarized" : block.opened ? "opened" : "";
 }
@@ -1488,7 +1488,7 @@ var Costs = class {
   legend = element(
     "div.legend",
     {},
-    "One piece per section, as wide as its tokens:",
+    "One piece per section, as wide as its tokens, after what is sent beside the text:",
     this.drawn
   );
   /**
@@ -1542,7 +1542,7 @@ var Costs = class {
       const fresh = kept?.cached && (!kept.tools || end > kept.characters) ? " fresh" : "";
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(" ");
-      const part = `${counted(own, "token")}, ${share(own, tokens.text)}`;
+      const part = `${counted(own, "token")}, ${share(own, tokens.total)}`;
       const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : "";
       const piece = element("span", {
         class: `piece ${kind}${fresh}${mark ? " breakpoint" : ""}`,
@@ -1552,7 +1552,15 @@ var Costs = class {
       piece.style.setProperty("flex-grow", String(Math.max(own, 1)));
       return piece;
     });
-    this.strip.replaceChildren(...pieces);
+    this.strip.replaceChildren(
+      ...Object.entries({ Tools: tokens.tools, "Output schema": tokens.output }).filter(([, own]) => own > 0).map(([name, own]) => {
+        const title = `${name}: ${counted(own, "token")}, ${share(own, tokens.total)}`;
+        const piece = element("span.beside", { title });
+        piece.style.setProperty("flex-grow", String(own));
+        return piece;
+      }),
+      ...pieces
+    );
     if (budget !== null && budget.over === 0 && budget.unit === "tokens") {
       const left = element("span.left", {
         title: `${amount(budget.limit - budget.used)} tokens left`
@@ -1582,6 +1590,7 @@ function titleOf({ tokens, fidelity }) {
   return [counted2, fidelity === "static" && FROM_SOURCE, "Shows what it is made of."].filter(Boolean).join(" ");
 }
 var LEGEND = {
+  beside: "tools, output schema",
   full: "sent in full",
   fresh: "read anew",
   folded: "summarized",
@@ -2173,6 +2182,10 @@ var Page = class {
       this.keepingPlace(() => this.draw());
     });
     this.foldButton = button("", {}, () => this.foldAll());
+    this.failures = button("failures", {}, () => {
+      const first = this.blocks.all().find(({ error }) => error);
+      this.reach(first?.id ?? "");
+    });
     this.tabs = new Tabs((name) => {
       this.tab = name;
       this.drawSheet();
@@ -2229,6 +2242,7 @@ var Page = class {
   scrollWanted;
   name = element("h1");
   badge = element("span.fidelity");
+  failures;
   modeButton;
   foldButton;
   notice = element("div.notice", { role: "status", "aria-live": "polite" });
@@ -2260,6 +2274,7 @@ var Page = class {
         {},
         this.name,
         this.badge,
+        this.failures,
         this.controls.sets,
         this.controls.made,
         this.costs.button,
@@ -2300,12 +2315,12 @@ var Page = class {
   apply(view) {
     this.view = view;
     this.name.textContent = this.name.title = view.name;
-    this.showBadge(view);
     this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
     }
     this.blocks.apply(view.order, view.blocks);
+    this.showBadge(view);
     const { tools = [], output = null } = view;
     this.tabs.label("tools", `Tools ${tools.length}`, tools.length > 0);
     this.tabs.label("output", "Output", output !== null);
@@ -2449,6 +2464,10 @@ var Page = class {
   }
   /** Says only what isn't so as a rule. */
   showBadge({ fidelity, order, notice }) {
+    const failed = this.blocks.all().filter(({ error }) => error).length;
+    this.failures.hidden = failed === 0;
+    this.failures.textContent = `${failed} failed`;
+    this.failures.title = "Goes to the first section that could not be rendered";
     const old = order.length > 0 && isOld(notice);
     this.badge.hidden = fidelity !== "static" && !old;
     this.badge.textContent = fidelity === "static" ? "Source only" : "Last good";
