@@ -45,6 +45,7 @@ ALLOWED = {
     ("ide/analysis/project.py", "read_text"): "the one function",
     ("agent/preview_session.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_text"): "the one function",
+    ("ide/adopt/adoption.py", "read_bytes"): "the one function",
     ("server/commands/prompt_adopt.py", "read_text"): "the one function",
     ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_serve.py", "previews.open"): "begins a preview",

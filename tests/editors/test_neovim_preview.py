@@ -322,6 +322,7 @@ def test_the_parts_of_a_prompt_say_the_role_that_they_have(nvim: Neovim) -> None
 def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
     nvim.command("FoldlineCachePlan")
+    nvim.wait("#vim.api.nvim_list_wins() > 2")
     assert nvim.lua(FLOAT) == [
         "0 of 1 sections summarized",
         "",

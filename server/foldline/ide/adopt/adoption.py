@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
-from foldline.backends.files.reader import read_text
+from foldline.backends.files.reader import read_bytes, read_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.adopt import data_files, find
 from foldline.ide.adopt.model import AdoptError, Kind, Style, Text, Use
@@ -196,8 +196,9 @@ def _deep() -> Iterator[None]:
 
 def order_mark(file: Path) -> str:
     """Return the byte order mark with which a file begins, which reading it leaves out."""
-    with suppress(OSError), file.open("rb") as opened:
-        return _ORDER_MARK if opened.read(3) == _ORDER_MARK.encode() else ""
+    with suppress(PathError):
+        head = read_bytes(file, PROMPT_MODULE_BYTES)[:3]
+        return _ORDER_MARK if head == _ORDER_MARK.encode() else ""
     return ""
 
 
