@@ -200,8 +200,7 @@ async def outcome(entry: Entry, root: Path) -> Outcome:
         except AdoptError as refused:
             return Outcome("refused", str(refused))
     plan, proof = adoption.plan, adoption.proof
-    lost = sum(one.startswith("message of the role") for one in plan.original.lost)
-    counts = (len(plan.fields), len(list(plan.walk())), lost)
+    counts = (len(plan.fields), len(list(plan.walk())), plan.left_out)
     if proof.failure or proof.difference:
         return Outcome("differs", proof.failure or proof.difference, *counts)
     source = Source(file, entry.name, entry.fill, entry.arguments, entry.numbers, entry.options)
