@@ -90,7 +90,10 @@ test('sections open and close, and what that costs is shown', async () => {
   assert.notEqual(await total(page), before);
   await details(page);
   // Nothing was cached before, so that nothing is said of it.
-  assert.match(await page.locator('.words').innerText(), /^Text: .*\nTools: .*\nOutput schema: .*$/);
+  assert.match(
+    await page.locator('.words').innerText(),
+    /^Text: .*\nTools: .*\nOutput schema: .*$/,
+  );
   assert.equal(await page.locator('.strip .beside').count(), 2);
   assert.equal(await page.locator('.strip .piece').count(), 10);
   await screenshot(page, 'opened');
