@@ -268,7 +268,8 @@ def assert_sets(
         The prompt as `evaluate` would send it by default, by the name of the set.
 
     Raises:
-        AssertionError: It isn't so; each line says for which set and section. Or there is no set.
+        AssertionError: An expectation isn't met, and each line names the set and the section; or
+            the prompt has no set.
         ValueError: An argument names a section or a set that there isn't.
     """
     __tracebackhide__ = True

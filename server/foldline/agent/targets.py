@@ -41,7 +41,7 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
     """Return the file and the name of `FILE[:NAME]`; a colon may be part of the file's own name.
 
     Raises:
-        Refused: There is no such file, or it is another thing than a file.
+        Refused: There is no such file, or it is a folder, a pipe or a device.
     """
     file, separator, name = target, "", ""
     if not Path(target).exists():

@@ -51,7 +51,7 @@ class PromptCount:
 
     @property
     def tokens(self) -> Tokens:
-        """What the request costs."""
+        """The tokens of the request."""
         assert self.render.tokens is not None
         return self.render.tokens
 

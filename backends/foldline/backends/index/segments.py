@@ -126,7 +126,7 @@ class Building:
         return first
 
     def segment(self) -> Segment:
-        """What was added."""
+        """Return all that was added as one segment."""
         rows = [*self._used.values(), *self._defined.values()]
         keys = chain(self._used, map(_EXACT.__add__, self._defined))
         return Segment(

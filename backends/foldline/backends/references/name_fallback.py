@@ -195,7 +195,7 @@ def _location(use: Reference) -> Location:
 
 
 def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
-    # A block may be for `&T`, which is no identifier.
+    # A block may be for `&T`: only its name can be looked up.
     with suppress(PathError, InvalidArgumentError):
         for use in analysis.find_references(symbol.name, path):
             if use.line == symbol.name_line:

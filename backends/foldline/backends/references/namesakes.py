@@ -85,7 +85,7 @@ async def _of_type(
     owners: Iterable[tuple[str, str]],
     types: Hierarchy,
 ) -> int | None:
-    """Whether a type's member is meant (-1) or surely another (1), or may be (0); None without."""
+    """-1 if a member of the type is meant, 1 if it is another, 0 if unsure; None without a type."""
     found = await types.types_called(key[1], key[0])
     members = [(await types.member(one, word)).found for one in found]
     if not any(members):
@@ -111,7 +111,7 @@ async def _above(path: str, name: str, types: Hierarchy) -> set[str]:
 
 
 def _by_name(use: Reference, name: str, sides: list[list[Reference]], types: Hierarchy) -> int:
-    """Whether imports and places explain a name by what is meant (-1) or by another (1)."""
+    """-1 if imports and places say that a name is the one that is meant, 1 if another is."""
     imports, word = types.read(use.path)[0], name.rpartition(".")[2]
     names = modules_of(imports, name)
     first = name.partition(".")[0]

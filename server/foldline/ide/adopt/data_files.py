@@ -48,7 +48,7 @@ _BREAKS = {
     re.compile("\r(?!\n)"): LONE_RETURNS,
     re.compile("\\A\ufeff"): ORDER_MARK,
 }
-"""What a file that is one text can have and the new prompt hasn't, with the note on it."""
+"""What the new prompt leaves out of a file that is one text, with the note that says so."""
 _DEEPEST = 30
 
 

@@ -79,7 +79,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What a module, a class or a function binds, in the order of the source."""
+    """The names that a module, class or function binds, in the order of the source."""
 
     node: ast.Module | ast.ClassDef | Function
     name: str = ""
