@@ -7,6 +7,7 @@ exact-tokens = true       # false: always estimate
 token-budget = 8000       # a prompt beyond it is reported; 0 for no budget
 code-lens = true
 inlay-hints = true
+instructions = ["docs/agents/*.md", "!old/AGENTS.md"]  # more files that instruct agents, or fewer
 
 [tool.foldline.severity]
 long-summary = "hint"     # error, warning, information, hint, off
@@ -42,6 +43,8 @@ class PromptOptions:
             included; prompts over it are reported.
         code_lens: Show code lenses on prompts and sections.
         inlay_hints: Show the numbers and token counts of sections.
+        instructions: More files that instruct agents, besides those that clients load by
+            themselves, in the syntax of `.gitignore`; `!` takes files out.
         severity: Severities by diagnostic code that differ from the defaults.
     """
 
@@ -50,6 +53,7 @@ class PromptOptions:
     token_budget: Annotated[int | None, Between(0)] = None
     code_lens: bool = True
     inlay_hints: bool = True
+    instructions: tuple[str, ...] = ()
     severity: Mapping[Code, Severity] = field(default_factory=dict)
 
 

@@ -32,6 +32,8 @@ class DocumentTarget:
     root: Path
     text: str | None = None
     version: int | None = None
+    is_instructions: bool = False
+    """True for an instruction file, which is Markdown: the file is the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class PromptTarget:
     document: DocumentTarget
     name: str | None
 
+    @property
+    def is_instructions(self) -> bool:
+        """True if it's an instruction file, which has nothing to execute."""
+        return self.document.is_instructions
+
 
 async def resolve(workspace: Workspace, ref: PromptRef) -> PromptTarget:
     """Return the prompt that `ref` names.
@@ -53,6 +60,10 @@ async def resolve(workspace: Workspace, ref: PromptRef) -> PromptTarget:
     """
     if ref.file is None:
         return await find_prompt(workspace, ref.uri, ref.name)
+    if workspace.is_instructions(ref.file):
+        root = ref.root or workspace.root_of(ref.file)
+        document = DocumentTarget(uri_of(ref.file), ref.file, root, is_instructions=True)
+        return PromptTarget(document, ref.file.name)
     name = ref.name or await workspace.query(
         uri_of(ref.file), lambda snapshot: first_prompt(snapshot.analysis.module.prompts)
     )
@@ -71,11 +82,12 @@ async def find_document(workspace: Workspace, uri: str | None) -> DocumentTarget
         raise NoDocument("No document has the focus: open one, or name it with `uri`")
     path = path_of(uri)
     root = workspace.root_of(path)
+    instructs = workspace.is_instructions(path)
     document = workspace.document(uri)
     if document is not None:
-        return DocumentTarget(uri, path, root, document.text, document.version)
+        return DocumentTarget(uri, path, root, document.text, document.version, instructs)
     text = await workspace.async_access(root).read_file(str(path))
-    return DocumentTarget(uri, path, root, text)
+    return DocumentTarget(uri, path, root, text, is_instructions=instructs)
 
 
 async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -> PromptTarget:
@@ -88,6 +100,8 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
         IdeError: There is no such document or prompt.
     """
     document = await find_document(workspace, uri)
+    if document.is_instructions:
+        return PromptTarget(document, document.path.name)
     if name is not None and name.isidentifier():
         # A variable may hold a prompt in a way that only executing the module shows.
         return PromptTarget(document, name)

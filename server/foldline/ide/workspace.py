@@ -93,6 +93,7 @@ class Workspace:
         version: Grows with every change that may change what is known without running prompts.
         progress_of: Returns, for a folder, what its index reports its progress to.
         locate: A place in a document's project as the client counts; without it, there's none.
+        place: The same for a range of the text of the document at a URI.
         report: Called with problems of options, which may have been reported before.
     """
 
@@ -105,6 +106,7 @@ class Workspace:
         self.version = 0
         self.progress_of: Callable[[Path], Progress] = lambda _: None
         self.locate: Callable[[Snapshot, SourceSpan], Location | None] = lambda *_: None
+        self.place: Callable[[str, str, int, int], Location | None] = lambda *_: None
         self.report: Callable[[Sequence[str]], None] = _log_problems
         self._access_options = access or AccessOptions()
         self._subscribers: list[Callable[[], None]] = []
@@ -213,6 +215,16 @@ class Workspace:
                 known = self._folders[root] = Folder(root, self.access)
                 known.set_client_options(self._client_options)
             return known
+
+    def is_instructions(self, path: Path) -> bool:
+        """True for a file that instructs agents, by the patterns of its folder."""
+        from foldline.ide.instructions.files import is_instructions
+
+        folder = self.folder(path)
+        if not path.is_relative_to(folder.root):
+            return False
+        relative = path.relative_to(folder.root).as_posix()
+        return is_instructions(relative, folder.options.instructions)
 
     def folders(self) -> tuple[Folder, ...]:
         """The workspace folders, in order."""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolKind
+from foldline.backends.parsers.markdown import ends_of, headings
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
 
@@ -23,34 +24,13 @@ _PACKAGE = re.compile(rb"\]\][ \t]*\r?\n[ \t]*name[ \t]*=[ \t]*[\"']([^\"'\n]{1,
 
 def outline_markdown(data: bytes, root: Node) -> Outline:
     """The headings, each with the lines up to the next one of its level or above."""
-    headings = list(_headings(data, root))
-    ends = [_last_row(data)] * len(headings)
-    above: list[tuple[int, int]] = []  # level, place among the headings
-    parents: list[int] = []
-    for place, (level, _, row) in enumerate(headings):
-        while above and above[-1][0] >= level:
-            ends[above.pop()[1]] = row - 1
-        parents.append(above[-1][1] if above else -1)
-        above.append((level, place))
+    found = list(headings(data, root))
+    rows = [row for _, _, row, _ in found]
     builder = OutlineBuilder()
-    for (level, title, row), end, parent in zip(headings, ends, parents, strict=True):
-        signature = f"{'#' * level} {title}"
-        builder.add(parent, title, SymbolKind.HEADING, row + 1, end + 1, signature)
+    ends = ends_of([level for level, *_ in found], _last_row(data) + 1, rows)
+    for (level, title, row, _), (end, parent) in zip(found, ends, strict=True):
+        builder.add(parent, title, SymbolKind.HEADING, row + 1, end, f"{'#' * level} {title}")
     return Outline(builder.finish())
-
-
-def _headings(data: bytes, root: Node) -> Iterator[tuple[int, str, int]]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.type in {"atx_heading", "setext_heading"}:
-            content = node.child_by_field_name("heading_content")
-            title = fold_space(data[content.start_byte : content.end_byte]) if content else ""
-            marker = next(child for child in node.children if "_h" in child.type)
-            level = int(marker.type.partition("_h")[2][0])
-            yield level, title.rstrip("#").rstrip() or "(no title)", node.start_point[0]
-        elif node.type in {"document", "section"}:
-            waiting.extend(reversed(node.named_children))
 
 
 def outline_toml(data: bytes, root: Node) -> Outline:

@@ -257,8 +257,9 @@ class Previews:
         began = time.monotonic()
         try:
             render = await execution.render(self.workspace, target, options, preview.render.blocks)
-            # Trust may have been taken back meanwhile.
-            self.workspace.require_trust()
+            if not target.is_instructions:
+                # Trust may have been taken back meanwhile.
+                self.workspace.require_trust()
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise

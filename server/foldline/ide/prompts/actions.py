@@ -105,7 +105,17 @@ class Subject:
     @property
     def only_source(self) -> bool:
         """True if nothing may be executed, and the source alone is good enough."""
-        return self.view.fallback and not self.workspace.settings.trusted
+        runs = self.workspace.settings.trusted or self.target.is_instructions
+        return self.view.fallback and not runs
+
+    def require_trust(self) -> None:
+        """Refuse to go on where answering would run code that isn't trusted.
+
+        Raises:
+            Untrusted: It would.
+        """
+        if not self.target.is_instructions:
+            self.workspace.require_trust()
 
     @property
     def for_sets(self) -> View:
@@ -432,7 +442,7 @@ class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event
     async def answer(self, subject: Subject) -> Render:
         workspace, target, view = subject.workspace, subject.target, subject.view
         static = self.fidelity is Fidelity.STATIC and not subject.of_preview
-        if static or subject.only_source:
+        if (static and not target.is_instructions) or subject.only_source:
             from foldline.ide.render.static import static_render
 
             return await static_render(workspace, target, view)
@@ -557,7 +567,7 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         from foldline.ide.render.matrix import set_side
         from foldline.ide.render.revisions import parse_range, revision_side
 
-        subject.workspace.require_trust()
+        subject.require_trust()
         given = (subject.workspace, subject.target)
         if self.of_sets:
             named = (self.before_set, self.after_set)
@@ -614,7 +624,7 @@ class Text(Query[str]):
             return (await RenderPrompt().answer(subject)).text
         from foldline.ide.render.revisions import revision_side
 
-        subject.workspace.require_trust()
+        subject.require_trust()
         given = (subject.workspace, subject.target, subject.view)
         return (await revision_side(*given, self.revision)).text
 

@@ -47,6 +47,8 @@ async def execute(
     Raises:
         IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
     """
+    if target.is_instructions:
+        return await _of_instructions(workspace, target, view, answers, action)
     workspace.require_trust()
     job, problems = await in_thread(partial(build_job, workspace, target, view, action))
     workspace.report(problems)
@@ -71,6 +73,11 @@ async def render(
 
     A block equal to one of `known` is that object.
     """
+    if target.is_instructions:
+        from foldline.ide.instructions.answers import InstructionAnswers
+
+        asked = InstructionAnswers(workspace, target.document, view)
+        return await in_thread(partial(asked.render, known), PROMPTS)
     workspace.require_trust()
     if keys := view.pending:
         first = replace(view, opened=tuple(key for key in view.opened if key not in keys))
@@ -113,9 +120,26 @@ async def open_sections(
     answer = await execute(
         workspace, target, view, OpenedSections, action, finish=finish if view.costs else None
     )
-    if not view.costs:
+    if not view.costs or target.is_instructions:
         return answer
     return replace(answer, render=replace(answer.render, interpreter=answer.interpreter))
+
+
+async def _of_instructions(
+    workspace: Workspace,
+    target: PromptTarget,
+    view: View,
+    answers: type[AnswerT],
+    action: Mapping[str, object],
+) -> AnswerT:
+    """The answer about an instruction file, which has no code: it needs no worker and no trust."""
+    from foldline.ide.instructions.answers import answer
+
+    asked = partial(answer, workspace, target.document, view, action)
+    found = await in_thread(asked, PROMPTS)
+    assert isinstance(found, answers)
+    workspace.focus.prompt(target.document.uri, found.name)
+    return found
 
 
 def build_job(

@@ -78,7 +78,7 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
     listed = _git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split("\0")
     files = frozenset(name for name in listed if name.endswith(".py"))
     start = file.resolve().relative_to(top.resolve()).as_posix()
-    if start not in files:
+    if start not in listed:
         raise RevisionError(f"{start} is not in {revision}")
     texts: dict[str, str] = {}
     wanted = {start}

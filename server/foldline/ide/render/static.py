@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
-from foldline.ide.render.render import STATIC, IfOpened, Render
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.prompts.request import View
+    from foldline.ide.render.render import IfOpened, Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
@@ -101,38 +101,54 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
         from foldline.ide.render.static_request import costed
 
         found = costed(prompt, snapshot.counter)
-        tokens = found.render.tokens
-        assert tokens is not None
-        return PromptTokens(
-            prompt.name.id,
-            snapshot.uri,
-            STATIC,
-            found.exact,
-            tokens.encoding,
-            tokens.exact,
-            tokens.total,
-            tokens.text,
-            tokens.tools,
-            tokens.output,
-            snapshot.options.token_budget,
-            found.is_partial,
-            tuple(
-                SectionTokens(
-                    block.key,
-                    block.path,
-                    block.number,
-                    block.title,
-                    block.visibility,
-                    block.tokens.own,
-                    block.tokens.subtree,
-                    block.tokens.if_opened,
-                )
-                for block in found.render.blocks
-                if block.tokens is not None
-            ),
+        render = replace(
+            found.render,
+            name=prompt.name.id,
+            uri=snapshot.uri,
+            token_budget=snapshot.options.token_budget,
         )
+        return tokens_of(render, certain=found.exact, partial=found.is_partial)
 
+    if target.is_instructions:
+        from foldline.ide.prompts.request import View
+        from foldline.ide.render import execution
+
+        return tokens_of(await execution.render(workspace, target, View()))
     return await query_prompt(workspace, target, query)
+
+
+def tokens_of(render: Render, *, certain: bool = True, partial: bool = False) -> PromptTokens:
+    """The token counts of a render; a `partial` one has less text than running it gives."""
+    tokens = render.tokens
+    assert tokens is not None
+    return PromptTokens(
+        render.name,
+        render.uri or "",
+        render.fidelity,
+        certain,
+        tokens.encoding,
+        tokens.exact,
+        tokens.total,
+        tokens.text,
+        tokens.tools,
+        tokens.output,
+        render.token_budget,
+        partial,
+        tuple(
+            SectionTokens(
+                block.key,
+                block.path,
+                block.number,
+                block.title,
+                block.visibility,
+                block.tokens.own,
+                block.tokens.subtree,
+                block.tokens.if_opened,
+            )
+            for block in render.blocks
+            if block.tokens is not None
+        ),
+    )
 
 
 async def query_prompt(

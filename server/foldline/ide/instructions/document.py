@@ -1,0 +1,215 @@
+"""An instruction file as sections: those that its headings make, whole or folded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.near_names import near_names
+from foldline.backends.parsers.markdown import Range, ends_of, read_markdown
+from foldline.ide.errors import ToolRefused
+from foldline.ide.render.render import Block, Opening, Render, Replaced, Segment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from foldline.backends.parsers.markdown import Markdown
+
+START = "start"
+"""The key of what stands above the first heading."""
+_FOLD = re.compile(r"<!--\s*fold:(.*?)-->[ \t]*\n?", re.DOTALL)
+_NO_SLUG = re.compile(r"[^\w]+")
+
+
+class InstructionSection(NamedTuple):
+    """A section of a file: a heading, and what stands below it.
+
+    Attributes:
+        path: The keys from the root down: titles in small letters, with `-` for all but words.
+        number: Its place, such as `2.1`; empty for what stands above the first heading.
+        start: Where its heading's line begins, in code points as all offsets.
+        body: Where the text below the heading begins.
+        own: Where the first section inside it begins, or else its end.
+        end: Where it ends, with all sections inside it.
+        mark: The comment that folds it; its text is the summary.
+    """
+
+    path: tuple[str, ...]
+    number: str
+    title: str
+    start: int
+    body: int
+    own: int
+    end: int
+    mark: Range | None = None
+    summary: str = ""
+
+    @property
+    def key(self) -> str:
+        """The keys of the path, joined by dots."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True)
+class InstructionFile:
+    """An instruction file; its blocks, joined, are its text.
+
+    Raises:
+        ParseRefusedError: It can't be read within the limits of parsing.
+    """
+
+    name: str
+    text: str
+
+    @cached_property
+    def markdown(self) -> Markdown:
+        """The text as its grammar reads it."""
+        return read_markdown(self.text)
+
+    @cached_property
+    def sections(self) -> tuple[InstructionSection, ...]:
+        """All sections, in the order of the text."""
+        found = self.markdown.headings
+        starts = [heading.start for heading in found]
+        first = starts[0] if starts else len(self.text)
+        sections = []
+        if first or not starts:
+            sections.append(InstructionSection((START,), "", self.name, 0, 0, first, first))
+        levels = [heading.level for heading in found]
+        places: list[tuple[tuple[str, ...], str]] = []
+        taken: dict[tuple[str, ...], int] = {section.path: 1 for section in sections}
+        inside: dict[str, int] = {}
+        for at, (heading, (end, parent)) in enumerate(
+            zip(found, ends_of(levels, len(self.text), starts), strict=True)
+        ):
+            around, number = places[parent] if parent >= 0 else ((), "")
+            inside[number] = inside.get(number, 0) + 1
+            path = (*around, _slug(heading.title))
+            taken[path] = taken.get(path, 0) + 1
+            if taken[path] > 1:
+                path = (*around, f"{path[-1]}-{taken[path]}")
+                taken[path] = 1
+            places.append((path, f"{number}{'.' * bool(number)}{inside[number]}"))
+            own = min([end, *starts[at + 1 : at + 2]])
+            mark = self._mark(heading.body, own)
+            sections.append(
+                InstructionSection(
+                    *places[-1],
+                    heading.title,
+                    heading.start,
+                    heading.body,
+                    own,
+                    end,
+                    mark,
+                    " ".join(_FOLD.fullmatch(self.text, *mark)[1].split()) if mark else "",  # type: ignore[index]
+                )
+            )
+        return tuple(sections)
+
+    def _mark(self, start: int, end: int) -> Range | None:
+        """Return the first comment in a range that folds a section."""
+        for one in self.markdown.comments:
+            if start <= one.start < end and (found := _FOLD.match(self.text, *one)):
+                whole = _FOLD.match(self.text, one.start)
+                return Range(one.start, (whole or found).end())
+        return None
+
+    def section(self, key: str) -> InstructionSection:
+        """Return the section of a key, of a number, or of a title that only it has.
+
+        Raises:
+            ToolRefused: There is none; the error has the near keys.
+        """
+        for names in (
+            {one.key: one for one in self.sections},
+            {one.number: one for one in self.sections},
+        ):
+            if key in names:
+                return names[key]
+        titled = [one for one in self.sections if key in (one.title, one.path[-1])]
+        if len(titled) == 1:
+            return titled[0]
+        keys = [one.key for one in titled or self.sections]
+        near = list(near_names(key, keys) or keys)
+        raise ToolRefused(
+            f"{self.name} has no section {key!r}; did you mean {', '.join(near[:5])}?", near=near
+        )
+
+    @property
+    def folded(self) -> tuple[InstructionSection, ...]:
+        """The sections that their authors fold, without those inside of others."""
+        found: list[InstructionSection] = []
+        for section in self.sections:
+            if section.mark and not (found and section.start < found[-1].end):
+                found.append(section)
+        return tuple(found)
+
+    def fold_text(self, section: InstructionSection) -> str:
+        """Return a folded section as a model sees it: heading, summary, how to read it."""
+        lines = self.text[section.body : section.end].rstrip().count("\n") + 1
+        return (
+            f"{self.text[section.start : section.body]}\n{section.summary} "
+            f"(folded, {lines} lines: `read_section` {section.key})\n\n"
+        )
+
+    def whole_text(self, section: InstructionSection) -> str:
+        """Return the text of a section with those inside it."""
+        return self.text[section.start : section.end]
+
+    def render(self, opened: Collection[str] = ()) -> Render:
+        """Return the file as a model gets it, with the sections `opened` in full.
+
+        The tokens aren't counted, and blocks have no places yet.
+        """
+        blocks = tuple(self._blocks(self.sections, opened))
+        return Render(name=self.name, text="".join(block.text for block in blocks), blocks=blocks)
+
+    def _blocks(
+        self, sections: Sequence[InstructionSection], opened: Collection[str]
+    ) -> Iterator[Block]:
+        hidden, place = 0, 0
+        for section in sections:
+            if section.start < hidden:
+                continue
+            if section.mark is None or section.key in opened:
+                yield self._block(section, "FULL", self.text[section.start : section.own])
+            else:
+                hidden = section.end
+                inner = [one for one in sections if section.start <= one.start < hidden]
+                whole = tuple(self._blocks(inner, {*opened, section.key}))
+                yield self._block(
+                    section,
+                    "SUMMARY",
+                    self.fold_text(section),
+                    Opening((Replaced(place, place + 1, whole),)),
+                )
+            place += 1
+
+    def _block(
+        self,
+        section: InstructionSection,
+        visibility: str,
+        text: str,
+        opening: Opening | None = None,
+    ) -> Block:
+        head = section.body - section.start
+        segments = (("heading", text[:head]), ("literal", text[head:]))
+        return Block(
+            id="/".join(section.path),
+            path=section.path,
+            key=section.key,
+            number=section.number,
+            title=section.title,
+            depth=len(section.path) - 1,
+            visibility=visibility,
+            enabled=True,
+            text=text,
+            segments=tuple(Segment(kind, part, None) for kind, part in segments if part),
+            opening=opening,
+        )
+
+
+def _slug(title: str) -> str:
+    return _NO_SLUG.sub("-", title.lower()).strip("-") or "section"

@@ -1,0 +1,63 @@
+"""Which files instruct agents, by patterns of paths."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from pathspec import GitIgnoreSpec
+
+    from foldline.ide.folder import Folder
+
+PATTERNS = (
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    "SKILL.md",
+    "/.github/copilot-instructions.md",
+    "*.instructions.md",
+    "*.prompt.md",
+    ".cursor/rules/**/*.mdc",
+    ".claude/rules/**/*.md",
+)
+"""The files that clients load by themselves, in the syntax of `.gitignore`."""
+
+LARGEST = 1_000_000
+"""A larger file is none that somebody wrote for a model, in bytes."""
+
+
+def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
+    """Return whether a file, by its path from the root with `/`, instructs agents.
+
+    `patterns` are the project's: they come after `PATTERNS`, and `!` takes files out.
+    """
+    return _spec(tuple(patterns)).match_file(path)
+
+
+def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator[Path]:
+    """Yield a folder's instruction files in the order of their paths.
+
+    Files that git ignores are among them where a client reads them: its user's own.
+    """
+    spec = _spec(tuple(folder.options.instructions))
+    backend = folder.access.file_backend
+    found = {
+        stamp.path
+        for start in below
+        for stamp in backend.walk_folder(backend.resolve(start))
+        if spec.match_file(stamp.path)
+    }
+    return (folder.root / path for path in sorted(found))
+
+
+@cache
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines([*PATTERNS, *patterns])
