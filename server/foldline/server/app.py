@@ -113,20 +113,21 @@ def create_server(
 
 def _for_document(feature: ModuleType) -> Callable[..., Any]:
     """The feature's handler for prompt modules; for instruction files, that of theirs."""
-    if not inspect.iscoroutinefunction(feature.handle):
-        return feature.handle
+    of_prompts: Callable[..., Any] = feature.handle
+    if not inspect.iscoroutinefunction(of_prompts):
+        return of_prompts
 
-    @functools.wraps(feature.handle)
+    @functools.wraps(of_prompts)
     async def handle(ls: FoldlineServer, params: Any, *more: Any) -> Any:
         document = getattr(params, "text_document", None)
         if document is None or document.uri.endswith((".py", ".pyi")):
-            return await feature.handle(ls, params, *more)
+            return await of_prompts(ls, params, *more)
         # Loaded with the first such document.
         from foldline.server.instructions import HANDLERS
         from foldline.server.instructions.snapshot import is_instructions
 
         if not is_instructions(ls, document.uri):
-            return await feature.handle(ls, params, *more)
+            return await of_prompts(ls, params, *more)
         answer = HANDLERS.get(feature.METHOD)
         return None if answer is None else await answer(ls, params)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
+from foldline.ide.render.render import IfOpened  # noqa: TC001 - Structuring looks it up.
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.prompts.request import View
-    from foldline.ide.render.render import IfOpened, Render
+    from foldline.ide.render.render import Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
