@@ -101,9 +101,9 @@ def test_half_a_character_in_a_name_survives_the_index_file() -> None:
     store = Store(None)
     store.update((), [KnownFile(stamp, False, "note")], Building().segment())
     assert store.noted("note") == [stamp.path]
-    assert [file.stamp for file in store.files()] == [stamp]
+    assert store.files() == {stamp.path: (*stamp[1:5], 0, "note")}
     store.update([stamp.path])
-    assert store.files() == []
+    assert store.files() == {}
     store.close()
 
 
@@ -397,7 +397,7 @@ def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
     assert index.wait(30)
     index.close()
     index = WorkspaceIndex(LocalFileBackend(root))
-    known = {file.stamp.path for file in index._opened().files()}
+    known = {*index._opened().files()}
     assert index.last_defining("second") == [path for path in paths if path in known] != []
     index.close()
 

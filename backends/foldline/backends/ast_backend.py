@@ -136,7 +136,7 @@ class ASTFileAnalysisBackend:
 
     def _ordered(self, paths: Iterable[str], name: str) -> list[str]:
         """The files in the order of the answer, as far as the index knows it."""
-        defining = set(self.files_defining(name))
+        defining = set(self.files_defining(name, paths))
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
@@ -165,9 +165,11 @@ class ASTFileAnalysisBackend:
         uses = await coroutine_of(self.find_references)(name)
         return list(dict.fromkeys(use.path for use in uses if use.kind in kinds))
 
-    def files_defining(self, name: str) -> list[str]:
-        """Files that seemed to define the name at the last update of the index."""
-        return [] if self._index is None else self._index.last_defining(name)
+    def files_defining(self, name: str, within: Iterable[str] | None = None) -> list[str]:
+        """Files, or those `within`, that seemed to define the name when last indexed."""
+        if self._index is None:
+            return []
+        return self._index.last_defining(name, None if within is None else {*within})
 
     async def _candidates(
         self, name: str, within: Scope, since: float | None

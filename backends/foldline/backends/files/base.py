@@ -45,15 +45,11 @@ class Entry(NamedTuple):
     """An entry of a folder as the system lists it; links and special files are not listed.
 
     Except that those with the name of an ignore file are `special`: they have rules, or a reason
-    why they have none, and are shown nowhere.
+    why they have none, and are shown nowhere. A folder has no `stamp`.
     """
 
     name: str
-    is_folder: bool
-    size: int = 0
-    mtime_ns: int = 0
-    ctime_ns: int = 0
-    inode: int = 0
+    stamp: FileStamp | None
     special: bool = False
 
 
@@ -410,26 +406,20 @@ class FileBackend(ABC):
         """One folder as it is now."""
         changed_at = self._folder_time(path)
         entries = self._list(path, goes_on)
-        prefix = f"{path}/" if path else ""
         rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()
         if rules is not None:
             rules.enter(path, rule_files)
-            hidden = rules.hidden(path, [(entry.name, entry.is_folder) for entry in entries])
+            hidden = rules.hidden(path, [(name, stamp is None) for name, stamp, _ in entries])
+        if hidden:
+            entries = [entry for entry in entries if entry.name not in hidden]
+        prefix = f"{path}/" if path else ""
         return Folder(
             path,
             changed_at,
-            tuple(
-                FileStamp(prefix + entry.name, *entry[2:6])
-                for entry in entries
-                if not entry.is_folder and entry.name not in hidden
-            ),
-            tuple(
-                prefix + entry.name
-                for entry in entries
-                if entry.is_folder and entry.name not in hidden
-            ),
+            tuple(stamp for _, stamp, _ in entries if stamp is not None),
+            tuple(prefix + name for name, stamp, _ in entries if stamp is None),
             tuple(prefix + name for name in sorted(hidden)),
             rule_files,
         )

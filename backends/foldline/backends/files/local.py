@@ -116,30 +116,29 @@ class LocalFileBackend(FileBackend):
         """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
         entries: list[Entry] = []
         special = special_folders(self._root_text)
+        prefix = f"{folder}/" if folder not in {"", "."} else ""
         try:
             with os.scandir(self._absolute(folder)) as found:
                 for number, item in enumerate(found, 1):
                     if number % LIST_STEP == 0 and not goes_on():
                         break
                     try:
-                        if item.is_dir(follow_symlinks=False):
-                            if item.path in special:
-                                continue
-                            entries.append(Entry(item.name, True))
-                        elif item.is_file(follow_symlinks=False):
+                        name = item.name
+                        if item.is_file(follow_symlinks=False):
                             status = item.stat(follow_symlinks=False)
-                            entries.append(
-                                Entry(
-                                    item.name,
-                                    False,
-                                    status.st_size,
-                                    status.st_mtime_ns,
-                                    status.st_ctime_ns,
-                                    status.st_ino,
-                                )
+                            stamp = FileStamp(
+                                prefix + name,
+                                status.st_size,
+                                status.st_mtime_ns,
+                                status.st_ctime_ns,
+                                status.st_ino,
                             )
-                        elif item.name in IGNORE_FILES:
-                            entries.append(Entry(item.name, False, special=True))
+                            entries.append(Entry(name, stamp))
+                        elif item.is_dir(follow_symlinks=False):
+                            if item.path not in special:
+                                entries.append(Entry(name, None))
+                        elif name in IGNORE_FILES:
+                            entries.append(Entry(name, None, special=True))
                     except OSError:
                         continue  # It vanished between being listed and being looked at.
         except OSError:

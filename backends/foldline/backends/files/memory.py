@@ -88,9 +88,8 @@ class MemoryFileBackend(FileBackend):
         for path, (version, data) in list(self._content.items()):
             if path.startswith(prefix):
                 name, slash, _ = path[len(prefix) :].partition("/")
-                entries[name] = (
-                    Entry(name, True) if slash else Entry(name, False, len(data), version)
-                )
+                stamp = None if slash else FileStamp(path, len(data), version)
+                entries[name] = Entry(name, stamp)
         return sorted(entries.values())
 
     def _rules(self) -> IgnoreRules:

@@ -146,16 +146,13 @@ class Store:
         with self._lock:
             return self._number("PRAGMA data_version")
 
-    def files(self) -> list[KnownFile]:
-        """Every file that the index knows."""
+    def files(self) -> dict[str, tuple[int, int, int, int, int, str]]:
+        """Every file that the index knows: size, times, inode, `racy` and `note`."""
         with self._lock:
             rows = self._connection.execute(
                 "SELECT path, size, mtime_ns, ctime_ns, inode, racy, note FROM files"
             ).fetchall()
-        return [
-            KnownFile(FileStamp(_loaded(path), size, mtime, ctime, inode), bool(racy), note)
-            for path, size, mtime, ctime, inode, racy, note in rows
-        ]
+        return {_loaded(row[0]): row[1:] for row in rows}
 
     def listing(self) -> tuple[Listing, int] | None:
         """The list of files that was kept, and when it was made."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
@@ -36,15 +37,26 @@ class Words(NamedTuple):
 NOTHING = Words({}, {})
 
 
+CODE, TEXT, BINARY = range(3)
+
+
 def is_indexed(path: str) -> bool:
     """Return whether the file's name alone says that it is code with identifiers."""
-    language = language_of(path)
-    return has_grammar(language) and language not in DOCUMENTS
+    return kind_of_name(path[path.rfind("/") + 1 :]) == CODE
 
 
 def is_text(path: str) -> bool:
     """Return whether it may be text without identifiers: of another language, or no code."""
-    return not (is_indexed(path) or _BINARY.search(path))
+    return kind_of_name(path[path.rfind("/") + 1 :]) == TEXT
+
+
+@lru_cache(maxsize=1 << 14)
+def kind_of_name(name: str) -> int:
+    """`CODE`, `TEXT` or `BINARY`: a workspace has far fewer names than files."""
+    language = language_of(name)
+    if has_grammar(language) and language not in DOCUMENTS:
+        return CODE
+    return BINARY if _BINARY.search(name) else TEXT
 
 
 def words_of(path: str, data: bytes) -> Words:

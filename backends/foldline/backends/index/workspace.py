@@ -23,7 +23,17 @@ from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.segments import Building
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
-from foldline.backends.index.words import NOTHING, Words, is_indexed, is_text, words_of
+from foldline.backends.index.words import (
+    BINARY,
+    CODE,
+    NOTHING,
+    TEXT,
+    Words,
+    is_indexed,
+    is_text,
+    kind_of_name,
+    words_of,
+)
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
@@ -46,6 +56,8 @@ _UTMOST = 4
 # When an answer is due that reads such files, from the question and from the first of them.
 _DUE_SECONDS = 1.0
 _LEAST_SECONDS = 0.3
+# How long nothing is built after a question read files: it makes its answer of them.
+_PAUSE_SECONDS = 0.5
 # The words of texts wait for a question that needs them, or for quiet.
 _QUIET_SECONDS = 1.0
 _CODE, _ALL = "code", "all"
@@ -127,11 +139,12 @@ class WorkspaceIndex:
         self._closed = False
         self._cancel = threading.Event()
         # Set when a question waits for more than the words of texts; when one waits for these; and
-        # unless one reads files itself.
+        # unless one reads files itself: then the build pauses, at most until `_pause_end`.
         self._hurry = threading.Event()
         self._wanted = threading.Event()
         self._free = threading.Event()
         self._free.set()
+        self._pause_end = 0.0
         self._reading = threading.Lock()
         self._failure: Exception | None = None
         self.trouble = ""
@@ -166,6 +179,7 @@ class WorkspaceIndex:
         """Stop building; what was read so far stays in the index."""
         self._cancel.set()
         self._wanted.set()
+        self._free.set()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Return whether the build in the background ended before the timeout."""
@@ -237,7 +251,7 @@ class WorkspaceIndex:
         says so.
         """
         paths, unread, coverage = await self._holding(
-            word, is_indexed, _TOO_LARGE, since, defined=defined
+            word, CODE, _TOO_LARGE, since, defined=defined
         )
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
@@ -251,14 +265,14 @@ class WorkspaceIndex:
 
         The notes are the paths of those that are too large to tell.
         """
-        found, unread, coverage = await self._holding(word, is_text, _TEXT + _TOO_LARGE, since)
+        found, unread, coverage = await self._holding(word, TEXT, _TEXT + _TOO_LARGE, since)
         paths = {*found, *filter(is_text, self._files.overlay_paths())}
         return Candidates(tuple(sorted(paths)), coverage, tuple(unread))
 
     async def _holding(
         self,
         word: str,
-        is_kind: Callable[[str], bool],
+        kind: int,
         note: str,
         since: float | None,
         *,
@@ -266,12 +280,12 @@ class WorkspaceIndex:
     ) -> tuple[set[str], list[str], str]:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
-        layer = _CODE if is_kind is is_indexed else _ALL
+        layer, is_kind = (_CODE, is_indexed) if kind == CODE else (_ALL, is_text)
         # To miss code is worse than to wait.
         for patience in (_WORDS_PATIENCE, math.inf)[: 2 if layer == _CODE else 1]:
             coverage = await self._current(since, layer, patience)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
-            unread = [] if coverage == COMPLETE else self._unread(is_kind, since)
+            unread = [] if coverage == COMPLETE else self._unread(kind, since)
             found = self._lookup(lambda store: store.files_with(word, defined=defined))
             paths = {*filter(is_kind, found)}
             large = {*self._lookup(lambda store: store.noted(note))}
@@ -305,14 +319,16 @@ class WorkspaceIndex:
                 paths.add(path)
         return done == len(unread)
 
-    def last_defining(self, word: str) -> list[str]:
+    def last_defining(self, word: str, within: Collection[str] | None = None) -> list[str]:
         """The files that seemed to define `word` when last indexed: a hint that takes no look.
 
-        While the index is being built, what it lacks is read.
+        While the index is being built, what it lacks is read, or what it lacks of those `within`.
         """
         since, found = time.monotonic(), set[str]()
         is_building = bool(self._built) and not self._built[_CODE].done()
-        unread = self._unread(is_indexed, since) if is_building else []
+        unread = self._unread(CODE, since) if is_building else []
+        if unread and within is not None:
+            unread = [stamp for stamp in unread if stamp.path in within]
         self.recall()
         # An index that isn't complete has no list of files, but words.
         if self._store is not None:
@@ -368,7 +384,7 @@ class WorkspaceIndex:
         """
         since = time.monotonic() if since is None else since
         coverage = await self._current(since, _CODE, self._patience)
-        unread = None if coverage == COMPLETE else self._unread(is_indexed, since)
+        unread = None if coverage == COMPLETE else self._unread(CODE, since)
         with self._state:
             version, corpus = self._corpus
         version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
@@ -404,38 +420,36 @@ class WorkspaceIndex:
                 found = nlargest(_MOST_SCANNED, found)
         return {path: data for _, path, data in nlargest(_MOST_SCANNED, found)}
 
-    def _unread(self, is_kind: Callable[[str], bool], since: float) -> list[FileStamp] | None:
+    def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
         listing = self._files.versions.known(since)
         if listing is None:
             return None
-        changed = self._lookup(lambda store: _compared(store, listing)[1])
-        return [stamp for stamp in changed if is_kind(stamp.path)]
+        return self._lookup(lambda store: _compared(store, listing))[1 + kind]
 
     def _read_now(
         self, stamps: Iterable[FileStamp], since: float
     ) -> Iterator[tuple[str, bytes | None]]:
         """The texts of these files, None for large ones, until the answer is due.
 
-        The index isn't built meanwhile: the answer comes first.
+        The index isn't built meanwhile, nor right after: the answer comes first.
         """
         with self._reading:
             end = max(since + _DUE_SECONDS, time.monotonic() + _LEAST_SECONDS)
+            self._pause_end = end
             self._free.clear()
-            try:
-                for stamp in stamps:
-                    if time.monotonic() > end:
-                        return
-                    data: bytes | None = b""
-                    try:
-                        data = self._data(stamp)
-                    except FileTooLargeError:
-                        data = None
-                    except PathError:
-                        pass  # Gone, or no text.
-                    yield stamp.path, data
-            finally:
-                self._free.set()
+            for stamp in stamps:
+                if time.monotonic() > end:
+                    break
+                data: bytes | None = b""
+                try:
+                    data = self._data(stamp)
+                except FileTooLargeError:
+                    data = None
+                except PathError:
+                    pass  # Gone, or no text.
+                yield stamp.path, data
+            self._pause_end = time.monotonic() + _PAUSE_SECONDS
 
     def vocabulary(self) -> list[str]:
         """All terms, in some texts with a line for each."""
@@ -509,12 +523,10 @@ class WorkspaceIndex:
         if listing is self._listing:
             self._as_of = dict.fromkeys(self._as_of, since)
             return
-        gone, changed = _compared(store, listing)
+        gone, code, texts = _compared(store, listing)
         if gone:
             store.update(gone)
-        code = [stamp for stamp in changed if not is_text(stamp.path)]
-        texts = [stamp for stamp in changed if is_text(stamp.path)]
-        self._progress, self._code = (0, len(changed)), len(code)
+        self._progress, self._code = (0, len(code) + len(texts)), len(code)
         is_racy = self._read_all(store, code, progress)
         looked_at = versions.looked_at(listing)
         is_kept = self._kept is not None and not listing.differs(self._kept, _MOST_STALE)
@@ -553,7 +565,8 @@ class WorkspaceIndex:
             batch: list[KnownFile] = []
             building = Building()
             for stamp in stamps[:_BATCH]:
-                self._free.wait()
+                if not self._free.is_set():
+                    self._pause()
                 if self._cancel.is_set() or (are_texts and self._hurry.is_set()):
                     break
                 file, words = self._read(stamp)
@@ -569,6 +582,12 @@ class WorkspaceIndex:
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
+
+    def _pause(self) -> None:
+        """Wait while a question reads files, and makes its answer of them."""
+        while (left := self._pause_end - time.monotonic()) > 0 and not self._free.wait(left):
+            pass
+        self._free.set()
 
     def _check_cancelled(self) -> None:
         if self._cancel.is_set():
@@ -622,6 +641,8 @@ class WorkspaceIndex:
         left = None
         if self._patience is not None and patience is not None:
             left = min(_UTMOST * self._patience, patience) - (time.monotonic() - since)
+        if left is None or left > 0:
+            self._free.set()
         with contextlib.suppress(TimeoutError):
             await result_of(built, left)
         # To wait for the rest takes less time than to read it.
@@ -691,24 +712,23 @@ class WorkspaceIndex:
                 self.trouble = f"the index is held in memory: {error}"
 
 
-def _compared(store: Store, listing: Listing) -> tuple[list[str], list[FileStamp]]:
-    """The paths that the index has and the listing lacks, and the files that it has to read."""
-    wanted = {
-        stamp.path: stamp
-        for stamp in listing.files()
-        if is_indexed(stamp.path) or is_text(stamp.path)
-    }
-    known = {file.stamp.path: file for file in store.files()}
-    changed = [
-        stamp
-        for path, stamp in wanted.items()
-        if (file := known.get(path)) is None
-        or file.racy
-        or file.stamp != stamp
-        # A version without this language wrote it.
-        or file.note.startswith(_TEXT) != is_text(path)
-    ]
-    return [path for path in known if path not in wanted], changed
+def _compared(store: Store, listing: Listing) -> tuple[list[str], list[FileStamp], list[FileStamp]]:
+    """The paths that the index has and the listing lacks, then the code and texts to read."""
+    known = store.files()
+    changed: tuple[list[FileStamp], ...] = ([], [])
+    for stamp in listing.files():
+        path = stamp.path
+        if (kind := kind_of_name(path[path.rfind("/") + 1 :])) != BINARY:
+            file = known.pop(path, None)
+            if (
+                file is None
+                or file[:4] != stamp[1:5]
+                or file[4]
+                # A version without this language wrote it.
+                or file[5].startswith(_TEXT) != (kind == TEXT)
+            ):
+                changed[kind].append(stamp)
+    return [*known], *changed
 
 
 def _remove(location: Path) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cached_property, lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from foldline.backends.index.terms import terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _WORD = re.compile(r"\w+")
 # Files that stand for their folder.
@@ -37,39 +43,60 @@ def stem_of(path: str) -> str:
 class PathFacts:
     """What the paths of a workspace say, whatever is asked: made once for many questions.
 
+    Folders and names are taken apart once, however many paths have them.
+
     Attributes:
         lengths: The number of terms of each path.
-        postings: For each term the numbers of the paths with it, once for each time they have it.
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._paths = paths
-        self._modules = list(map(_module, paths))
-        self.minor = list(map(is_minor, paths))
-        self.lengths: list[int] = []
-        self.postings: dict[str, list[int]] = {}
-        self._by_stem: dict[str, list[int]] = {}
-        folders: dict[str, tuple[str, ...]] = {}
-        for number, path in enumerate(paths):
-            folder, _, name = path.rpartition("/")
-            if (in_folder := folders.get(folder)) is None:
-                in_folder = folders[folder] = terms_of_path(folder)
-            in_name = terms_of_path(_named(name))
-            self.lengths.append(len(in_folder) + len(in_name))
-            for term in in_folder + in_name:
-                self.postings.setdefault(term, []).append(number)
-            self._by_stem.setdefault(stem_of(path), []).append(number)
+        self._folders: defaultdict[str, list[int]] = defaultdict(list)
+        self._names: defaultdict[str, list[int]] = defaultdict(list)
+        split = [path.rpartition("/") for path in paths]
+        for number, (folder, _, name) in enumerate(split):
+            self._folders[folder].append(number)
+            self._names[name].append(number)
+        terms = {
+            **{f"{folder}/": terms_of_path(folder) for folder in self._folders},
+            **{name: terms_of_path(_named(name)) for name in self._names},
+        }
+        minor = {part for part in terms if is_minor(part)}
+        self.minor = [name in minor or f"{folder}/" in minor for folder, _, name in split]
+        self.lengths = [len(terms[f"{folder}/"]) + len(terms[name]) for folder, _, name in split]
+        self._with_term: defaultdict[str, list[list[int]]] = defaultdict(list)
+        for part, found in terms.items():
+            numbers = self._folders[part[:-1]] if part.endswith("/") else self._names[part]
+            for term in found:
+                self._with_term[term].append(numbers)
+
+    def with_term(self, term: str) -> Iterator[int]:
+        """The numbers of the paths with a term, once for each time they have it."""
+        return chain.from_iterable(self._with_term.get(term, ()))
 
     @cached_property
-    def with_part(self) -> dict[str, list[int]]:
+    def _with_stem(self) -> dict[str, list[int]]:
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for name, numbers in self._names.items():
+            if (stem := stem_of(name)) not in _FOLDERS_OWN:
+                found[stem] += numbers
+                continue
+            for number in numbers:
+                found[stem_of(self._paths[number])].append(number)
+        return found
+
+    @cached_property
+    def with_part(self) -> dict[str, set[int]]:
         """For each folder's name, and each file's without its ending, the paths with it as a part.
 
         Compare casefolded names.
         """
-        found: dict[str, list[int]] = {}
-        for number, path in enumerate(self._paths):
-            for part in {*path.casefold().split("/")[:-1], stem_of(path).casefold()}:
-                found.setdefault(part, []).append(number)
+        found: defaultdict[str, set[int]] = defaultdict(set)
+        for folder, numbers in self._folders.items():
+            for part in folder.casefold().split("/") if folder else ():
+                found[part].update(numbers)
+        for stem, numbers in self._with_stem.items():
+            found[stem.casefold()].update(numbers)
         return found
 
     def find(self, place: tuple[str, ...], *, whole: bool) -> list[int]:
@@ -83,12 +110,12 @@ class PathFacts:
         if place[-1] in _FOLDERS_OWN and len(place) > 1:
             place = place[:-1]
         for end in (len(place),) if whole else range(len(place), 1, -1):
-            candidates = self._by_stem.get(place[end - 1], ())
+            candidates = self._with_stem.get(place[end - 1], ())
             for start in range(end if candidates else 0):
                 if end - start == 1 and len(place) > 1:
                     break
                 part = "/" + "/".join(place[start:end])
-                found = [number for number in candidates if self._modules[number].endswith(part)]
+                found = sorted(n for n in candidates if _module(self._paths[n]).endswith(part))
                 if found:
                     return found
         return []

@@ -142,7 +142,7 @@ class Scores:
                         amount += names_count * names[number]
                     if amount:
                         found[number] = amount
-        for number in self.facts.postings.get(term, ()):
+        for number in self.facts.with_term(term):
             if weight := in_path[number]:
                 found[number] = found.get(number, 0.0) + weight
         return found
@@ -280,7 +280,7 @@ class Scores:
                         amounts[number]["words"] = body
                     if names := defined[place] * self._defined_factor[number]:
                         amounts[number]["defines"] = names
-        for number in self.facts.postings.get(term, ()):
+        for number in self.facts.with_term(term):
             if number in wanted and (path := self._path_factor[number]):
                 amounts[number]["path"] = amounts[number].get("path", 0.0) + path
         return amounts

@@ -194,9 +194,8 @@ async def rank_files(
     unknown: dict[str, Sequence[str]] = {}
     unread: Sequence[str] = ()
     if question.is_short and question.terms.keys() - postings.keys():
-        in_paths = {
-            term for path in paths for part in path.split("/") for term in terms_of_path(part)
-        }
+        parts = {*"/".join(paths).split("/")}
+        in_paths = {term for part in parts for term in terms_of_path(part)}
         missing = question.terms.keys() - postings.keys() - in_paths
         if missing:
             if index is not None:
