@@ -1,6 +1,7 @@
 """How the work of a question grows with the workspace and the question: calls, not seconds."""
 
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
+from foldline.backends.models import COMPLETE, References
 from foldline.backends.outlines.parsing import Parsed
 from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.backends.ranking import symbols
@@ -97,6 +99,41 @@ def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(
     assert many.total() < 2.2 * few.total()
     assert many["words_of"] - few["words_of"] == 600
     assert sizes[1] < 2.2 * sizes[0]
+
+
+@pytest.mark.parametrize("size", [100, 200])
+def test_first_references_read_each_file_once_for_the_name_and_few_for_its_definition(
+    tmp_path: Path, size: int
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        reached.set()
+        go_on.wait(30)
+
+    access = SmartFileAccess.for_workspace(modules(tmp_path, size), patience=0)
+    access.start_indexing(progress)
+    assert reached.wait(30)
+    found: list[References] = []
+    counted = calls(lambda: found.append(access.find_references("shared", seconds=0)))
+    assert (found[0].total, found[0].coverage) == (2, COMPLETE)
+    # The ignore file too; and the two that have the name are read for definitions.
+    assert counted["_data"] == size + 1 + 2
+    go_on.set()
+    access.close()
+
+
+def test_a_second_search_reads_nothing_for_the_index(tmp_path: Path) -> None:
+    location = tmp_path / "index.sqlite3"
+    files = LocalFileBackend(modules(tmp_path / "modules", 30))
+    counted = []
+    for _ in range(2):
+        index = WorkspaceIndex(files, location)
+        counted.append(calls(index.refresh))
+        index.close()
+    reading = ("_data", "words_of", "_write", "keep_listing")
+    assert [counted[0][name] for name in reading] == [31, 31, 2, 1]
+    assert [counted[1][name] for name in reading] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("size", [100, 200])

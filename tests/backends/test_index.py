@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -261,8 +262,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
         monkeypatch.setattr(workspace_module, name, -1.0)
     # No time is left to read.
     uses = access.find_references("first")
-    assert uses.coverage == "partial: indexing (1 of 3 files)"
-    assert "text: partial: indexing" in uses.reason
+    assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 3 files)", "")
     go_on.set()
     assert access.index is not None
     assert access.index.wait(30)
@@ -335,6 +335,8 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
     meant = access.definitions_of("first")
     assert meant.said == "indexing (1 of 3 files): other definitions may be missing"
     assert [one.path for one in meant.found] == ["src/a.py"]
+    read = meant.shown(access.read_symbol("src/a.py", "first", seconds=0))
+    assert (read.coverage, read.notes) == (f"partial: {meant.said}", ())
     access.file_backend.set_overlay("src/b.py", "def first(): ...\n")
     with pytest.raises(AmbiguousSymbolError, match=r"has 2 definitions so far \(indexing"):
         access.definitions_of("first").one()
@@ -348,6 +350,43 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
     with pytest.raises(SymbolNotFoundError, match="nothing here defines 'third'"):
         access.definitions_of("third").one()
     access.close()
+
+
+def test_references_say_of_text_that_is_not_read_yet_that_it_is_missing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = SmartFileAccess.for_workspace(root)
+    assert access.find_references("first").coverage == COMPLETE
+    (root / "notes.txt").write_text("first, second\n")
+    for name in ("_WORDS_PATIENCE", "_DUE_SECONDS", "_LEAST_SECONDS"):
+        monkeypatch.setattr(workspace_module, name, -1.0)
+    uses = access.find_references("first")
+    assert (len(uses), uses.text) == (2, ())
+    assert uses.coverage.startswith("partial: text: indexing")
+    access.close()
+
+
+def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancelled(*_: object) -> None:
+        raise workspace_module.CancelledError
+
+    files = LocalFileBackend(root)
+    monkeypatch.setattr(files, "list_all", cancelled)
+    index = WorkspaceIndex(files)
+    assert index.files_with("first").coverage == "partial: indexing was cancelled"
+    index.close()
+
+
+def test_a_search_waits_for_an_index_that_is_likely_to_be_built_in_time(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root), patience=10)
+    index._began = time.monotonic() - 1
+    index._progress, index._code = (100, 5_000), 200
+    assert index._ends_in_time(time.monotonic() - 1)
+    index._code = 3_000
+    assert not index._ends_in_time(time.monotonic() - 1)
+    index.close()
 
 
 def test_references_that_are_not_read_yet_are_not_called_missing(

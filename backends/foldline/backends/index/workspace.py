@@ -51,6 +51,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 0.8
 # A question about words reads what isn't indexed yet; that takes little longer than to wait.
 _WORDS_PATIENCE = 0.15
+# After that, a search goes on to wait if the index is likely to be built in time.
+_GLANCE_SECONDS = 0.1
 # How many times its patience an answer waits that would miss code.
 _UTMOST = 4
 # When an answer is due that reads such files, from the question and from the first of them.
@@ -133,7 +135,7 @@ class WorkspaceIndex:
         self._as_of = {_CODE: -1.0, _ALL: -1.0}
         self._version = -1
         self._progress = (0, 0)
-        self._code = 0
+        self._code, self._began = 0, 0.0
         self._thread: threading.Thread | None = None
         self._built: dict[str, Future[None]] = {}
         self._closed = False
@@ -383,7 +385,9 @@ class WorkspaceIndex:
         that have the rarest of the question's `words`, which are in lower case and have weights.
         """
         since = time.monotonic() if since is None else since
-        coverage = await self._current(since, _CODE, self._patience)
+        coverage = await self._current(since, _CODE, time.monotonic() - since + _GLANCE_SECONDS)
+        if coverage != COMPLETE and self._ends_in_time(since):
+            coverage = await self._current(since, _CODE, self._patience)
         unread = None if coverage == COMPLETE else self._unread(CODE, since)
         with self._state:
             version, corpus = self._corpus
@@ -527,6 +531,7 @@ class WorkspaceIndex:
         if gone:
             store.update(gone)
         self._progress, self._code = (0, len(code) + len(texts)), len(code)
+        self._began = time.monotonic()
         is_racy = self._read_all(store, code, progress)
         looked_at = versions.looked_at(listing)
         is_kept = self._kept is not None and not listing.differs(self._kept, _MOST_STALE)
@@ -623,17 +628,16 @@ class WorkspaceIndex:
                 self._wanted.set()
             if not await self._is_built(layer, since, patience) or self._failure is not None:
                 break
-        if isinstance(self._failure, CancelledError):
-            done, total = self._progress
-            return f"partial: indexing was cancelled ({done:,} of {total:,} files)"
-        if self._failure is not None:
+        cancelled = isinstance(self._failure, CancelledError)
+        if self._failure is not None and not cancelled:
             raise self._failure
         if self._as_of[layer] >= since:
             return COMPLETE
         done, total = self._progress
-        if not total:
-            return "partial: indexing has just begun"
-        return f"partial: indexing ({done:,} of {total:,} files)"
+        state = "indexing was cancelled" if cancelled else "indexing"
+        if total:
+            return f"partial: {state} ({done:,} of {total:,} files)"
+        return f"partial: {state}{'' if cancelled else ' has just begun'}"
 
     async def _is_built(self, layer: str, since: float, patience: float | None) -> bool:
         """Return whether a layer was built in time; the wait counts from the question."""
@@ -645,11 +649,13 @@ class WorkspaceIndex:
             self._free.set()
         with contextlib.suppress(TimeoutError):
             await result_of(built, left)
-        # To wait for the rest takes less time than to read it.
-        if left is not None and layer == _CODE and 2 * self._progress[0] > self._code > 0:
-            with contextlib.suppress(TimeoutError):
-                await result_of(built, self._patience)
         return built.done()
+
+    def _ends_in_time(self, since: float) -> bool:
+        """Return whether code is likely to be read while a search waits, as far as one can tell."""
+        now, done = time.monotonic(), self._progress[0]
+        left = (now - self._began) * (self._code - done) / done if done else 0
+        return self._patience is None or now + left < since + self._patience
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
         store = self._opened()

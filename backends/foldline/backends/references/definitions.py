@@ -87,7 +87,7 @@ async def read_symbol(
     detail = analysis.read_symbol(one.path, one.readable)
     if detail is None:
         raise missing
-    return replace(detail, notes=(*filter(None, [meant.said]), *detail.notes))
+    return meant.shown(detail)
 
 
 async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:

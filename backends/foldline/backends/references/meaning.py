@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,7 @@ from foldline.backends.references.spelling import Written, key_of, spelled, writ
 if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import SymbolDetail
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
@@ -62,6 +64,12 @@ class Meaning(NamedTuple):
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
             raise AmbiguousSymbolError("", self.name, every, self.gap)
         return found[0]
+
+    def shown(self, detail: SymbolDetail) -> SymbolDetail:
+        """A definition with what is said of it; where others may be missing, as its coverage."""
+        if self.gap:
+            return replace(detail, coverage=f"partial: {self.said}")
+        return replace(detail, notes=(self.said, *detail.notes)) if self.said else detail
 
 
 class Names:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import References
 
+TEXT_ALONE = "partial: text: "
+"""The beginning of a coverage of which all references are known."""
+
 _DATA = re.compile(
     r"\.(svg|map|csv|tsv|snap|po|pot|sum|lock|min\.\w+)$|[-.]lock\.\w+$", re.IGNORECASE
 )
@@ -75,7 +78,7 @@ async def with_text(
             continue
         places = (data.count(b"\n", 0, m.start()) + 1 for m in word.finditer(data))
         text.append(TextUses(path, tuple(islice(dict.fromkeys(places), _MOST_LINES))))
-    reason = found.reason
+    reason, known = found.reason, found.coverage
     if text or kinds:
         # Code has none, but text has.
         reason = re.sub(r"^no code[^`]*`[^`]*`(?:; |$)", "", reason)
@@ -83,9 +86,10 @@ async def with_text(
     if unread:
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
         reason = f"{reason}; {missing}" if reason else missing
-    if coverage != COMPLETE:
-        reason = "; ".join(filter(None, (reason, f"text: {coverage}")))
-    return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason)
+    gap = coverage.removeprefix("partial: ")
+    if coverage != COMPLETE and gap not in known:
+        known = f"{TEXT_ALONE}{gap}" if known == COMPLETE else f"{known}; text: {gap}"
+    return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=known)
 
 
 async def said_of_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends.errors import AmbiguousSymbolError, MissingPathError
@@ -53,7 +53,8 @@ class Arguments(Paged, Excerpt):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | SymbolDetails:
-    names, path, said = (arguments.name, *arguments.more), arguments.path, ""
+    names, path = (arguments.name, *arguments.more), arguments.path
+    meaning: Meaning | None = None
     shared: dict[str, Any] = {
         "query": arguments.query,
         "budget": arguments.budget,
@@ -72,10 +73,12 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
             from foldline.backends.formatting.symbol_pages import share_budget
 
             return share_budget(few, (), arguments.budget, arguments.query)
-        one, said = meant[0].one(), meant[0].said
+        meaning = meant[0]
+        one = meaning.one()
         names, path = (one.name,), one.path
-    if said and arguments.budget is not None:
-        shared["budget"] = max(arguments.budget - size_of(f"({said})\n"), 1)
+        if meaning.said and arguments.budget is not None:
+            room = size_of(f"(partial: {meaning.said})\n")
+            shared["budget"] = max(arguments.budget - room, 1)
     try:
         detail = await run_query(
             access.read_symbol, path, names[0], cursor=arguments.cursor, **shared
@@ -86,28 +89,28 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         return await run_query(access.read_symbols, path, names, **shared)
     except MissingPathError:
         # A file that was renamed since it was shown.
-        renamed = await run_query(access.definitions_of, names[0], seconds=0)
-        if len(renamed.found) != 1:
+        meaning = await run_query(access.definitions_of, names[0], seconds=0)
+        if len(meaning.found) != 1:
             raise
-        one = renamed.one()
-        said = f"{path} isn't there; {one.path} defines {one.name}"
+        one = meaning.one()
+        said = (f"{path} isn't there; {one.path} defines {one.name}", meaning.gap and meaning.said)
+        meaning = meaning._replace(said="; ".join(filter(None, said)))
         detail = await run_query(access.read_symbol, one.path, one.readable, **shared)
-    return replace(detail, notes=(said, *detail.notes)) if said else detail
+    return detail if meaning is None else meaning.shown(detail)
 
 
 async def _few(
     access: SmartFileAccess, arguments: Arguments, meant: Sequence[Meaning]
 ) -> list[SymbolDetail] | None:
     """Return several symbols: of several names, parts of one, or a few small ones of one name."""
-    said, found = meant[0].said, meant[0].found
+    found = meant[0].found
     alike = len({(one.path, one.name) for one in found})
     if arguments.more:
         found = tuple(some.one() for some in meant)
     elif len(found) == 1 or not 1 <= alike <= _MOST_ALIKE or arguments.cursor is not None:
         return None
     read = [await run_query(access.read_symbol, one.path, one.readable, seconds=0) for one in found]
-    if said:
-        read[0] = replace(read[0], notes=(said, *read[0].notes))
+    read[0] = meant[0].shown(read[0])
     size = sum(size_of(one.body) + _HEADING for one in read)
     # The parts of one definition share the budget; several are listed unless they are small.
     fits = arguments.more or alike == 1 or size <= (arguments.budget or SYMBOL_BUDGET)
