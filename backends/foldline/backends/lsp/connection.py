@@ -90,8 +90,11 @@ class Connection(JsonRpcClient):
             ) from None
 
     async def close(self, grace: float = _SHUTDOWN_SECONDS, reason: str = "") -> None:
-        """End the server: `shutdown`, `exit`, end of input, grace, terminate, kill."""
-        if self._failure is None:
+        """End the server: `shutdown`, `exit`, end of input, grace, terminate, kill.
+
+        Without any `grace`, it is terminated and killed.
+        """
+        if self._failure is None and grace:
             with contextlib.suppress(LSPError):
                 await self.request("shutdown", None, seconds=grace)
             self.notify("exit", None)

@@ -13,6 +13,7 @@ from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
 from foldline.backends.lsp.servers import value_at
 from foldline.backends.lsp.symbol_requests import SymbolRequests
+from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,11 +146,9 @@ _SYMBOL_KINDS = range(1, 27)
 
 def initialize_params(spec: ServerSpec, root: Path) -> dict[str, object]:
     """The request that opens a connection for the folder `root`."""
-    from importlib.metadata import version
-
     return {
         "processId": os.getpid(),
-        "clientInfo": {"name": "foldline", "version": version("foldline")},
+        "clientInfo": {"name": "foldline", "version": VERSION},
         "locale": "en",
         "rootPath": str(root),
         "rootUri": root.as_uri(),

@@ -116,6 +116,7 @@ class ServerSpec:
             and until then does not look into it.
         restarts_on_change: It never updates what it has read, despite notifications: after a
             change it is restarted.
+        saves_nothing: It has nothing to write when it ends, and is killed: that takes less time.
         install: How to get it.
     """
 
@@ -138,6 +139,7 @@ class ServerSpec:
     project_files: tuple[str, ...] = ()
     diagnoses_what_it_read: bool = False
     restarts_on_change: bool = False
+    saves_nothing: bool = False
     install: str = ""
 
     def understands(self, path: str) -> bool:
@@ -188,6 +190,7 @@ SERVERS = (
             Hiding("pyproject.toml", ("tool.ty.src.include", "tool.ty.src.exclude")),
             Hiding("ty.toml", ("src.include", "src.exclude")),
         ),
+        saves_nothing=True,
         install="install foldline[server]",
     ),
     ServerSpec(

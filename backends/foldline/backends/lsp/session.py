@@ -207,7 +207,8 @@ class ServerSession:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
         if self._running is not None:
-            await self._end(self._running, "", crashed=False, grace=CLOSING_GRACE)
+            grace = 0 if self.spec.saves_nothing else CLOSING_GRACE
+            await self._end(self._running, "", crashed=False, grace=grace)
         for task in self._watching:
             task.cancel()
         # Wait for ends in progress: cancelled, they would leave the process behind.
