@@ -37,13 +37,19 @@ def facts() -> dict[str, Any]:
         assert other == greeting | {"protocolVersion": version}
         assert tools == listed
     count = len(AgentServer(_EVERY_TOOL).tools.listed)
+    list_ = _request("tools/list", "params", types.PaginatedRequestParams)
+    code = listed["tools"][:count]
     return {
         "versions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "result": greeting,
-        "tools": listed["tools"][:count],
+        "tools": code,
         "for_prompts": listed["tools"][count:],
         "initialize": _request("initialize", "params!", types.InitializeRequestParams),
-        "list": _request("tools/list", "params", types.PaginatedRequestParams),
+        "requests": [
+            "one",
+            list_,
+            _call([tool["name"] for tool in code], list_["params"]["_meta"]),
+        ],
     }
 
 
@@ -97,14 +103,21 @@ def _first_answers(version: str) -> tuple[Any, Any]:
     return first, second
 
 
+def _call(names: list[str], meta: Any) -> dict[str, Any]:
+    """Return the type of calls of these tools; what more a call can have is left to the SDK."""
+    members = types.CallToolRequestParams.model_json_schema(by_alias=True)["properties"]
+    others = {name: ["of"] for name in members if name != "name"}
+    known = {"name!": ["of", *names], "arguments": {}, "_meta": meta}
+    return _message("tools/call") | {"params!": others | known}
+
+
 def _request(method: str, params: str, model: Any) -> dict[str, Any]:
     schema = model.model_json_schema(by_alias=True)
-    return {
-        "jsonrpc!": ["of", "2.0"],
-        "id!": ["one", "str", "int"],
-        "method!": ["of", method],
-        params: _type(schema, schema.get("$defs", {})),
-    }
+    return _message(method) | {params: _type(schema, schema.get("$defs", {}))}
+
+
+def _message(method: str) -> dict[str, Any]:
+    return {"jsonrpc!": ["of", "2.0"], "id!": ["one", "str", "int"], "method!": ["of", method]}
 
 
 def _type(schema: Any, known: dict[str, Any]) -> Any:

@@ -384,9 +384,10 @@ async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
     (workspace / ".gitignore").write_text("*.log\n")
     (workspace / "a.log").write_text("x")
     result = await TOOLS.call(TOOLS.find("read_file"), open_folders(workspace), {"path": "a.log"})
-    assert result.is_error
-    assert "ignored by the pattern '*.log'" in result.content[0].text  # type: ignore[union-attr]  # Text is all we send.
-    assert "no_ignore" not in result.content[0].text  # type: ignore[union-attr]  # There is no such argument.
+    assert result["isError"]
+    assert "ignored by the pattern '*.log'" in str(result["content"])
+    # There is no such argument.
+    assert "no_ignore" not in str(result["content"])
 
 
 def test_advice_names_no_tool_that_is_not_offered(workspace: Path) -> None:
@@ -407,8 +408,8 @@ async def test_a_name_that_is_no_text_does_not_break_the_answer(
 ) -> None:
     (Path(os.fsdecode(os.fsencode(workspace) + b"/\xff.py"))).write_text("x = 1\n")
     result = await TOOLS.call(TOOLS.find("get_tree"), open_folders(workspace), {})
-    assert not result.is_error
-    assert r"\\udcff.py" in result.model_dump_json()
+    assert not result["isError"]
+    assert r"\\udcff.py" in json.dumps(result)
 
 
 async def test_a_tool_that_fails_answers_all_the_same(
@@ -421,8 +422,8 @@ async def test_a_tool_that_fails_answers_all_the_same(
 
     monkeypatch.setattr(folders.folders[0].access, "get_tree", fail)
     result = await TOOLS.call(TOOLS.find("get_tree"), folders, {})
-    assert result.is_error
-    assert "ZeroDivisionError: oh" in result.model_dump_json()
+    assert result["isError"]
+    assert "ZeroDivisionError: oh" in json.dumps(result)
 
 
 def test_without_a_readable_folder_the_error_says_how_to_name_one(
@@ -540,10 +541,9 @@ def test_a_page_is_no_larger_than_clients_keep(tmp_path: Path, open_folders: Ope
         ("grep_in_files", {"pattern": "line", "budget": 60_000}),
     ):
         result = asyncio.run(TOOLS.call(TOOLS.find(name), folders, arguments))
-        (block,) = result.content
-        assert isinstance(block, types.TextContent)
-        assert 9_000 < len(block.text.encode()) <= 10_000
+        ((_, text),) = [block.values() for block in result["content"]]  # type: ignore[attr-defined]  # JSON.
+        assert 9_000 < len(text.encode()) <= 10_000
         # What is shown of how much, and how to go on, whichever end a client cuts off.
-        first, *_, last = block.text.splitlines()[: -1 if "(receipt" in block.text else None]
+        first, *_, last = text.splitlines()[: -1 if "(receipt" in text else None]
         assert "of 20000 lines" in first or " shown" in first
         assert "cursor " in last

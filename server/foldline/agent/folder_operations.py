@@ -16,13 +16,14 @@ from foldline.backends.errors import (
 )
 from foldline.backends.formatting.parts import plain
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.arguments import Paged
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.operations.receipts import ask, with_receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
@@ -60,6 +61,13 @@ async def call_operation(
         budget = min(arguments.budget or largest_page, largest_page)
         arguments = replace(arguments, budget=budget)
     return await run_async(run_in_folders(operation, folders, arguments), operation.threads)
+
+
+def failure_text(operation: Operation[Any, Any], error: Exception, offered: Iterable[str]) -> str:
+    """Format a failure for a model that has the tools `offered`."""
+    if isinstance(error, ArgumentsError):
+        return f"{operation.tool}: {error}"
+    return message_of(error, {name: name for name in offered})
 
 
 async def run_in_folders(

@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.folder_operations import run_in_folders
+from foldline.agent.folder_operations import failure_text, run_in_folders
 from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.base.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.reading import input_schema, read_arguments
 from foldline.prompts import ContextPolicy, Priority, Tool, ToolContext, ToolResult
 from foldline.prompts.errors import ToolValidationError
@@ -46,13 +45,6 @@ def code_tools(
     operations = [operation for operation in operations if operation.tool]
     offered = {operation.tool for operation in operations}
     return tuple(_tool(operation, workspace, offered) for operation in operations)
-
-
-def failure_text(operation: Operation[Any, Any], error: Exception, offered: Iterable[str]) -> str:
-    """Format a failure for a model that has the tools `offered`."""
-    if isinstance(error, ArgumentsError):
-        return f"{operation.tool}: {error}"
-    return message_of(error, {name: name for name in offered})
 
 
 def _tool(

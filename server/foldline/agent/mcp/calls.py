@@ -1,15 +1,15 @@
-"""Tool calls: every result and every failure is text that a model can act on."""
+"""Tool calls: every result and every failure is text that a model can act on.
+
+Results are plain JSON, so that calls can be answered while the SDK isn't loaded.
+"""
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-import mcp_types as types
-from mcp.shared.exceptions import MCPError
-
-from foldline.agent.folder_operations import call_operation
-from foldline.agent.tools import failure_text
+from foldline.agent.folder_operations import call_operation, failure_text
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.ide.errors import REFUSALS
@@ -19,11 +19,19 @@ from foldline.ide.operations.reading import input_schema
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import mcp_types as types
+    from mcp.shared.exceptions import MCPError
+
     from foldline.agent.folders import Folders
     from foldline.ide.operations.operation import Operation
 
+    Result = dict[str, object]
+
 log = logging.getLogger(__name__)
 
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+"""Codes of JSON-RPC."""
 LARGEST_PAGE = 10_000
 """The most bytes of a page: clients keep only the ends of much longer results."""
 META_PRIORITY = "foldline/priority"
@@ -37,7 +45,13 @@ class Tools:
 
     def __init__(self, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> None:
         self._by_name = {operation.tool: operation for operation in operations if operation.tool}
-        self.listed = tuple(
+
+    @functools.cached_property
+    def listed(self) -> tuple[types.Tool, ...]:
+        """The tools as the SDK lists them."""
+        import mcp_types as types
+
+        return tuple(
             types.Tool(
                 name=operation.tool,
                 description=operation.description,
@@ -62,14 +76,14 @@ class Tools:
             near = near_names(cut(name), self._by_name) or tuple(self._by_name)
             raise refusal(
                 f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
-                types.INVALID_PARAMS,
+                INVALID_PARAMS,
                 near=list(near),
             )
         return operation
 
     async def call(
         self, operation: Operation[Any, Any], folders: Folders, arguments: Mapping[str, object]
-    ) -> types.CallToolResult:
+    ) -> Result:
         """Run a tool call, and return its result or its failure."""
         try:
             answer = await call_operation(operation, folders, arguments, largest_page=LARGEST_PAGE)
@@ -84,27 +98,27 @@ class Tools:
         return success(answer.text, answer.summary, operation.priority)
 
 
-def success(
-    text: str, summary: str | None = None, priority: str | None = None
-) -> types.CallToolResult:
+def success(text: str, summary: str | None = None, priority: str | None = None) -> Result:
     """Return the result of a call; its metadata says how a conversation may shorten it."""
     known = {META_PRIORITY: priority, META_SUMMARY: summary and _text(summary)}
-    meta: dict[str, Any] = {key: value for key, value in known.items() if value is not None}
-    return types.CallToolResult(content=[_block(text)], _meta=meta or None)
+    meta = {key: value for key, value in known.items() if value is not None}
+    return _result(text, is_error=False) | ({"_meta": meta} if meta else {})
 
 
-def failure(message: str) -> types.CallToolResult:
+def failure(message: str) -> Result:
     """Return a failed result, which models read."""
-    return types.CallToolResult(content=[_block(cut(message, LONGEST_MESSAGE))], is_error=True)
+    return _result(cut(message, LONGEST_MESSAGE), is_error=True)
 
 
-def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> MCPError:
+def refusal(message: str, code: int = INVALID_REQUEST, **data: object) -> MCPError:
     """Return a protocol error with structured data."""
+    from mcp.shared.exceptions import MCPError
+
     return MCPError(code, cut(message, LONGEST_MESSAGE), data)
 
 
-def _block(text: str) -> types.TextContent:
-    return types.TextContent(text=_text(text))
+def _result(text: str, *, is_error: bool) -> Result:
+    return {"content": [{"type": "text", "text": _text(text)}], "isError": is_error}
 
 
 def _text(text: str) -> str:

@@ -1,12 +1,13 @@
-"""Answers `initialize` and `tools/list` before the SDK is loaded.
+"""Answers the first requests before the SDK is loaded: `initialize`, `tools/list`, calls for code.
 
 Agents wait for these answers while they start, some for one second only, and loading the SDK takes
-most of that. Both answers are constant but for the protocol's version and the tools that the
+most of that. The first two are constant but for the protocol's version and the tools that the
 prompts of a workspace need: `handshake.json` has them, made by `server/make_mcp_handshake.py` of
 the SDK's own answers. Only requests that the SDK is sure to accept are answered here.
 
-The SDK then reads the same lines from the first one, so that its session is as if it had answered:
-its own answer to `initialize` isn't sent, and a `tools/list` that has its answer isn't replayed.
+At the first message that needs the SDK, it reads the same lines from the first one, so that its
+session is as if it had answered: its own answer to `initialize` isn't sent, and what has its answer
+isn't replayed. A call that is still running is: the SDK makes it again, and can cancel it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 FACTS = Path(__file__).with_name("handshake.json")
 
@@ -27,8 +28,9 @@ MAX_LINE_BYTES = 1 << 23
 END_BYTES = 1 << 12
 # Longer requests are left to the SDK.
 LONGEST = 1 << 16
-# Whether deeper nesting can be read depends on the depth of the call stack.
-MOST_NESTED = 600
+# The SDK refuses what is nested deeper.
+MOST_NESTED = 150
+_INITIALIZED = {"jsonrpc!": ["of", "2.0"], "method!": ["of", "notifications/initialized"]}
 # Lines that wait for the SDK; a client that sends more waits, too.
 MOST_WAITING = 16
 
@@ -38,6 +40,14 @@ class Line(NamedTuple):
 
     text: bytes
     cut: bool = False
+
+
+class _Waiting(NamedTuple):
+    """A request that waits for its answer, after so many lines for the SDK."""
+
+    request: dict[str, Any]
+    line: Line
+    after: int
 
 
 class Opening:
@@ -58,7 +68,11 @@ class Opening:
         self._lock = threading.Lock()
         self._open = False
         self._tools: list[Any] | None = None
-        self._waiting: list[tuple[int | str, Line]] = []
+        self._begin: Callable[[dict[str, Any]], object] = self._answer_list
+        self._end: Callable[[bool], object] | None = None
+        self._ended: bool | None = None
+        self._waiting: dict[int | str, _Waiting] = {}
+        self._queued = 0
 
     def greet(self) -> None:
         """Wait for the first line, and answer it if it is an `initialize` without oddities.
@@ -75,49 +89,88 @@ class Opening:
             self._answer(request["id"], result)
             self.answered, self.client = request["id"], params
             self._open = True
-        self._lines.put(line)
+        self._queue(line)
         if line is not None:
             # A daemon: a read that never returns must not delay the exit of the process.
             threading.Thread(target=self._read, name="reader", daemon=True).start()
 
     def list_tools(self, names: Collection[str]) -> None:
-        """Answer `tools/list` with the tools for code, and those of `names` for prompts."""
+        """Answer `tools/list` with the tools for code, and those of `names` for prompts.
+
+        It answers later ones likewise, until they are passed on.
+        """
         with self._lock:
             for_prompts = [tool for tool in self._facts["for_prompts"] if tool["name"] in names]
             self._tools = [*self._facts["tools"], *for_prompts]
-            waiting, self._waiting = self._waiting, []
-            for id_, _ in waiting:
-                self._answer(id_, {"tools": self._tools})
+            for waiting in tuple(self._waiting.values()):
+                self._answer_list(waiting.request)
+
+    def pass_on(
+        self, begin: Callable[[dict[str, Any]], object], end: Callable[[bool], object]
+    ) -> None:
+        """Pass each request that waits to `begin`, as it comes, which leads to its answer.
+
+        `end` gets True at the first message that needs the SDK, and False at EOF before any.
+        """
+        with self._lock:
+            self._begin, self._end = begin, end
+            for waiting in self._waiting.values():
+                begin(waiting.request)
+            if self._ended is not None:
+                end(self._ended)
+
+    def answer(self, id_: int | str, result: Mapping[str, Any]) -> None:
+        """Answer a request that waits, unless the SDK has it by now."""
+        with self._lock:
+            if self._waiting.pop(id_, None) is not None:
+                self._answer(id_, result)
 
     def lines(self) -> Iterator[Line]:
         """Yield every line that isn't answered by now; from now on, none is answered here."""
         with self._lock:
             self._open = False
-            waiting, self._waiting = self._waiting, []
-        for number, line in enumerate(iter(self._lines.get, None)):
+            waiting, self._waiting = self._waiting, {}
+        for number, line in enumerate(iter(self._lines.get, None), start=1):
             yield line
-            if number == 0:
-                yield from (held for _, held in waiting)
+            yield from (one.line for one in waiting.values() if one.after == number)
 
     def _read(self) -> None:
         while (line := read_line(self._stdin)) is not None:
-            if not self._is_answered(line):
-                self._lines.put(line)
-        self._lines.put(None)
+            if not self._takes(line):
+                # Before the queue is full, and this waits.
+                if self._queued > 1 or not _is_initialized(line):
+                    self._needs_sdk(needed=True)
+                self._queue(line)
+        self._needs_sdk(needed=False)
+        self._queue(None)
 
-    def _is_answered(self, line: Line) -> bool:
-        """Return True for a line that has its answer, or that gets it once the tools are known."""
+    def _takes(self, line: Line) -> bool:
+        """Return True for a line that has its answer, or that gets it from here."""
         if not self._open:
             return False
-        request = _request(line, self._facts["list"])
+        request = _request(line, self._facts["requests"])
         with self._lock:
-            if request is None or not self._open:
+            if request is None or not self._open or request["id"] in self._waiting:
                 return False
-            if self._tools is None:
-                self._waiting.append((request["id"], line))
-            else:
-                self._answer(request["id"], {"tools": self._tools})
+            self._waiting[request["id"]] = _Waiting(request, line, self._queued)
+            self._begin(request)
         return True
+
+    def _answer_list(self, request: dict[str, Any]) -> None:
+        if request["method"] == "tools/list" and self._tools is not None:
+            del self._waiting[request["id"]]
+            self._answer(request["id"], {"tools": self._tools})
+
+    def _queue(self, line: Line | None) -> None:
+        self._queued += 1
+        self._lines.put(line)
+
+    def _needs_sdk(self, *, needed: bool) -> None:
+        with self._lock:
+            if self._ended is None:
+                self._ended = needed
+                if self._end is not None:
+                    self._end(needed)
 
     def _answer(self, id_: int | str, result: Mapping[str, Any]) -> None:
         message = {"jsonrpc": "2.0", "id": id_, "result": result}
@@ -174,6 +227,11 @@ def _request(line: Line, kind: Any) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return message if fits(message, kind) else None
+
+
+def _is_initialized(line: Line) -> bool:
+    message = _request(line, _INITIALIZED)
+    return message is not None and "id" not in message
 
 
 def refuse_constant(name: str) -> object:

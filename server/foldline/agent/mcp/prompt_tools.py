@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from foldline.agent.folders import Folders
+    from foldline.agent.mcp.calls import Result
     from foldline.agent.mcp.prompt_needs import Needs
     from foldline.ide.prompts.actions import Action
     from foldline.ide.workspace import Workspace
@@ -92,9 +93,7 @@ class PromptTools:
         """Return True for the name of one of these tools, whether it's listed or not."""
         return name in self._actions
 
-    async def call(
-        self, name: str, folders: Folders, arguments: Mapping[str, object]
-    ) -> types.CallToolResult:
+    async def call(self, name: str, folders: Folders, arguments: Mapping[str, object]) -> Result:
         """Run a tool call, and return its result or its failure."""
         try:
             return await self._perform(name, folders, arguments)
@@ -128,9 +127,7 @@ class PromptTools:
             if not action.names.of_sets and (needs.folded if action.names.safe else needs.tools)
         )
 
-    async def _perform(
-        self, name: str, folders: Folders, values: Mapping[str, object]
-    ) -> types.CallToolResult:
+    async def _perform(self, name: str, folders: Folders, values: Mapping[str, object]) -> Result:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
         texts = _texts(arguments.arguments or {})
         complete = not self._actions[name].names.of_sets

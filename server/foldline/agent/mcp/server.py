@@ -17,7 +17,7 @@ from foldline.agent.instructions import mcp_instructions
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.roots import Roots
-from foldline.agent.mcp.stdio import LIST_SECONDS
+from foldline.agent.mcp.stdio import CLOSE_SECONDS, LIST_SECONDS
 from foldline.agent.mcp.wire import streams_of
 from foldline.backends.errors import BackendError
 from foldline.version import VERSION
@@ -38,7 +38,6 @@ log = logging.getLogger(__name__)
 _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
 
-CLOSE_SECONDS = 3.0
 INSTRUCTIONS = mcp_instructions()
 """The instructions with all tools."""
 
@@ -85,11 +84,8 @@ class AgentServer:
         options = self.protocol.create_initialization_options(
             NotificationOptions(prompts_changed=True, tools_changed=True)
         )
-        try:
-            async with streams_of(opening, writer) as (incoming, outgoing):
-                await self.protocol.run(incoming, outgoing, options)
-        finally:
-            await self.close()
+        async with streams_of(opening, writer) as (incoming, outgoing):
+            await self.protocol.run(incoming, outgoing, options)
 
     async def close(self) -> None:
         """Stop everything that runs for this client, and wait until it has stopped."""
@@ -114,13 +110,15 @@ class AgentServer:
         try:
             folders = await self.roots.folders(context, params.input_responses)
         except NoFolderError as error:
-            return calls.failure(str(error))
+            return types.CallToolResult.model_validate(calls.failure(str(error)))
         if isinstance(folders, types.InputRequiredResult):
             return folders
         arguments = params.arguments or {}
         if tool is None:
-            return await self.prompt_tools.call(params.name, folders, arguments)
-        return await self.tools.call(tool, folders, arguments)
+            result = await self.prompt_tools.call(params.name, folders, arguments)
+        else:
+            result = await self.tools.call(tool, folders, arguments)
+        return types.CallToolResult.model_validate(result)
 
     async def _list_prompts(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.agent.mcp.handshake import Opening
@@ -15,6 +16,7 @@ from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from foldline.agent.folders import Folders
     from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 LIST_SECONDS = 1.0
 # The same before the SDK is loaded, because some clients wait for one second in total.
 FIRST_LIST_SECONDS = 0.4
+CLOSE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +66,23 @@ def serve_stdio(options: Options) -> None:
 
         with loading():
             workspace = options.workspace()
-            _list_tools(opening, options, workspace)
+            known = _list_tools(opening, options, workspace)
             import asyncio
-
-            from foldline.agent.mcp.server import AgentServer
-
-            server = AgentServer(options, workspace=workspace)
-        asyncio.run(server.run(opening, writer))
+        asyncio.run(_serve(opening, writer, options, workspace, known=known))
 
 
-def _list_tools(opening: Opening, options: Options, workspace: Workspace) -> None:
-    """Answer `tools/list` where the folder is known without asking the client."""
+def _list_tools(opening: Opening, options: Options, workspace: Workspace) -> bool:
+    """Answer `tools/list`, and return True if the folders are known without asking the client."""
     client = opening.client
     if client is None or (not options.roots and client["capabilities"].get("roots") is not None):
-        return
-    from foldline.agent.folders import NoFolderError, open_folders, working_folder
+        return False
+    from foldline.agent.folders import NoFolderError
     from foldline.agent.mcp.prompt_needs import all_needs, find_needs
     from foldline.backends.base.waiting import PROMPTS
     from foldline.backends.errors import BackendError
 
     try:
-        folders = open_folders(workspace, options.roots or (working_folder(),))
+        folders = _open_folders(options, workspace)
         looking = PROMPTS.submit(find_needs, folders, trusted=options.trusted)
         needs = looking.result(FIRST_LIST_SECONDS)
     except (TimeoutError, NoFolderError, BackendError):
@@ -91,5 +90,31 @@ def _list_tools(opening: Opening, options: Options, workspace: Workspace) -> Non
     except Exception:
         # The outermost boundary: the server answers instead, and tells the client what failed.
         log.exception("The prompts were not searched for")
-        return
+        return False
     opening.list_tools(needs.names)
+    return True
+
+
+async def _serve(
+    opening: Opening, writer: QueuedWriter, options: Options, workspace: Workspace, *, known: bool
+) -> None:
+    """Serve a client, without the SDK until a message needs that if the folders are known."""
+    from foldline.agent.mcp.first_calls import answer_calls
+
+    try:
+        if not known or await answer_calls(
+            opening,
+            partial(_open_folders, options, workspace),
+            partial(_list_tools, opening, options, workspace),
+        ):
+            from foldline.agent.mcp.server import AgentServer
+
+            await AgentServer(options, workspace=workspace).run(opening, writer)
+    finally:
+        await workspace.stop(CLOSE_SECONDS)
+
+
+def _open_folders(options: Options, workspace: Workspace) -> Folders:
+    from foldline.agent.folders import open_folders, working_folder
+
+    return open_folders(workspace, options.roots or (working_folder(),))
