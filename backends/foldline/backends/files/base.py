@@ -142,6 +142,14 @@ class FileBackend(ABC):
         found = key in self._overlays or self._kind(key) is not None
         return found or self._is_overlay_folder(key)
 
+    def is_ignored(self, path: str) -> bool:
+        """Return whether ignore files hide the path."""
+        try:
+            self.resolve(path, exact=True)
+        except IgnoredPathError:
+            return True
+        return False
+
     def resolve_unsaved(self, path: str) -> str:
         """The path as answers name it, of a text that is given and may not be on the disk yet."""
         return self._locate(path)

@@ -46,7 +46,7 @@ class Glob:
         words = written.split()
         if len(words) > 1 and all(MAGIC & set(word) for word in words):
             written = ",".join(words)
-        parts = [*islice(_expanded(f"{{{written}}}"), _MOST_PATTERNS + 1)]
+        parts = [*islice(alternatives(f"{{{written}}}"), _MOST_PATTERNS + 1)]
         if len(parts) > _MOST_PATTERNS:
             raise InvalidArgumentError("glob", f"stands for more than {_MOST_PATTERNS} patterns")
         named = [part.strip() for part in parts if part.strip(" !")]
@@ -100,7 +100,7 @@ class Glob:
         return f"{said} {', '.join(counted)}"
 
 
-def _expanded(text: str) -> Iterator[str]:
+def alternatives(text: str) -> Iterator[str]:
     """The text once for each alternative in its braces, those in braces within them too."""
     tokens = _TOKEN.findall(text)
     depth, cuts = 0, list[int]()
@@ -115,7 +115,7 @@ def _expanded(text: str) -> Iterator[str]:
         return
     head, tail = "".join(tokens[: cuts[0]]), "".join(tokens[cuts[-1] + 1 :])
     for start, end in pairwise(cuts):
-        yield from _expanded(head + "".join(tokens[start + 1 : end]) + tail)
+        yield from alternatives(head + "".join(tokens[start + 1 : end]) + tail)
 
 
 def _pattern(files: FileBackend, part: str, *, exact: bool = False) -> str:

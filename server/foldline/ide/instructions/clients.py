@@ -1,0 +1,78 @@
+"""What each client loads by itself: rules with their sources, as `clients.toml` has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from foldline.backends.base.near_names import near_names
+from foldline.backends.files.reader import read_toml
+from foldline.ide.errors import ToolRefused
+from foldline.ide.structuring import structure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Files that a client loads; `clients.toml` says what the fields mean."""
+
+    source: str
+    read: str
+    files: tuple[str, ...] = ()
+    setting: tuple[str, ...] = ()
+    joins: bool = False
+    folders: Literal["all", "root", "below"] = "all"
+    when: Literal["always", "header"] = "always"
+    below: Literal["nested", "off"] = "nested"
+    why: str = ""
+    pick: Literal["all", "first", "kind"] = "all"
+    unless: tuple[str, ...] = ()
+    repair: str = ""
+    patterns: str = ""
+    without: str = ""
+    anchored: bool = False
+    confirmed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client, and its rules in the order in which it applies them in each folder."""
+
+    name: str
+    title: str
+    rules: tuple[Rule, ...]
+    limit: int | None = None
+    imports: int = 0
+    comments: bool = True
+    nearest_first: bool = False
+    note: str = ""
+    user: tuple[str, ...] = ()
+
+
+@cache
+def all_clients() -> tuple[Client, ...]:
+    """Return the clients whose rules are known."""
+    tables: dict[str, Any] = read_toml(Path(__file__).with_name("clients.toml"))
+    for name, table in tables.items():
+        about = {"source": table.pop("source"), "read": table.pop("read")}
+        table |= {"name": name, "rules": [about | rule for rule in table["rules"]]}
+    return tuple(structure(table, Client) for table in tables.values())
+
+
+def clients_named(names: Iterable[str]) -> tuple[Client, ...]:
+    """Return the clients of these names, all of them for none.
+
+    Raises:
+        ToolRefused: There is none of that name.
+    """
+    known = {client.name: client for client in all_clients()}
+    for name in names:
+        if name not in known:
+            near = list(near_names(name, known) or known)
+            message = f"there is no client {name!r}; there are {', '.join(known)}"
+            raise ToolRefused(message, near=near)
+    return tuple(known[name] for name in names) or all_clients()

@@ -1,0 +1,383 @@
+"""What a client has of a repository's instructions when it works on a file, and what that costs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.instructions.clients import all_clients
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.scopes import globs_of, header, matches
+from foldline.ide.render.token_costs import bytes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from foldline.backends.files.base import FileBackend
+    from foldline.ide.folder import Folder
+    from foldline.ide.instructions.clients import Client, Rule
+    from foldline.ide.token_counter import TokenCounter
+
+_IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
+_ALL = frozenset({"*", "**", "**/*"})
+_MOST_FILES = 200
+_MOST_LISTED = 20_000
+
+
+class When(StrEnum):
+    """When a client loads a file: each session pays for `ALWAYS`, a file for `NESTED`, `MATCH`."""
+
+    ALWAYS = "always"
+    NESTED = "nested"
+    MATCH = "match"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class SectionCost:
+    """A section of a loaded file; `line` counts from 1. What is cut off costs nothing."""
+
+    key: str
+    number: str
+    title: str
+    line: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A file that a client loads.
+
+    Attributes:
+        path: From the root, as the client finds it.
+        confirmed: False where the client's documentation doesn't say it clearly.
+        via: The file that imports it.
+        size: Of what is read of it, in bytes.
+        cut: The section in which the client's limit falls, and the place of the limit in the text.
+    """
+
+    path: str
+    when: When
+    why: str
+    source: str
+    read: str
+    confirmed: bool
+    via: str = ""
+    tokens: int = 0
+    size: int = 0
+    sections: tuple[SectionCost, ...] = ()
+    cut: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that a client doesn't load; `by` is the file that switches it off."""
+
+    path: str
+    why: str
+    by: str = ""
+    repair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What a client loads, in its order, and what it leaves out.
+
+    Attributes:
+        base: The tokens that each session pays.
+        added: The tokens that the file adds.
+    """
+
+    client: str
+    title: str
+    note: str
+    files: tuple[LoadedFile, ...]
+    left_out: tuple[LeftOut, ...]
+    base: int
+    added: int
+
+
+def stacks(
+    folder: Folder, clients: Iterable[Client], file: str | None = None, start: str = "."
+) -> Iterator[Stack]:
+    """Yield each client's stack for a `file`, which needn't exist, or without one for a session.
+
+    Paths are from the root: nothing outside it is read. The clients are started in `start`.
+    """
+    for client in clients:
+        yield _Stack(folder.access.file_backend, folder.counter, client, file, start).build()
+
+
+def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
+    """Yield places in an instruction file and sentences: what some client doesn't read of it.
+
+    Only what other files of the repository cause, if git doesn't ignore those.
+    """
+    backend = folder.access.file_backend
+    found: dict[tuple[str, str], list[str]] = {}
+    for stack in stacks(folder, all_clients(), path):
+        for one in stack.left_out:
+            if one.path == path and one.by and not backend.is_ignored(one.by):
+                found.setdefault((one.by, one.repair), []).append(stack.title)
+        for loaded in stack.files:
+            if loaded.path == path and loaded.cut:
+                section, place = loaded.cut
+                yield place, f"{stack.title} reads no further than this, in {section!r}: its limit"
+    for (by, repair), titles in found.items():
+        verb = "doesn't" if len(titles) == 1 else "don't"
+        names = " and ".join(titles)
+        yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """One client's stack while it's built; `seen` has the real paths of the files."""
+
+    backend: FileBackend
+    counter: TokenCounter
+    client: Client
+    file: str | None
+    start: str
+    files: list[LoadedFile] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def build(self) -> Stack:
+        """Apply the client's rules to each folder, in its order."""
+        turn = -1 if self.client.nearest_first else 1
+        for places, below in ((self.above, False), (self.below, True)):
+            for place in places[::turn]:
+                for rule in self.client.rules:
+                    self._apply(rule, place, below=below)
+        spent: Counter[When] = Counter()
+        for one in self.files:
+            spent[one.when] += one.tokens
+        left = (one for one in self.left_out if self._real(one.path) not in self.seen)
+        return Stack(
+            self.client.name,
+            self.client.title,
+            self.client.note,
+            tuple(self.files),
+            tuple(dict.fromkeys(left)),
+            spent[When.ALWAYS],
+            spent[When.NESTED] + spent[When.MATCH],
+        )
+
+    @cached_property
+    def above(self) -> list[str]:
+        """The folders from the root down to the start."""
+        return [".", *_folders("", self.start)]
+
+    @cached_property
+    def below(self) -> list[str]:
+        """The folders below the start on the way to the file."""
+        return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
+
+    def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
+        if (rule.folders == "root" and place != ".") or (rule.folders == "below" and not below):
+            return
+        names = self._names(rule)
+        found = {name: paths for name in names if (paths := self._named(place, name))}
+        kept = next(iter(found), "")
+        if rule.pick == "kind" and not below:
+            kept = next(filter(self._anywhere, names), "")
+        by = self._switch(rule, place) if found else ""
+        for name, path in ((name, path) for name, paths in found.items() for path in paths):
+            if below and rule.below == "off":
+                self._leave_out(path, rule.why)
+            elif by:
+                self._leave_out(path, by=by, repair=rule.repair)
+            elif rule.pick != "all" and name != kept:
+                self._leave_out(path, by=self._anywhere(kept, place))
+            elif self._real(path) not in self.seen and (file := self._read(path)):
+                when, why = self._timing(rule, header(file), place, below=below)
+                sure = rule.confirmed and (name in rule.files or not rule.joins)
+                if when is None:
+                    self._leave_out(path, why)
+                else:
+                    self._add(file, LoadedFile(path, when, why, rule.source, rule.read, sure))
+
+    def _anywhere(self, name: str, *places: str) -> str:
+        """A file of that name in these folders, by default those above."""
+        found = (path for place in (*places, *self.above) for path in self._named(place, name))
+        return next(found, "")
+
+    def _switch(self, rule: Rule, place: str) -> str:
+        """The file that switches a rule off in a folder."""
+        return next(filter(None, (self._anywhere(name, place) for name in rule.unless)), "")
+
+    def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
+        why = why or f"{by} is read instead of it"
+        if by and not repair and (file := self._read(path)) and by in self._imports(file, path):
+            by = ""  # A file that imports what is read instead of it hides nothing.
+        self.left_out.append(LeftOut(path, why, by, repair))
+
+    def _names(self, rule: Rule) -> tuple[str, ...]:
+        """The names of a rule, those that the project sets included."""
+        if not rule.setting or not self.backend.exists(rule.setting[0]):
+            return rule.files
+        file, keys = rule.setting
+        read = read_toml if file.endswith(".toml") else read_json
+        try:
+            value: object = read(self.backend.root / file, root=self.backend.root)
+        except PathError as error:
+            self._leave_out(file, f"its settings aren't known: {error.summary}")
+            return rule.files
+        for key in keys.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        listed = value if isinstance(value, list) else [value]
+        names = tuple(one for one in listed if isinstance(one, str) and one)
+        return (*rule.files, *names) if rule.joins or not names else names
+
+    def _named(self, place: str, name: str) -> list[str]:
+        """The files of a name or glob in a folder."""
+        if "://" in name:
+            self._leave_out(name, "it's on the web: not read here")
+            return []
+        path = _joined(place, name)
+        fixed = re.split(r"[^/]*[*?\[{,]", path, maxsplit=1)[0].rstrip("/")
+        try:
+            real = self.backend.resolve_unsaved(fixed or ".")
+            if fixed == path:
+                exists = self.backend.exists(real) and not self.backend.is_folder(real)
+                return [path] if exists else []
+            if not self.backend.is_folder(real):
+                return []
+            inner = "" if real == "." else f"{real}/"
+            listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
+            below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
+            globs = list(globs_of([path]))
+            found = (one for one in below if any(matches(glob, one) for glob in globs))
+            return list(islice(found, _MOST_FILES))
+        except PathError as error:
+            self._leave_out(path, f"not read here: {error.summary}")
+            return []
+
+    def _real(self, path: str) -> str:
+        try:
+            return self.backend.resolve_unsaved(path)
+        except PathError:
+            return path
+
+    def _read(self, path: str) -> InstructionFile | None:
+        """A file; None, and left out, where it can't be read."""
+        try:
+            text = self.backend.load(self.backend.resolve_unsaved(path)).text
+            file = InstructionFile(posixpath.basename(path), text)
+            _ = file.sections
+        except (PathError, ParseRefusedError) as error:
+            said = error.summary if isinstance(error, PathError) else str(error)
+            self.left_out.append(LeftOut(path, f"not read here: {said}"))
+            return None
+        return file
+
+    def _timing(
+        self, rule: Rule, said: Mapping[str, Sequence[str]], place: str, *, below: bool
+    ) -> tuple[When | None, str]:
+        usual = (When.NESTED, f"a file in {place} is read") if below else (When.ALWAYS, "")
+        globs = list(globs_of(said.get(rule.patterns, ())))
+        shown = ", ".join(globs[:5])
+        if rule.when == "always" or "true" in said.get("alwaysApply", ()):
+            return usual
+        if not globs and rule.without == "always":
+            return usual
+        if not globs and said.get("description"):
+            return When.CHOICE, "the model may choose it by its description"
+        if not globs:
+            return None, "only when a person names it"
+        if not rule.anchored and _ALL.intersection(globs):
+            return usual[0], f"{rule.patterns}: {shown}"
+        if self.file is None:
+            return None, f"only for files that match {shown}"
+        path = posixpath.relpath(self.file, place)
+        for glob in globs:
+            if matches(glob, path, anchored=rule.anchored):
+                return When.MATCH, f"it matches {glob}"
+        return None, f"{self.file} doesn't match {shown}"
+
+    def _add(self, file: InstructionFile, made: LoadedFile, depth: int = 0) -> None:
+        """Add a file, and those that it imports."""
+        data, limit = file.text.encode("utf-8", "replace"), self.client.limit
+        left = len(data) if limit is None else limit - sum(one.size for one in self.files)
+        if left <= 0 < len(data):
+            by = self.files[-1].path
+            self._leave_out(made.path, f"the limit of {limit:,} bytes is reached before it", by)
+            return
+        self.seen.add(self._real(made.path))
+        text = file.text if len(data) <= left else data[:left].decode("utf-8", "ignore")
+        self.files.append(_costed(file, made, len(text), self.counter, self.client))
+        for path in self._imports(file, made.path) if self.client.imports else ():
+            if depth == self.client.imports:
+                self._leave_out(path, f"imports go {depth} deep")
+            elif len(self.files) >= _MOST_FILES or self._real(path) in self.seen:
+                continue
+            elif inner := self._read(path):
+                why = f"{made.path} imports it"
+                self._add(inner, replace(made, path=path, why=why, via=made.path), depth + 1)
+
+    def _imports(self, file: InstructionFile, path: str) -> list[str]:
+        """The files that a file imports; those outside of the workspace are left out."""
+        parts = (file.markdown.words(part) for part in file.markdown.prose)
+        found: dict[str, None] = {}
+        for written in (one[1] for part in parts for one in _IMPORT.finditer(part)):
+            if written.startswith("~"):
+                self.left_out.append(LeftOut(written, f"{path} imports it: not read here"))
+                continue
+            names = (written, written.rstrip(".,;:!?)"))
+            paths = (_joined(posixpath.dirname(path), name) for name in names)
+            found.update(dict.fromkeys(islice((one for one in paths if self._named(".", one)), 1)))
+        return list(found)
+
+
+def _costed(
+    file: InstructionFile, made: LoadedFile, end: int, counter: TokenCounter, client: Client
+) -> LoadedFile:
+    """Return a file with the costs of its text up to `end`."""
+    gaps = [] if client.comments else file.markdown.comments
+
+    def cost(start: int, stop: int) -> int:
+        inside = [gap for gap in gaps if start <= gap.start < stop]
+        starts = [start, *(gap.end for gap in inside)]
+        ends = [*(gap.start for gap in inside), stop]
+        kept = (file.text[one : min(two, end)] for one, two in zip(starts, ends, strict=True))
+        return counter.count("".join(kept))
+
+    sections = tuple(
+        SectionCost(
+            one.key,
+            one.number,
+            one.title,
+            file.text.count("\n", 0, one.start) + 1,
+            cost(one.start, one.own),
+        )
+        for one in file.sections
+    )
+    cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
+    return replace(
+        made,
+        tokens=cost(0, len(file.text)),
+        size=bytes_of(file.text[:end]),
+        sections=sections,
+        cut=cut[-1] if cut else None,
+    )
+
+
+def _folders(start: str, end: str) -> Iterator[str]:
+    """Yield the folders below `start` down to `end`; none where that is elsewhere."""
+    path = posixpath.relpath(end or ".", start or ".")
+    parts = [] if path == "." or path.startswith("..") else path.split("/")
+    for count in range(1, len(parts) + 1):
+        yield _joined(start, "/".join(parts[:count]))
+
+
+def _joined(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))
