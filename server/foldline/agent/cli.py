@@ -33,6 +33,7 @@ VERBS = {
     "preview": "preview",
     "check": "check",
     "tokens": "tokens",
+    "stack": "stack",
     "prompts": "prompts",
     None: "code",
     "context": "context",

@@ -1,0 +1,117 @@
+"""`foldline stack` shows what each client loads for a file, and what that costs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.agent.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.go").touch()
+    (tmp_path / "AGENTS.md").write_text("# Rules\nBe brief.\n\n## Tests\nRun them.\n")
+    (tmp_path / "src" / "AGENTS.md").write_text("# Source\nBe exact.\n")
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text('{"context": {"fileName": "AGENTS.md"}}')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["stack", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_stack_of_a_file(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert repository
+    assert (
+        shown(capsys, "src/app.go", "--client", "gemini", "codex")
+        == """\
+Gemini CLI  18 tokens: 12 in each session + 6 for this file
+       12  AGENTS.md  in each session
+        6  src/AGENTS.md  a file in src is read
+
+Codex  12 tokens
+       12  AGENTS.md  in each session
+        -  src/AGENTS.md  Codex reads from the root to the folder where it starts, and nothing below
+
+Files of the user and of an organization aren't shown; --user names them.
+"""
+    )
+
+
+def test_clients_without_files_are_one_line(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in repository.rglob("AGENTS.md"):
+        file.unlink()
+    (repository / "GEMINI.md").write_text("Be brief.\n")
+    told = shown(capsys)
+    assert "GEMINI.md" not in told
+    assert "Nothing here for Codex, Claude Code, GitHub Copilot, Cursor, Gemini CLI" in told
+
+
+def test_a_client_may_start_in_another_folder(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert repository
+    told = shown(capsys, "src/app.go", "--client", "codex", "--start", "src")
+    assert "src/AGENTS.md  in each session" in told
+
+
+def test_sections_have_costs(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert repository
+    told = shown(capsys, "--sections")
+    assert "        6      1.1 Tests\n" in told
+    assert "Nothing here for" not in told
+    assert "for this file" not in told
+
+
+def test_the_files_of_a_user_are_named_only_when_asked_for(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(repository / "home"))
+    (repository / "home" / ".codex").mkdir(parents=True)
+    (repository / "home" / ".codex" / "AGENTS.md").write_text("secret")
+    assert "~/.codex" not in shown(capsys)
+    told = shown(capsys, "--user")
+    assert "~/.codex/AGENTS.override.md (not there), ~/.codex/AGENTS.md (there)" in told
+    assert "secret" not in told
+
+
+def test_json_has_sources_and_dates(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(shown(capsys, "src/app.go", "--json", "--client", "opencode2"))
+    (stack,) = document["stacks"]
+    assert document["file"] == "src/app.go"
+    assert (stack["base"], stack["added"]) == (12, 6)
+    assert [one["path"] for one in stack["files"]] == ["AGENTS.md", "src/AGENTS.md"]
+    assert stack["files"][0]["source"] == "https://opencode.ai/docs/instructions"
+    assert stack["files"][0]["read"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--client", "codx"], "there is no client 'codx'"),
+        (["no.py"], "there is no such file or folder"),
+        (["src/app.go", "--start", "/"], "/ isn't in the repository"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    arguments: list[str],
+    message: str,
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert repository
+    assert main(["stack", *arguments]) != 0
+    assert message in capsys.readouterr().err
