@@ -34,6 +34,7 @@ VERBS = {
     "check": "check",
     "tokens": "tokens",
     "stack": "stack",
+    "fold": "fold",
     "prompts": "prompts",
     None: "code",
     "context": "context",

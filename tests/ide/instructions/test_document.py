@@ -63,8 +63,7 @@ def test_headings_make_sections_with_keys_and_numbers() -> None:
 def test_a_folded_section_shows_its_summary_and_hides_what_is_inside() -> None:
     file = InstructionFile("AGENTS.md", TEXT)
     text = file.render().text
-    assert "where the metadata lives" in text
-    assert "rules.metadata" in text
+    assert "Folded: where the metadata lives (read lines 9-15 of AGENTS.md)\n\n## M" in text
     assert "meta.toml" not in text
     assert "Fields" not in text
     assert "Again." in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 START = "start"
 """The key of what stands above the first heading."""
-_FOLD = re.compile(r"<!--\s*fold:(.*?)-->[ \t]*\n?", re.DOTALL)
+_FOLD = re.compile(r"<!--\s*fold:((?:(?!<!--).)*?)-->[ \t]*\r?\n?", re.DOTALL)
 _NO_SLUG = re.compile(r"[^\w]+")
 
 
@@ -56,12 +57,18 @@ class InstructionSection(NamedTuple):
 class InstructionFile:
     """An instruction file; its blocks, joined, are its text.
 
+    Attributes:
+        path: Its path as a model gets it, from the project's root; by default its name.
+        tool: The model's name for the tool that reads a section; empty where it has none.
+
     Raises:
         ParseRefusedError: It can't be read within the limits of parsing.
     """
 
     name: str
     text: str
+    path: str = ""
+    tool: str = ""
 
     @cached_property
     def markdown(self) -> Markdown:
@@ -147,12 +154,28 @@ class InstructionFile:
         return tuple(found)
 
     def fold_text(self, section: InstructionSection) -> str:
-        """Return a folded section as a model sees it: heading, summary, how to read it."""
-        lines = self.text[section.body : section.end].rstrip().count("\n") + 1
-        return (
-            f"{self.text[section.start : section.body]}\n{section.summary} "
-            f"(folded, {lines} lines: `read_section` {section.key})\n\n"
-        )
+        """Return a folded section as a model sees it: heading, summary, how to read it.
+
+        The line begins with a word of its own, so that no summary starts a list or a block of code.
+        """
+        heading = self.text[section.start : section.body]
+        newline = "\r\n" if heading.endswith("\r\n") else "\n"
+        first = self.text.count("\n", 0, section.start) + 1
+        last = first + self.whole_text(section).rstrip().count("\n")
+        path = self.path or self.name
+        call = json.dumps({"prompt": path, "section_key": self.short_key(section)})
+        ways = f"`{self.tool}` {call}, or " if self.tool else ""
+        end = newline * (2 if section.end < len(self.text) else 1)
+        shown = f"Folded: {section.summary}".rstrip()
+        return f"{heading}{newline}{shown} (read {ways}lines {first}-{last} of {path}){end}"
+
+    def short_key(self, section: InstructionSection) -> str:
+        """Return the shortest key that names a section: the last of its path, or all of it."""
+        last = section.path[-1]
+        named = [
+            one for one in self.sections if last in (one.key, one.number, one.title, one.path[-1])
+        ]
+        return last if len(named) == 1 else section.key
 
     def whole_text(self, section: InstructionSection) -> str:
         """Return the text of a section with those inside it."""

@@ -1,0 +1,97 @@
+"""`foldline fold` writes what a client should load, and tells when that is out of date."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.agent import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARK = "\n<!-- fold: where data lives -->\nIn `data/`.\n"
+TEXT = f"# Rules\nBe brief é.\n\n## Data{MARK}\n## End\nOver.\n"
+FOLDED = TEXT.replace(MARK, "\n\nFolded: where data lives (read lines 4-6 of {})\n")
+SOURCE = "docs/agents/CLAUDE.full.md"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / SOURCE
+    file.parent.mkdir(parents=True)
+    file.write_bytes(TEXT.encode())
+    monkeypatch.chdir(tmp_path)
+    return file
+
+
+def test_the_folded_text_is_printed(
+    source: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert cli.main(["fold", SOURCE]) == 0
+    assert capfdbinary.readouterr().out.decode() == FOLDED.format(SOURCE)
+    assert cli.main(["fold", SOURCE, "--open", "data"]) == 0
+    assert capfdbinary.readouterr().out.decode() == TEXT
+    assert cli.main(["fold", SOURCE, "--tool", "read_section", "--root", "docs"]) == 0
+    assert b'{"prompt": "agents/CLAUDE.full.md"' in capfdbinary.readouterr().out
+
+
+@pytest.mark.real
+def test_programs_get_utf_8_whatever_the_locale(source: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-m", "foldline.agent", "fold", SOURCE],
+        env={"PYTHONIOENCODING": "latin-1", "PATH": ""},
+        capture_output=True,
+        check=True,
+    )
+    assert ended.stdout.decode() == FOLDED.format(SOURCE)
+
+
+def test_a_file_that_a_client_loads_is_written_checked_and_unfolded(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "CLAUDE.md"
+    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
+    comment, _, folded = out.read_text(encoding="utf-8").partition("\n")
+    assert comment.startswith(f"<!-- Generated, edit {SOURCE} instead")
+    assert folded == FOLDED.format(SOURCE)
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
+    assert capsys.readouterr().out.endswith("CLAUDE.md is up to date\n")
+
+    out.write_text(out.read_text(encoding="utf-8").replace("Over.", "Over and out."), "utf-8")
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
+    assert "was changed by hand" in capsys.readouterr().err
+    assert cli.main(["fold", "CLAUDE.md", "--unfold"]) == 0
+    assert capsys.readouterr().out == TEXT.replace("Over.", "Over and out.")
+
+    source.write_bytes(TEXT.replace("Over.", "Done.").encode())
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
+    assert f"`foldline fold {SOURCE} --write CLAUDE.md`" in capsys.readouterr().err
+    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
+
+
+@pytest.mark.parametrize("name", [SOURCE, "CLAUDE.md", "../CLAUDE.md"])
+def test_a_file_that_a_person_wrote_is_left_alone(
+    name: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "CLAUDE.md").write_text("Mine.\n", encoding="utf-8")
+    assert cli.main(["fold", SOURCE, "--write", name]) == 2
+    assert "is left alone" in (said := capsys.readouterr().err) or "in one project" in said
+    assert source.read_bytes() == TEXT.encode()
+    assert (tmp_path / "CLAUDE.md").read_text(encoding="utf-8") == "Mine.\n"
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 2
+
+
+def test_candidates_are_listed_with_what_they_cost(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.write_text("## Files\n" + "- `a.py` holds a part.\n" * 20, encoding="utf-8")
+    assert cli.main(["fold", SOURCE, "--suggest"]) == 0
+    assert capsys.readouterr().out.startswith(f"{SOURCE}:1: Files (")
+    source.write_text(TEXT, encoding="utf-8")
+    assert cli.main(["fold", SOURCE, "--suggest"]) == 1
