@@ -1,4 +1,7 @@
-"""The tools that a workspace's prompts need; without prompts, their analysis isn't loaded."""
+"""The tools that a workspace's prompts and instruction files need.
+
+Without prompts, their analysis isn't loaded.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
 # Every module that constructs a prompt mentions this.
 PROMPT_WORD = r"\bPromptTemplate\b"
 
+# A line that may fold a section; reading the file for that would load the grammar of Markdown.
+FOLD_LINE = r"^ {0,3}<!--\s*fold:"
+
 CALL_TOOL = "call_prompt_tool"
 
 
@@ -21,20 +27,26 @@ class Needs:
     Attributes:
         folded: Some may have summarized sections.
         tools: Some may have tools of their own, which may run.
+        instructions: An instruction file has folded sections.
     """
 
     folded: bool
     tools: bool
+    instructions: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the tools for them."""
-        if not (self.folded or self.tools):
+        if not (self.folded or self.tools or self.instructions):
             return ()
         from foldline.prompts.layout import layout
 
-        folded = (layout.OPEN_SECTIONS, layout.READ_SECTION) if self.folded else ()
-        return (*folded, CALL_TOOL) if self.tools else folded
+        needed = {
+            layout.OPEN_SECTIONS: self.folded,
+            layout.READ_SECTION: self.folded or self.instructions,
+            CALL_TOOL: self.tools,
+        }
+        return tuple(name for name, is_needed in needed.items() if is_needed)
 
 
 def all_needs(*, trusted: bool) -> Needs:
@@ -43,7 +55,7 @@ def all_needs(*, trusted: bool) -> Needs:
 
 
 def find_needs(folders: Folders, *, trusted: bool) -> Needs:
-    """Return what the prompts of all folders need. Blocks while files are read, until all is known.
+    """Return what all folders need. Blocks while files are read, until all is known.
 
     Args:
         folders: The folders.
@@ -61,7 +73,24 @@ def find_needs(folders: Folders, *, trusted: bool) -> Needs:
             has_tools = has_tools or (trusted and (facts.declares_tools or not prompt.complete))
             if folded and has_tools is trusted:
                 return Needs(folded, has_tools)
-    return Needs(folded, has_tools)
+    instructions = folded or any(map(_folds_instructions, folders.folders))
+    return Needs(folded, has_tools, instructions)
+
+
+def _folds_instructions(folder: Folder) -> bool:
+    """Return whether an instruction file of the folder has a folded section."""
+    from foldline.backends.errors import NoMatchError
+
+    try:
+        matches = folder.access.grep(FOLD_LINE, "*.{md,mdc}")
+    except NoMatchError:
+        return False
+    # The workspace knows it, too, but would load the analysis of prompts.
+    from foldline.ide.config import read_project_options
+    from foldline.ide.instructions.files import is_instructions
+
+    options, _ = read_project_options(folder.root)
+    return any(is_instructions(match.path, options.instructions) for match in matches)
 
 
 def prompt_paths(folder: Folder) -> list[str]:

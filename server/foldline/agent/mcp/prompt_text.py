@@ -9,7 +9,7 @@ from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from foldline.agent.mcp.prompt_requests import PromptRequest
     from foldline.ide.render.render import OpenedSections, Render, RenderedTool
@@ -40,7 +40,7 @@ def with_usage(request: PromptRequest, render: Render) -> str:
     return "\n\n".join([render.text, "---\n" + note, *_tools(own)])
 
 
-def opened_text(request: PromptRequest, answer: OpenedSections) -> str:
+def opened_text(before: Sequence[str], answer: OpenedSections) -> str:
     """Return the sections that were opened, and the tools that came with them.
 
     The model has the rest of the prompt already.
@@ -59,7 +59,7 @@ def opened_text(request: PromptRequest, answer: OpenedSections) -> str:
     parts = [
         answer.expansion_instructions or "",
         *texts,
-        "---\n" + _now_open(request, answer.section_keys),
+        "---\n" + _now_open(before, answer.section_keys),
         *_tools(new),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -77,7 +77,7 @@ def static_text(answer: StaticText, remedy: str) -> str:
 
 
 def static_opened_text(
-    request: PromptRequest, answer: StaticText, keys: tuple[str, ...], reason: str, remedy: str
+    before: Sequence[str], answer: StaticText, keys: tuple[str, ...], reason: str, remedy: str
 ) -> str:
     """Return opened sections as the source shows them.
 
@@ -86,7 +86,7 @@ def static_opened_text(
     from foldline.prompts import build_expansion_instructions
 
     instructions = build_expansion_instructions(keys, reason)
-    now = f"---\n{_now_open(request, keys)}"
+    now = f"---\n{_now_open(before, keys)}"
     return "\n\n".join([instructions, static_text(answer, remedy), now])
 
 
@@ -95,8 +95,8 @@ def own_tools(render: Render) -> list[RenderedTool]:
     return [tool for tool in render.tools if tool.name not in DISCLOSURE]
 
 
-def _now_open(request: PromptRequest, keys: Iterable[str]) -> str:
-    opened = list(dict.fromkeys((*request.opened, *keys)))
+def _now_open(before: Sequence[str], keys: Iterable[str]) -> str:
+    opened = list(dict.fromkeys((*before, *keys)))
     return f'[Add "open": {_json(opened)} to later calls for this prompt.]'
 
 

@@ -1,5 +1,7 @@
 """MCP tools for the prompts of the workspace: their sections, and the tools of their own.
 
+An instruction file is such a prompt, too; its name is its path.
+
 A prompt's text names `open_sections` and `read_section`. They keep no state here: each call says
 which prompt is meant and what is open of it. The tools of all prompts are called by one tool,
 because many clients list a server's tools once, before any prompt is chosen.
@@ -10,6 +12,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import mcp_types as types
@@ -26,12 +29,13 @@ from foldline.agent.mcp.prompt_text import (
 )
 from foldline.agent.mcp.prompts import REMEDY
 from foldline.backends.base.waiting import PROMPTS, in_thread
-from foldline.ide.errors import REFUSALS, ArgumentsError, Untrusted
+from foldline.ide.errors import REFUSALS, ArgumentsError, NoPrompt, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.ide.prompts.actions import ACTIONS, Open
+from foldline.ide.prompts.actions import ACTIONS, Open, Read
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
+from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import OpenedSections, Render, ToolAnswer
 from foldline.ide.render.static_disclosure import StaticText
 
@@ -51,7 +55,7 @@ log = logging.getLogger(__name__)
 class PromptSubject:
     """The arguments that every tool for prompts takes."""
 
-    prompt: Annotated[str, Doc("the name of the prompt")]
+    prompt: Annotated[str, Doc("the prompt's name, or an instruction file's path")]
     arguments: Annotated[
         dict[str, object] | None, Doc("the prompt's arguments", tool="the prompt's")
     ] = None
@@ -79,7 +83,7 @@ class PromptTools:
         return self._of_needs(all_needs(trusted=self._trusted))
 
     async def needed(self, folders: Folders) -> tuple[types.Tool, ...]:
-        """Return the tools that the texts of the folders' prompts name.
+        """Return the tools that the texts of the folders' prompts and instruction files name.
 
         Reads no more prompts than it takes to know.
 
@@ -113,6 +117,11 @@ class PromptTools:
         return self._workspace.settings.trusted
 
     def _of_needs(self, needs: Needs) -> tuple[types.Tool, ...]:
+        def is_needed(name: str, action: type[Action[Any]]) -> bool:
+            if not action.names.safe:
+                return needs.tools
+            return needs.folded or (needs.instructions and name == Read.names.tool)
+
         return tuple(
             types.Tool(
                 name=name,
@@ -124,29 +133,35 @@ class PromptTools:
                 ),
             )
             for name, action in self._actions.items()
-            if not action.names.of_sets and (needs.folded if action.names.safe else needs.tools)
+            if not action.names.of_sets and is_needed(name, action)
         )
 
     async def _perform(self, name: str, folders: Folders, values: Mapping[str, object]) -> Result:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
+        own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
+        action = action_of(self._actions[name], own)
+        if PurePath(arguments.prompt).suffix in (".md", ".mdc"):
+            ref = self._instruction_file(folders, arguments.prompt, arguments.open)
+            answer = await perform(self._workspace, ref, action)
+            if isinstance(answer, OpenedSections):
+                return success(opened_text(arguments.open, answer))
+            return success(answer.text)
         texts = _texts(arguments.arguments or {})
         complete = not self._actions[name].names.of_sets
         request = await read_request(
             folders, arguments.prompt, texts, arguments.open, complete=complete
         )
-        own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
-        action = action_of(self._actions[name], own)
         answer = await perform(self._workspace, request.ref, action)
         match answer:
             case StaticText() if isinstance(action, Open):
                 keys, reason = action.section_keys, action.reason
-                return success(static_opened_text(request, answer, keys, reason, REMEDY))
+                return success(static_opened_text(request.opened, answer, keys, reason, REMEDY))
             case StaticText():
                 return success(static_text(answer, REMEDY))
             case OpenedSections():
-                return success(opened_text(request, answer))
+                return success(opened_text(request.opened, answer))
             case ToolAnswer(opened=OpenedSections() as opened):
-                return success(opened_text(request, opened))
+                return success(opened_text(request.opened, opened))
             case ToolAnswer(success=False):
                 return failure(answer.text)
             case ToolAnswer():
@@ -154,6 +169,25 @@ class PromptTools:
             case Render():
                 return success(with_usage(request, answer))
         return success(answer.text)
+
+    def _instruction_file(self, folders: Folders, path: str, opened: tuple[str, ...]) -> PromptRef:
+        """Return the instruction file at a path that a model wrote.
+
+        Raises:
+            PathError: There is no such file in the folders.
+            NoPrompt: It's another Markdown file.
+        """
+        place = folders.locate(path)
+        with place.folder.errors():
+            backend = place.folder.access.file_backend
+            name = backend.resolve(place.path)
+            source = backend.load(name)
+        file = place.folder.root / name
+        if not self._workspace.is_instructions(file):
+            raise NoPrompt(f"{path} isn't an instruction file: `read_symbol` reads its headings")
+        # What a link leads to was checked when this text was read.
+        view = View(opened=opened, for_model=True, costs=False, texts={str(file): source.text})
+        return PromptRef(file=file, root=place.folder.root, view=view)
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
