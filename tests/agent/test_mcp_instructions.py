@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.agent.mcp import server
 from foldline.agent.mcp.stdio import Options
 
-from .mcp_process import call, connect, connect_here
+from .mcp_process import SECONDS, call, connect, connect_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,10 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_a_repository_that_only_folds_instructions_gets_one_tool(workspace: Path) -> None:
+async def test_a_repository_that_only_folds_instructions_gets_one_tool(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LIST_SECONDS", SECONDS)
     async with connect_here(Options(roots=(workspace,))) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert listed & {"read_section", "open_sections", "call_prompt_tool"} == {"read_section"}
@@ -52,8 +56,9 @@ async def test_a_folded_section_is_read_as_its_line_says(workspace: Path, mode: 
     ],
 )
 async def test_a_repository_that_folds_nothing_pays_nothing(
-    path: str, text: str, tmp_path: Path
+    path: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(server, "LIST_SECONDS", SECONDS)
     (tmp_path / path).write_text(text)
     async with connect_here(Options(roots=(tmp_path,))) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
