@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -506,3 +507,53 @@ def test_a_configuration_of_one_long_run_is_refused(run: str) -> None:
     """In time that grows with its square, hours later."""
     with pytest.raises(UnparsableError):
         jsonc.read(f'{{"a": {run * (4_000_000 // len(run))}')
+
+
+@pytest.mark.parametrize("place", ["user", "project"])
+def test_the_plugin_that_folds_is_shown_written_and_removed(
+    place: str, home: Path, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--project", project] if place == "project" else []
+    folder = project / ".opencode" if place == "project" else home / ".config/opencode"
+    plugin = folder / "plugins/foldline.js"
+    assert install("opencode", "--fold", "--dry-run", *words) == 0
+    assert "+export const FoldlineFold" in capsys.readouterr().out
+    assert not plugin.exists()
+    assert install("opencode", "--fold", *words) == 0
+    written = plugin.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^const COMMAND = (.*)$", written, re.MULTILINE)
+    (program,) = json.loads(command)
+    assert program == "foldline" if place == "project" else Path(program).is_file()
+    # Without the option, what is there stays up to date.
+    plugin.write_text(written.replace("3000", "1000"), encoding="utf-8")
+    assert install("opencode", *words) == 0
+    assert plugin.read_text(encoding="utf-8") == written
+    assert install("opencode", "--fold", "--remove", *words) == 0
+    assert not plugin.exists()
+    servers = project if place == "project" else home / ".config/opencode"
+    assert "foldline" in values(servers / "opencode.json")["mcp"]
+    assert install("opencode", "--fold", *words) == 0
+    assert install("opencode", "--remove", *words) == 0
+    assert not plugin.exists()
+    assert not (servers / "opencode.json").exists()
+
+
+def test_another_plugin_of_that_name_is_left_alone(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = project / ".opencode/plugins/foldline.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("export const Mine = 1\n", encoding="utf-8")
+    for words in (["--fold"], ["--remove"]):
+        assert install("opencode", "--project", project, *words) == 2
+        assert "isn't foldline's plugin" in capsys.readouterr().err
+    assert plugin.read_text(encoding="utf-8") == "export const Mine = 1\n"
+
+
+@pytest.mark.parametrize("client", sorted(CLIENTS.keys() - {"opencode"}))
+def test_clients_without_plugins_are_told_of_written_files(
+    client: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert install(client, "--fold") == 2
+    assert "foldline fold FILE --write OUT" in capsys.readouterr().err
+    assert not list(home.iterdir())

@@ -41,6 +41,7 @@ class Client:
         entry: Returns the entry for a server that this command line starts.
         note: What to do afterwards.
         new: Further members of a new entry.
+        plugin: The user's and the project's file of the plugin that folds, if it takes one.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Client:
     entry: Callable[[Sequence[str]], dict[str, object]]
     note: str
     new: Mapping[str, object] = field(default_factory=dict)
+    plugin: tuple[str, str] | None = None
 
     def files(self, root: Path | None) -> list[Path]:
         """Return the files of a project, or the user's without one."""
@@ -58,6 +60,13 @@ class Client:
             return [root / name for name in self.project]
         folders = _folders()
         return [Path(name.format(**folders)) for name in self.user]
+
+    def plugin_file(self, root: Path | None) -> Path | None:
+        """Return the file of the plugin of a project, or the user's without one."""
+        if self.plugin is None:
+            return None
+        user, project = self.plugin
+        return Path(user.format(**_folders())) if root is None else root / project
 
 
 def _folders() -> dict[str, Path]:
@@ -92,6 +101,7 @@ CLIENTS = {
             _line,
             "Restart opencode; `opencode mcp list` shows the server.",
             {"enabled": True},
+            ("{config}/opencode/plugins/foldline.js", ".opencode/plugins/foldline.js"),
         ),
         Client(
             "codex",

@@ -13,10 +13,15 @@ from foldline.agent.install.clients import CLIENTS, NAME
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import TypeAlias
 
     from foldline.agent.install.clients import Client
     from foldline.agent.verbs import Verbs
 
+    Change: TypeAlias = tuple[Path, str | None, str | None]
+    """A file, its text and the text that it gets; None where there is no file."""
+
+PLUGIN = Path(__file__).with_name("opencode_fold.js")
 DESCRIPTION = """\
 Writes `foldline mcp` into the configuration of an agent, or removes it, and shows the change. What
 else is in the file stays as it is, comments included."""
@@ -41,11 +46,16 @@ def register(verbs: Verbs) -> None:
         action="store_true",
         help="let the project's prompts run: only with --project",
     )
+    parser.add_argument(
+        "--fold",
+        action="store_true",
+        help="also a plugin that folds the marked sections of instruction files: only opencode",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
+    from foldline.agent.install.files import InstallError, diff, replace
     from foldline.agent.targets import path_from_here
     from foldline.agent.terminal import show
 
@@ -55,6 +65,33 @@ def run(options: Namespace) -> int:
     root = None if options.project is None else Path(options.project).resolve()
     if root is not None and not root.is_dir():
         raise InstallError(f"{root} isn't a folder")
+    if options.fold and not client.plugin:
+        folding = ", ".join(one.name for one in CLIENTS.values() if one.plugin)
+        raise InstallError(
+            f"{client.title} takes no plugin that folds, only {folding} does: "
+            "`foldline fold FILE --write OUT` writes a folded file"
+        )
+    changes = [] if options.fold and options.remove else [_configuration(client, root, options)]
+    changes += _plugin(client, root, options)
+    for file, before, after in changes:
+        shown = path_from_here(file)
+        if after == before:
+            state = "is not in" if options.remove else "is in"
+            show(f"foldline {state} {shown} already")
+            continue
+        show(diff(shown, before, after), end="")
+        if not options.dry_run:
+            replace(file, before, after, root)
+            show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
+    if options.dry_run and any(before != after for _, before, after in changes):
+        show("Nothing is written: --dry-run.")
+    return 0
+
+
+def _configuration(client: Client, root: Path | None, options: Namespace) -> Change:
+    """Return how the client's configuration changes."""
+    from foldline.agent.install.files import InstallError, UnparsableError, read
+
     files = client.files(root)
     file = next((file for file in files if os.path.lexists(file)), files[-1])
     before = read(file, root)
@@ -64,19 +101,25 @@ def run(options: Namespace) -> int:
         raise InstallError(
             f"{file}: {error}. The file stays as it is: mend it, and run this again"
         ) from error
-    shown = path_from_here(file)
     if after == (before or ""):
-        state = "is not in" if options.remove else "is in"
-        show(f"foldline {state} {shown} already")
-        return 0
-    new = None if options.remove and after.strip() in ("", "{}") else after
-    show(diff(shown, before, new), end="")
-    if options.dry_run:
-        show("Nothing is written: --dry-run.")
-        return 0
-    replace(file, before, new, root)
-    show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
-    return 0
+        return file, before, before
+    return file, before, None if options.remove and after.strip() in ("", "{}") else after
+
+
+def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Change]:
+    """Return how the plugin that folds changes, which is there or wanted."""
+    from foldline.agent.install.files import InstallError, read
+
+    file = client.plugin_file(root)
+    before = None if file is None else read(file, root)
+    if file is None or (before is None and not options.fold):
+        return []
+    template = PLUGIN.read_text(encoding="utf-8")
+    if before is not None and before.partition("\n")[0] != template.partition("\n")[0]:
+        raise InstallError(f"{file} isn't foldline's plugin, and is left alone: rename it")
+    program = json.dumps(_program(options), ensure_ascii=False)
+    after = template.replace('["foldline"]', program, 1)
+    return [(file, before, None if options.remove else after)]
 
 
 def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:
@@ -124,16 +167,20 @@ def _text(values: object) -> str:
 
 
 def _command(options: Namespace) -> list[str]:
-    """Return the command line that the client runs.
+    """Return the command line that the client runs."""
+    return [*_program(options), "mcp", *(["--trust"] if options.trust else [])]
+
+
+def _program(options: Namespace) -> list[str]:
+    """Return the words that start foldline.
 
     A project's file is shared, and names the program; a user's has its full path, because programs
     that a desktop starts often don't have the `PATH` of a shell.
     """
-    words = ["mcp", *(["--trust"] if options.trust else [])]
     if options.project is not None:
-        return ["foldline", *words]
+        return ["foldline"]
     beside = Path(sys.executable).with_name(
         "foldline.exe" if sys.platform == "win32" else "foldline"
     )
     program = str(beside) if beside.is_file() else shutil.which("foldline")
-    return [program, *words] if program else [sys.executable, "-m", "foldline.agent", *words]
+    return [program] if program else [sys.executable, "-m", "foldline.agent"]
