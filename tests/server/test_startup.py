@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import pkgutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from foldline.ide import analysis
+from foldline.server import warm_up
+from foldline.server.transport import read_message
+
+from .test_protocol import initialize, notification, request
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.real
 
@@ -32,8 +41,48 @@ LATER = (
     "tree_sitter",
 )
 
+# What the symbols of a prompt don't need either.
+NOT_FOR_SYMBOLS = {
+    "anyio",
+    "foldline.backends.file_access",
+    "foldline.backends.index.workspace",
+    "foldline.backends.lsp",
+    "foldline.backends.references.two_tier_references",
+    "foldline.ide.features.hover",
+    "httpx",
+    "jedi",
+    "mcp",
+    "multiprocessing",
+    "platformdirs",
+    "rs_bpe",
+    "sqlite3",
+    "starlette",
+}
+
 CREATE = "from foldline.server.app import create_server; create_server()"
-WARM_UP = "from foldline.server.warm_up import warm_up; warm_up()"
+WARM_UP = """
+import asyncio
+from foldline.server.warm_up import warm_up
+asyncio.run(warm_up(lambda: False))
+"""
+
+# Serves the client on standard input, and tells what was loaded when it left.
+SERVE = """
+import sys
+from foldline.agent import cli
+from foldline.ide import lifecycle
+from foldline.server import warm_up
+warm_up.PAUSE_SECONDS = 600
+lifecycle.end_process = lambda status: print(*sys.modules, file=sys.stderr) or status
+cli.main(["serve"])
+"""
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+template = PromptTemplate(
+    ns="a", key="b", sections=(MarkdownSection(title="Task", key="task", template="Do ${it}."),)
+)
+"""
 
 
 def loaded(program: str) -> set[str]:
@@ -65,7 +114,7 @@ def test_the_analysis_loads_none_of_its_modules_by_itself() -> None:
 
 
 def test_the_first_question_finds_its_modules_loaded() -> None:
-    warm = loaded(f"{CREATE}; {WARM_UP}")
+    warm = loaded(f"{CREATE}\n{WARM_UP}")
     modules = pkgutil.walk_packages(analysis.__path__, f"{analysis.__name__}.")
     assert {module.name for module in modules} <= warm
     assert {
@@ -76,6 +125,51 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
         "foldline.server.diagnostic_items",
     } <= warm
     assert "rs_bpe" not in warm
+
+
+def test_the_first_symbols_wait_for_nothing_that_they_do_not_need(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.py"
+    document = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": PROMPT}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(
+        initialize(tmp_path)
+        + notification("initialized", {})
+        + notification("textDocument/didOpen", {"textDocument": document})
+        + request(2, "textDocument/documentSymbol", {"textDocument": {"uri": file.as_uri()}})
+    )
+    process.stdin.flush()
+    answer: dict[str, Any] = {}
+    while answer.get("id") != 2:
+        answer = json.loads(read_message(process.stdout) or b"{}")  # type: ignore[arg-type]  # Binary.
+    assert answer["result"][0]["name"] == "template"
+    _, told = process.communicate(request(3, "shutdown") + notification("exit"), timeout=60)
+    modules = set(told.decode().split())
+    assert "foldline.ide.features.prompt_symbols" in modules
+    assert modules & NOT_FOR_SYMBOLS == set()
+
+
+async def test_nothing_is_loaded_ahead_while_a_request_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events: list[str] = []
+    waits = [True, True]
+
+    def is_asked() -> bool:
+        events.append("asked")
+        return bool(waits) and waits.pop()
+
+    monkeypatch.setattr(warm_up, "import_module", events.append)
+    monkeypatch.setattr(warm_up, "PAUSE_SECONDS", 0)
+    await warm_up.warm_up(is_asked)
+    assert events[:3] == ["asked"] * 3
+    assert events[3].startswith("foldline.")
 
 
 def test_a_tokenizer_is_loaded_for_the_first_text_that_is_counted() -> None:

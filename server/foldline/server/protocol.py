@@ -73,6 +73,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         # Apart from the client's requests: both sides choose their ids as they like.
         self._asked: dict[MsgId, Future[Any]] = {}
         self._shutdown_id: MsgId | None = None
+        self._running: set[MsgId] = set()
 
     # A method, because the base class looks at the value of every property when it is made.
     def get_documents(self) -> Documents:
@@ -95,6 +96,11 @@ class FoldlineProtocol(LanguageServerProtocol):
     def is_shut_down(self) -> bool:
         """True once the client has sent `shutdown`, so that an exit is not a failure."""
         return self._shutdown
+
+    # A method, for the same reason.
+    def is_asked(self) -> bool:
+        """True while a request of the client waits for its answer."""
+        return bool(self._running)
 
     # What comes in
 
@@ -193,8 +199,12 @@ class FoldlineProtocol(LanguageServerProtocol):
         future = self._request_futures.get(msg_id)
         if future is None:
             return
+        if msg_id == self.msg_id:
+            # Not a notification, which the base gives an id of its own.
+            self._running.add(msg_id)
 
         def forget(done: Future[Any]) -> None:
+            self._running.discard(msg_id)
             if self._request_futures.get(msg_id) is done:
                 del self._request_futures[msg_id]
 

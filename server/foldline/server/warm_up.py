@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.waiting import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# An editor that opens a document asks about it at once, and needs only a part of this.
+PAUSE_SECONDS = 0.1
+MOST_PAUSES = 20
 
 
-def warm_up() -> None:
-    """Import what features and commands load lazily. For a thread: it takes a while."""
+async def warm_up(is_asked: Callable[[], bool]) -> None:
+    """Import what features and commands load lazily; first lets requests that wait go ahead."""
+    await asyncio.sleep(PAUSE_SECONDS)
+    pauses = iter(range(MOST_PAUSES))
+    for name in await in_thread(_modules):
+        while is_asked() and next(pauses, None) is not None:
+            await asyncio.sleep(PAUSE_SECONDS)
+        await in_thread(partial(import_module, name))
+
+
+def _modules() -> list[str]:
     from foldline.ide import analysis as static
 
-    for module in walk_packages(static.__path__, f"{static.__name__}."):
-        import_module(module.name)
-    for name in (
-        "backends.async_access",
-        "backends.references.definitions",
-        "backends.references.name_fallback",
-        "ide.folder",
-        "server.diagnostic_items",
-    ):
-        import_module(f"foldline.{name}")
+    found = [module.name for module in walk_packages(static.__path__, f"{static.__name__}.")]
+    return [
+        *found,
+        "foldline.backends.async_access",
+        "foldline.backends.references.definitions",
+        "foldline.backends.references.name_fallback",
+        "foldline.ide.folder",
+        "foldline.server.diagnostic_items",
+    ]

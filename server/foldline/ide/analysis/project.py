@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 LIBRARY_WORD = LIBRARY.partition(".")[0]
 
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))",
-    re.MULTILINE,
+    r"[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))"
 )
 
 _CLOSED_FILES = 24
@@ -190,7 +189,7 @@ class Project:
             self._stamps[file] = _stamp(file)
             text = self._read(file) or ""
             # For most files only the imports matter.
-            imports = (match[0] for match in _IMPORT.finditer(text))
+            imports = (match[0] for match in _imports(text))
             known = self._sources[file] = text if LIBRARY_WORD in text else "\n".join(imports)
         return known
 
@@ -335,7 +334,7 @@ def _stamp(file: str) -> tuple[int, int]:
 
 def imports_of(source: str) -> Iterator[tuple[int, str]]:
     """Yield `(level, module)` for each import in a source; `level` counts the leading dots."""
-    for match in _IMPORT.finditer(source):
+    for match in _imports(source):
         if match[4]:
             yield 0, match[4]
             continue
@@ -344,3 +343,15 @@ def imports_of(source: str) -> Iterator[tuple[int, str]]:
             yield level, module
         if match[3]:
             yield level, f"{module}.{match[3]}" if module else match[3]
+
+
+def _imports(source: str) -> Iterator[re.Match[str]]:
+    """Yield the imports, at most one of a line. Only lines with the word are matched."""
+    end = 0
+    while (word := source.find("import", end)) >= 0:
+        match = _IMPORT.match(source, source.rfind("\n", end, word) + 1)
+        end = source.find("\n", word)
+        if match is not None:
+            yield match
+        if end < 0:
+            return

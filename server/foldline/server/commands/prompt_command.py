@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.prompts.actions import Diff
@@ -47,9 +48,13 @@ class PromptCommand:
         self.COMMAND = f"foldline.server.{action.names.command}"
         about = action.__doc__ or ""
         self.__doc__ = f"`{self.COMMAND}`: {about[:1].lower()}{about[1:]}"
-        names = action.names
-        self.Arguments = arguments_of(action, CommandSubject, names.takes, without=(names.hidden,))
         self._action = action
+
+    @cached_property
+    def Arguments(self) -> type[Any]:  # noqa: N802  # As in the modules of commands.
+        """The class of the command's arguments, made when it's first needed."""
+        names = self._action.names
+        return arguments_of(self._action, CommandSubject, names.takes, without=(names.hidden,))
 
     async def handle(self, ls: FoldlineServer, arguments: Any) -> object:
         """Perform the action on the prompt or the preview that the arguments name."""

@@ -18,7 +18,6 @@ from lsprotocol.types import (
     ShowMessageParams,
 )
 
-from foldline.backends.base.waiting import in_thread
 from foldline.ide.structuring import structure
 from foldline.server import virtual_documents as virtual
 from foldline.server.client_configuration import configure, watch_files
@@ -54,10 +53,11 @@ async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
         ls.core.progress_of = index_progress(ls, asyncio.get_running_loop())
-    await in_thread(warm_up)
+    warming = asyncio.create_task(warm_up(ls.protocol.is_asked))
     await configure(ls)
     await watch_files(ls)
     await virtual.register(ls)
+    await warming
 
 
 def opened(
