@@ -39,7 +39,25 @@ async def test_document_symbols_are_the_headings(connect: Connect, tmp_path: Pat
     assert isinstance(rules, types.DocumentSymbol)
     assert rules.children is not None
     assert [(one.name, one.detail) for one in rules.children] == [("Data", "rules.data")]
-    hover = await editor.client.text_document_hover_async(
-        types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(0, 0))
-    )
-    assert hover is None
+
+
+async def test_a_heading_says_what_its_section_costs(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path)
+    (tmp_path / "CLAUDE.md").write_text(TEXT, encoding="utf-8")
+    uri = types.TextDocumentIdentifier(editor.open("CLAUDE.md", TEXT))
+
+    async def hover(line: int) -> types.Hover | None:
+        params = types.HoverParams(uri, types.Position(line, 4))
+        return await editor.client.text_document_hover_async(params)
+
+    rules, data = await hover(0), await hover(3)
+    assert rules is not None
+    assert data is not None
+    assert isinstance(rules.contents, types.MarkupContent)
+    assert isinstance(data.contents, types.MarkupContent)
+    assert "1. Rules" in rules.contents.value
+    assert "rules" in rules.contents.value
+    assert "in all" in rules.contents.value
+    assert "if opened" in data.contents.value
+    assert "where data lives" in data.contents.value
+    assert await hover(1) is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.files.reader import read_text
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.files import LARGEST
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
 from foldline.ide.render.token_costs import bytes_of, with_costs
@@ -16,7 +16,7 @@ from foldline.ide.render.token_costs import bytes_of, with_costs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.ide.instructions.document import InstructionSection
+    from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.prompts.request import View
     from foldline.ide.render.render import Answer, Block
     from foldline.ide.resolve import DocumentTarget
@@ -61,7 +61,7 @@ class InstructionAnswers:
         """The file as the view has it, as the editor has it, or as it is on disk."""
         path = self.document.path
         text = self.view.texts.get(str(path), self.document.text)
-        return InstructionFile(path.name, read_text(path, LARGEST) if text is None else text)
+        return instruction_file(path.name, read_text(path, LARGEST) if text is None else text)
 
     def render(self, known: Sequence[Block] = ()) -> Render:
         """Return the file as the view shows it; a block equal to one of `known` is that object."""

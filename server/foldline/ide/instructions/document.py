@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
@@ -232,6 +232,12 @@ class InstructionFile:
             segments=tuple(Segment(kind, part, None) for kind, part in segments if part),
             opening=opening,
         )
+
+
+@lru_cache(maxsize=32)
+def instruction_file(name: str, text: str) -> InstructionFile:
+    """Return a file; it's read once, whatever is asked of it."""
+    return InstructionFile(name, text)
 
 
 def _slug(title: str) -> str:

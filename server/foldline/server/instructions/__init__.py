@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from foldline.server.instructions import document_symbol
+from foldline.server.instructions import document_symbol, hover
 
-HANDLERS = {feature.METHOD: feature.handle for feature in (document_symbol,)}
+HANDLERS = {feature.METHOD: feature.handle for feature in (document_symbol, hover)}

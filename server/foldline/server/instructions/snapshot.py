@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS
 from foldline.ide.instructions.answers import InstructionAnswers
+from foldline.ide.instructions.features import costs
 from foldline.ide.prompts.request import View
 from foldline.ide.resolve import find_document
 from foldline.ide.uris import local_path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.features import Costs
     from foldline.ide.resolve import DocumentTarget
     from foldline.server.server import FoldlineServer
 
@@ -39,6 +41,11 @@ class InstructionSnapshot:
     file: InstructionFile
     index: LineIndex
     folder: Folder
+
+    @property
+    def costs(self) -> Costs:
+        """What its sections cost."""
+        return costs(self.file, self.folder.counter)
 
     def range(self, start: int, end: int) -> Range:
         """The range between two offsets."""
