@@ -13,6 +13,7 @@ from foldline.ide.operations import OPERATIONS
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.structuring import structure, unstructure
 from foldline.server.commands import (
+    instructions_stack,
     prompt_adopt,
     prompt_list,
     prompt_serve,
@@ -82,6 +83,7 @@ FEATURES = (
 )
 
 _COMMANDS: tuple[ModuleType | PromptCommand, ...] = (
+    instructions_stack,
     prompt_adopt,
     prompt_list,
     prompt_serve,

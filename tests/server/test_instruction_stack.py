@@ -1,0 +1,35 @@
+"""What each client loads for a document, over the wire."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Connect
+
+pytestmark = pytest.mark.real
+
+
+async def test_the_stack_of_a_document_in_an_untrusted_folder(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    (tmp_path / "AGENTS.md").write_text("# Rules\nBe brief.\n", encoding="utf-8")
+    (tmp_path / "main.go").write_text("package main\n", encoding="utf-8")
+    uri = editor.open("main.go", "package main\n")
+    answer = await editor.command("instructions.stack", uri=uri, clients=["claude", "gemini"])
+    assert answer["file"] == "main.go"
+    claude, gemini = answer["stacks"]
+    (file,) = claude["files"]
+    assert (file["path"], file["uri"]) == ("AGENTS.md", (tmp_path / "AGENTS.md").as_uri())
+    assert claude["base"] == file["tokens"] > 0
+    assert [one["title"] for one in file["sections"]] == ["Rules"]
+    assert gemini["files"] == []
+
+
+async def test_the_stack_has_the_text_that_the_editor_has(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path)
+    (tmp_path / "AGENTS.md").write_text("# Old\n", encoding="utf-8")
+    editor.open("AGENTS.md", "# New\nUnsaved.\n")
+    answer = await editor.command("instructions.stack", clients=["codex"])
+    (file,) = answer["stacks"][0]["files"]
+    assert [one["title"] for one in file["sections"]] == ["New"]
