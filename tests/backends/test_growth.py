@@ -177,7 +177,7 @@ def test_a_list_of_files_reads_each_folder_once_and_is_compared_without_reading_
     assert (first["scandir"], first["hidden"]) == (folders, folders)
     assert first["check_file"] == 0  # No pattern is tried on a single name.
     again = walked(files)
-    assert (again["scandir"], again["hidden"], again["open"]) == (0, 0, 1)
+    assert (again["scandir"], again["hidden"], again["open"]) == (0, 0, 0)
     assert size <= again["S_ISREG"] <= size + 10  # Each file is looked at once.
     (tmp_path / "package3" / "new.py").write_text("")
     assert walked(files)["scandir"] == 1

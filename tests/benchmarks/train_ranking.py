@@ -173,7 +173,7 @@ def _example(
     question = read_question(text, weights.title)
     if question is None:
         return None
-    corpus, postings = index.look_up(wanted_terms(question))
+    corpus, postings, _ = index.look_up(wanted_terms(question))
     scores = Scores(question, corpus, postings, paths, weights)
     order = scores.order()
     head = order[: learned.CANDIDATES]

@@ -6,8 +6,7 @@ import os
 import re
 import stat
 import time
-from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -205,46 +204,31 @@ class LocalFileBackend(FileBackend):
             return None
         recent = looked_at - LONGEST_TICK_NS
         changed: dict[str, Folder] = {}
-        with self._stats() as stat_of:
-            for folder in listing.folders.values():
-                if not goes_on():
-                    return None
-                if _is_same(folder, stat_of, recent, looked_at):
-                    continue
-                now = self._folder(folder.path, rules, goes_on)
-                if not goes_on() or now.folders != folder.folders or now.rules != folder.rules:
-                    return None
-                if now != folder:
-                    changed[folder.path] = now
+        base = self._root_text + os.sep
+        for folder in listing.folders.values():
+            if not goes_on():
+                return None
+            if _is_same(folder, base, recent, looked_at):
+                continue
+            now = self._folder(folder.path, rules, goes_on)
+            if not goes_on() or now.folders != folder.folders or now.rules != folder.rules:
+                return None
+            if now != folder:
+                changed[folder.path] = now
         return listing._replace(folders={**listing.folders, **changed}) if changed else listing
 
-    @contextmanager
-    def _stats(self) -> Iterator[Callable[[str], os.stat_result]]:
-        """A function that looks at a path below the root, by the shortest way there is."""
-        if os.stat not in os.supports_dir_fd:
-            base = self._root_text + os.sep
-            yield lambda path: os.lstat(base + path)
-            return
-        descriptor = os.open(self._root_text, os.O_RDONLY)
-        try:
-            yield partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
-        finally:
-            os.close(descriptor)
 
-
-def _is_same(
-    folder: Folder, stat_of: Callable[[str], os.stat_result], recent: int, looked_at: int
-) -> bool:
+def _is_same(folder: Folder, base: str, recent: int, looked_at: int) -> bool:
     """Return whether the folder and its files have the times of when it was listed."""
     try:
-        status = stat_of(folder.path or ".")
+        status = os.lstat(base + folder.path)
         now = max(status.st_mtime_ns, status.st_ctime_ns)
         if now != folder.changed_at or not stat.S_ISDIR(status.st_mode):
             return False
         if now > recent and is_racy(now, looked_at):
             return False
         for path, size, mtime_ns, ctime_ns, inode, _ in folder.files:
-            status = stat_of(path)
+            status = os.lstat(base + path)
             if (
                 status.st_mtime_ns != mtime_ns
                 or status.st_ctime_ns != ctime_ns

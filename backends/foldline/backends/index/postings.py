@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.index.segments import Building, derived, postings
 from foldline.backends.index.words import words_of
+from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.index.segments import DocumentRow, Postings
 
@@ -71,7 +72,7 @@ def with_buffers(
 ) -> tuple[Corpus, dict[str, list[Postings]]]:
     """The corpus and the postings of `terms` with these texts instead of those of their paths."""
     live = LiveIndex(texts)
-    own, live_postings = live.look_up(terms)
+    own, live_postings, _ = live.look_up(terms)
     merged = {
         term: [*found.get(term, ()), *live_postings.get(term, ())]
         for term in terms
@@ -104,10 +105,18 @@ class LiveIndex:
         lengths, defined = self._segment[-2:]
         self._corpus = Corpus([*texts], lengths, defined, {_LIVE: range(len(texts))})
 
-    def look_up(self, terms: Collection[str]) -> tuple[Corpus, dict[str, list[Postings]]]:
-        """The files with their lengths, and the postings of `terms`."""
-        found = ((term, postings(_LIVE, self._segment, self._terms, term)) for term in terms)
-        return self._corpus, {term: [places] for term, places in found if places is not None}
+    def look_up(
+        self, terms: Collection[str], **_: object
+    ) -> tuple[Corpus, dict[str, list[Postings]], str]:
+        """The files with their lengths, the postings of `terms`, and that these are all."""
+        every = ((term, postings(_LIVE, self._segment, self._terms, term)) for term in terms)
+        found = {term: [places] for term, places in every if places is not None}
+        return self._corpus, found, COMPLETE
+
+    def last_defined(self) -> Iterator[str]:
+        """The names that the texts define."""
+        names = self._segment.names(range(len(self._corpus.paths)))
+        return (name.decode("utf-8", "replace") for name in names)
 
     def vocabulary(self) -> list[str]:
         """All terms, a line each."""

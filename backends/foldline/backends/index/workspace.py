@@ -55,9 +55,11 @@ _WORDS_PATIENCE = 0.15
 _GLANCE_SECONDS = 0.1
 # How many times its patience an answer waits that would miss code.
 _UTMOST = 4
-# When an answer is due that reads such files, from the question and from the first of them.
-_DUE_SECONDS = 1.0
+# When an answer is due that reads such files, from the question and from the first of them: uses
+# that are missing are worse than a ranking of fewer files.
+_DUE_SECONDS = 0.7
 _LEAST_SECONDS = 0.3
+_WORDS_SECONDS = 0.6
 # How long nothing is built after a question read files: it makes its answer of them.
 _PAUSE_SECONDS = 0.5
 # The words of texts wait for a question that needs them, or for quiet.
@@ -216,20 +218,21 @@ class WorkspaceIndex:
                 self._store.close()
                 self._store = None
 
-    def refresh(self, progress: Progress | None = None, *, since: float | None = None) -> None:
+    def refresh(
+        self,
+        progress: Progress | None = None,
+        *,
+        since: float | None = None,
+        has_code: Callable[[], threading.Event] | None = None,
+    ) -> None:
         """Bring the index up to date, as of now or of `since`, before returning.
+
+        `has_code` is called before texts are read, which waits for the event that it returns.
 
         Raises:
             CancelledError: when `cancel` was called meanwhile.
         """
-        self._bring_up(progress, time.monotonic() if since is None else since)
-
-    def _bring_up(
-        self,
-        progress: Progress | None,
-        since: float,
-        has_code: Callable[[], threading.Event] | None = None,
-    ) -> None:
+        since = time.monotonic() if since is None else since
         with self._lock:
             self._hurry.clear()
             for _ in range(_ATTEMPTS):
@@ -311,7 +314,7 @@ class WorkspaceIndex:
         paths.difference_update(stamp.path for stamp in unread)
         exact, done = word.encode("utf-8", "replace"), 0
         whole = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(exact))
-        for path, data in self._read_now(unread, since):
+        for path, data in self._read_now(unread, since, _WORDS_SECONDS):
             done += 1
             if data is None:
                 large.add(path)
@@ -415,7 +418,7 @@ class WorkspaceIndex:
         # Paths with a word come first: the time may be too short for all.
         unread.sort(key=lambda stamp: not any(word in stamp.path.lower() for word in rarest))
         found: list[tuple[float, str, bytes]] = []
-        for path, data in self._read_now(unread, since):
+        for path, data in self._read_now(unread, since, _LEAST_SECONDS):
             text = (data or b"").lower()
             weight = sum(weights[word] for word in rarest if word.encode() in text)
             if weight or len(unread) <= _MOST_SCANNED:
@@ -432,14 +435,14 @@ class WorkspaceIndex:
         return self._lookup(lambda store: _compared(store, listing))[1 + kind]
 
     def _read_now(
-        self, stamps: Iterable[FileStamp], since: float
+        self, stamps: Iterable[FileStamp], since: float, least: float
     ) -> Iterator[tuple[str, bytes | None]]:
         """The texts of these files, None for large ones, until the answer is due.
 
         The index isn't built meanwhile, nor right after: the answer comes first.
         """
         with self._reading:
-            end = max(since + _DUE_SECONDS, time.monotonic() + _LEAST_SECONDS)
+            end = max(since + _DUE_SECONDS, time.monotonic() + least)
             self._pause_end = end
             self._free.clear()
             for stamp in stamps:
@@ -464,22 +467,21 @@ class WorkspaceIndex:
 
     def outline(self, key: bytes) -> str | None:
         """A kept outline by its content's key."""
-        store = self._opened()
-        try:
-            return store.outline(key)
-        except sqlite3.Error as error:
-            self._give_up_file(store, error)
-            return None
+        return self._attempt(lambda store: store.outline(key))
 
     def keep_outline(self, key: bytes, outline: str) -> None:
         """Keep an outline for later processes."""
+        self._attempt(lambda store: store.keep_outline(key, outline))
+
+    def _attempt(self, work: Callable[[Store], _Found]) -> _Found | None:
         store = self._opened()
         try:
-            store.keep_outline(key, outline)
+            return work(store)
         except sqlite3.Error as error:
             # The file stays good while another process writes it.
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
                 self._give_up_file(store, error)
+            return None
 
     # Building
 
@@ -496,7 +498,7 @@ class WorkspaceIndex:
             return wanted
 
         try:
-            self._bring_up(progress, since, has_code)
+            self.refresh(progress, since=since, has_code=has_code)
         except Exception as error:
             if not isinstance(error, CancelledError):
                 logger.exception("the index could not be brought up to date")
@@ -600,14 +602,12 @@ class WorkspaceIndex:
 
     def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
         racy = is_racy(stamp.changed_at, time.time_ns())
-        kind = _TEXT if is_text(stamp.path) else ""
+        words, note = NOTHING, _TEXT if is_text(stamp.path) else ""
         try:
             words = words_of(stamp.path, self._data(stamp))
-        except FileTooLargeError:
-            return KnownFile(stamp, racy, kind + _TOO_LARGE), NOTHING
         except PathError as error:
-            return KnownFile(stamp, racy, kind + error.reason), NOTHING
-        return KnownFile(stamp, racy, kind), words
+            note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
+        return KnownFile(stamp, racy, note), words
 
     def _data(self, stamp: FileStamp) -> bytes:
         if stamp.size > TEXT_BYTES and is_text(stamp.path):
@@ -707,8 +707,6 @@ class WorkspaceIndex:
                 return
             store.close()
             self._store = None
-            self._corpus = None, corpus_of(())
-            self._listing = self._kept = None
             self._as_of = dict.fromkeys(self._as_of, -1.0)
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:

@@ -51,23 +51,21 @@ class PathFacts:
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._paths = paths
-        self._folders: defaultdict[str, list[int]] = defaultdict(list)
-        self._names: defaultdict[str, list[int]] = defaultdict(list)
-        split = [path.rpartition("/") for path in paths]
-        for number, (folder, _, name) in enumerate(split):
-            self._folders[folder].append(number)
-            self._names[name].append(number)
-        terms = {
-            **{f"{folder}/": terms_of_path(folder) for folder in self._folders},
-            **{name: terms_of_path(_named(name)) for name in self._names},
-        }
-        minor = {part for part in terms if is_minor(part)}
-        self.minor = [name in minor or f"{folder}/" in minor for folder, _, name in split]
-        self.lengths = [len(terms[f"{folder}/"]) + len(terms[name]) for folder, _, name in split]
+        self.lengths, self.minor = [0] * len(paths), [False] * len(paths)
+        # The numbers of the paths by folder, which ends with a slash, and by name.
+        self._parts: defaultdict[str, list[int]] = defaultdict(list)
+        for number, path in enumerate(paths):
+            cut = path.rfind("/") + 1
+            self._parts[path[:cut]].append(number)
+            self._parts[path[cut:]].append(number)
         self._with_term: defaultdict[str, list[list[int]]] = defaultdict(list)
-        for part, found in terms.items():
-            numbers = self._folders[part[:-1]] if part.endswith("/") else self._names[part]
-            for term in found:
+        for part, numbers in self._parts.items():
+            terms = terms_of_path(part if part.endswith("/") else _named(part))
+            is_minor_part = is_minor(part)
+            for number in numbers:
+                self.lengths[number] += len(terms)
+                self.minor[number] |= is_minor_part
+            for term in terms:
                 self._with_term[term].append(numbers)
 
     def with_term(self, term: str) -> Iterator[int]:
@@ -77,12 +75,10 @@ class PathFacts:
     @cached_property
     def _with_stem(self) -> dict[str, list[int]]:
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for name, numbers in self._names.items():
-            if (stem := stem_of(name)) not in _FOLDERS_OWN:
-                found[stem] += numbers
-                continue
-            for number in numbers:
-                found[stem_of(self._paths[number])].append(number)
+        for part, numbers in self._parts.items():
+            stem = stem_of(part)
+            for number in numbers if stem else ():
+                found[stem_of(self._paths[number]) if stem in _FOLDERS_OWN else stem].append(number)
         return found
 
     @cached_property
@@ -92,9 +88,9 @@ class PathFacts:
         Compare casefolded names.
         """
         found: defaultdict[str, set[int]] = defaultdict(set)
-        for folder, numbers in self._folders.items():
-            for part in folder.casefold().split("/") if folder else ():
-                found[part].update(numbers)
+        for part, numbers in self._parts.items():
+            for name in part.casefold().split("/")[:-1] if part.endswith("/") else ():
+                found[name].update(numbers)
         for stem, numbers in self._with_stem.items():
             found[stem.casefold()].update(numbers)
         return found

@@ -85,10 +85,9 @@ class Scores:
             self.values[number] += sum(part.score for part in parts)
         # Gone since they were indexed, or not in the part of the workspace that is searched.
         listed = {*paths}
-        if any(path not in listed for path in corpus.paths):
-            for number, path in enumerate(corpus.paths):
-                if path not in listed:
-                    self.values[number] = 0.0
+        for number, path in enumerate(corpus.paths):
+            if path not in listed:
+                self.values[number] = 0.0
 
     def length(self, number: int) -> int:
         """The number of terms of a file, 0 where it isn't indexed."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
@@ -33,9 +33,7 @@ from foldline.backends.references.text_uses import said_of_text
 
 if TYPE_CHECKING:
     from collections.abc import (
-        Awaitable,
         Callable,
-        Collection,
         Iterable,
         Iterator,
         Mapping,
@@ -44,15 +42,11 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
-    from foldline.backends.index.postings import Corpus
-    from foldline.backends.index.segments import Postings
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.ranking.question import Question
     from foldline.backends.ranking.symbols import Unit
     from foldline.backends.ranking.weights import Weights
     from foldline.backends.search.walks import Walks
-
-    _Found = tuple[Corpus, dict[str, list[Postings]], str]
 
 _KIND = "search"
 # Where files go that the best ones import, and of how many of these.
@@ -72,8 +66,6 @@ _MOST_SYMBOLS, _OF_OTHERS = 3, 2
 _MOST_WORDS = 3
 _MOST_PARTS = 2
 _PARTS = "parts of"
-# The names that files define, among the terms of a vocabulary.
-_EXACT_NAME = re.compile(rf"^{EXACT}(.+)$", re.MULTILINE)
 
 
 class Ranked(NamedTuple):
@@ -172,24 +164,11 @@ async def rank_files(
     walked = await walks.below(folder, since=since)
     paths = [stamp.path for stamp in walked.stamps]
     coverage = walked.coverage
-    look_up: Callable[[Collection[str]], Awaitable[_Found]]
-    if index is None:
-        live = LiveIndex(_texts(files, paths))
-        vocabulary = live.vocabulary
-
-        async def look_up(terms: Collection[str]) -> _Found:
-            return (*live.look_up(terms), COMPLETE)
-    else:
-        vocabulary = index.vocabulary
-        written = {
-            question.words.get(term, term).lower(): weight
-            for term, weight in question.terms.items()
-        }
-        indexed = coroutine_of(index.look_up)
-
-        async def look_up(terms: Collection[str]) -> _Found:
-            return await indexed(terms, words=written, since=since)
-
+    source = LiveIndex(_texts(files, paths)) if index is None else index
+    written = {
+        question.words.get(term, term).lower(): weight for term, weight in question.terms.items()
+    }
+    look_up = partial(coroutine_of(source.look_up), words=written, since=since)
     corpus, postings, known = await look_up(wanted_terms(question))
     unknown: dict[str, Sequence[str]] = {}
     unread: Sequence[str] = ()
@@ -201,11 +180,9 @@ async def rank_files(
             if index is not None:
                 words = [question.words[term] for term in sorted(missing) if term in question.words]
                 unread = await said_of_text(index, dict.fromkeys(words), {*paths}, since)
-            texts = [*vocabulary(), "\n".join(in_paths)]
-            names = [name for text in texts for name in _EXACT_NAME.findall(text)]
-            if index is not None:
-                # Not those of files that are gone, which a vocabulary keeps for a while.
-                names = sorted(index.last_defined())
+            texts = [*source.vocabulary(), "\n".join(in_paths)]
+            # Not those of files that are gone, which a vocabulary keeps for a while.
+            names = sorted(source.last_defined())
             unknown = {
                 name: near_names(name, names)
                 for name in question.names
