@@ -19,11 +19,10 @@ from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
-from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Building, Postings
-from foldline.backends.index.store import KnownFile, Store
-from foldline.backends.index.words import words_of
+from foldline.backends.index.store import KnownFile, Store, index_location
+from foldline.backends.index.words import CODE, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
 
@@ -283,7 +282,7 @@ def test_what_is_indexed_while_a_question_reads_the_index_isnt_missed(
     def slow(store: Store, word: str, *, defined: bool = False) -> list[str]:
         found = files_with(store, word, defined=defined)
         go_on.set()
-        index._built["code"].result(30)
+        index._built[CODE].result(30)
         return found
 
     monkeypatch.setattr(Store, "files_with", slow)

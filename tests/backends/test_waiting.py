@@ -301,7 +301,10 @@ def test_what_the_kernel_shows_of_itself_is_not_walked(
     access.close()
 
 
-async def test_what_needs_no_index_is_answered_while_many_wait_for_it(tmp_path: Path) -> None:
+async def test_what_needs_no_index_is_answered_while_many_wait_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "_WORDS_PATIENCE", PATIENCE)
     (tmp_path / "a.py").write_text("word = 1\n")
     reached, go_on = threading.Event(), threading.Event()
 

@@ -24,7 +24,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.ignore import IGNORE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
-from foldline.backends.files.listing import FileStamp, Folder, in_order, overlay_stamp
+from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting.visible import restored
@@ -464,13 +464,9 @@ class FileBackend(ABC):
             names = [entry.name for entry in self._list(folder) if not entry.special]
             if close := near_names(name, names):
                 return [prefix + match for match in close]
-        found: list[str] = []
-        for stamp in itertools.islice(self.walk_folder("."), _MOST_WALKED):
-            if stamp.path.rpartition("/")[2] == name:
-                found.append(stamp.path)
-                if len(found) == 3:
-                    break
-        return found
+        walked = itertools.islice(self.walk_folder("."), _MOST_WALKED)
+        same = (stamp.path for stamp in walked if name_of(stamp.path) == name)
+        return [*itertools.islice(same, 3)]
 
     def _stream_lines(self, path: str, start: int, end: int) -> str:
         """Some lines of a file too large to hold; lone carriage returns end no line here."""

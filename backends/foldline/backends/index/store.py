@@ -6,6 +6,8 @@ files. In return a file that changes costs one row, and an index half built alre
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sqlite3
 import threading
 import weakref
@@ -14,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
+from foldline.backends.base.caches import cache_folder
 from foldline.backends.base.languages import language_of
 from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
 from foldline.backends.index.definitions import BY_WORDS
@@ -63,6 +66,12 @@ _FEW = 40
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
+
+
+def index_location(root: Path) -> Path:
+    """The index file of the workspace; `FOLDLINE_CACHE_DIR` moves the folder of all of them."""
+    name = hashlib.blake2b(os.fsencode(root), digest_size=12).hexdigest()
+    return cache_folder() / "index" / f"{name}.sqlite3"
 
 
 class KnownFile(NamedTuple):

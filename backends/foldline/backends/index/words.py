@@ -41,18 +41,23 @@ CODE, TEXT, BINARY = range(3)
 
 
 def is_indexed(path: str) -> bool:
-    """Return whether the file's name alone says that it is code with identifiers."""
-    return kind_of_name(path[path.rfind("/") + 1 :]) == CODE
+    """Return whether it is code with identifiers."""
+    return kind_of(path) == CODE
 
 
 def is_text(path: str) -> bool:
     """Return whether it may be text without identifiers: of another language, or no code."""
-    return kind_of_name(path[path.rfind("/") + 1 :]) == TEXT
+    return kind_of(path) == TEXT
+
+
+def kind_of(path: str) -> int:
+    """`CODE`, `TEXT` or `BINARY`, by the file's name alone."""
+    return _kind_of_name(path[path.rfind("/") + 1 :])
 
 
 @lru_cache(maxsize=1 << 14)
-def kind_of_name(name: str) -> int:
-    """`CODE`, `TEXT` or `BINARY`: a workspace has far fewer names than files."""
+def _kind_of_name(name: str) -> int:
+    # A workspace has far fewer names than files.
     language = language_of(name)
     if has_grammar(language) and language not in DOCUMENTS:
         return CODE

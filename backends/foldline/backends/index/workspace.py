@@ -19,10 +19,9 @@ from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.definitions import may_define
-from foldline.backends.index.location import index_location
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.segments import Building
-from foldline.backends.index.store import KnownFile, StaleStoreError, Store
+from foldline.backends.index.store import KnownFile, StaleStoreError, Store, index_location
 from foldline.backends.index.words import (
     BINARY,
     CODE,
@@ -31,7 +30,7 @@ from foldline.backends.index.words import (
     Words,
     is_indexed,
     is_text,
-    kind_of_name,
+    kind_of,
     words_of,
 )
 from foldline.backends.models import COMPLETE
@@ -64,7 +63,6 @@ _WORDS_SECONDS = 0.6
 _PAUSE_SECONDS = 0.5
 # The words of texts wait for a question that needs them, or for quiet.
 _QUIET_SECONDS = 1.0
-_CODE, _ALL = "code", "all"
 # Files that an answer ranks without an index, and the terms of the question that they are found by.
 _MOST_SCANNED = 100
 _MOST_NEEDLES = 12
@@ -123,7 +121,8 @@ class WorkspaceIndex:
     ) -> None:
         self._files = files
         self._report = progress
-        self._location = location
+        self._location = location or index_location(files.root)
+        self._is_ours = location is None
         self._patience = patience
         self._store: Store | None = None
         # Held while the index is brought up to date; `_state` guards the fields for moments only.
@@ -134,12 +133,12 @@ class WorkspaceIndex:
         self._kept: Listing | None = None
         self._corpus: tuple[object, Corpus] = (None, corpus_of(()))
         # The times as of which code, and everything, is in the index.
-        self._as_of = {_CODE: -1.0, _ALL: -1.0}
+        self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
         self._progress = (0, 0)
         self._code, self._began = 0, 0.0
         self._thread: threading.Thread | None = None
-        self._built: dict[str, Future[None]] = {}
+        self._built: dict[int, Future[None]] = {}
         self._closed = False
         self._cancel = threading.Event()
         # Set when a question waits for more than the words of texts; when one waits for these; and
@@ -157,9 +156,9 @@ class WorkspaceIndex:
         """Bring the index up to date in the background; `progress` replaces our own."""
         since = time.monotonic() if since is None else since
         with self._state:
-            if self._built and not self._built[_CODE].done():
+            if self._built and not self._built[CODE].done():
                 return
-            if self._built and not self._built[_ALL].done():
+            if self._built and not self._built[TEXT].done():
                 self._hurry.set()
                 self._wanted.set()
             self._cancel.clear()
@@ -167,7 +166,7 @@ class WorkspaceIndex:
             self._failure = None
             self._progress = (0, 0)
             self._wanted = threading.Event()
-            self._built = {_CODE: Future(), _ALL: Future()}
+            self._built = {CODE: Future(), TEXT: Future()}
             for built in self._built.values():
                 # No single waiter may cancel it.
                 built.set_running_or_notify_cancel()
@@ -189,7 +188,7 @@ class WorkspaceIndex:
         """Return whether the build in the background ended before the timeout."""
         if not self._built:
             return True
-        built = self._built[_ALL]
+        built = self._built[TEXT]
         with contextlib.suppress(TimeoutError):
             built.result(timeout)
         return built.done()
@@ -255,9 +254,7 @@ class WorkspaceIndex:
         What the index lacks while it's being built is read; if that takes too long, the coverage
         says so.
         """
-        paths, unread, coverage = await self._holding(
-            word, CODE, _TOO_LARGE, since, defined=defined
-        )
+        paths, unread, coverage = await self._holding(word, CODE, since, defined=defined)
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
@@ -270,29 +267,23 @@ class WorkspaceIndex:
 
         The notes are the paths of those that are too large to tell.
         """
-        found, unread, coverage = await self._holding(word, TEXT, _TEXT + _TOO_LARGE, since)
+        found, unread, coverage = await self._holding(word, TEXT, since)
         paths = {*found, *filter(is_text, self._files.overlay_paths())}
         return Candidates(tuple(sorted(paths)), coverage, tuple(unread))
 
     async def _holding(
-        self,
-        word: str,
-        kind: int,
-        note: str,
-        since: float | None,
-        *,
-        defined: bool = False,
+        self, word: str, kind: int, since: float | None, *, defined: bool = False
     ) -> tuple[set[str], list[str], str]:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
-        layer, is_kind = (_CODE, is_indexed) if kind == CODE else (_ALL, is_text)
+        note = _TOO_LARGE if kind == CODE else _TEXT + _TOO_LARGE
         # To miss code is worse than to wait.
-        for patience in (_WORDS_PATIENCE, math.inf)[: 2 if layer == _CODE else 1]:
-            coverage = await self._current(since, layer, patience)
+        for patience in (_WORDS_PATIENCE, math.inf)[: 2 if kind == CODE else 1]:
+            coverage = await self._current(since, kind, patience)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
             unread = [] if coverage == COMPLETE else self._unread(kind, since)
             found = self._lookup(lambda store: store.files_with(word, defined=defined))
-            paths = {*filter(is_kind, found)}
+            paths = {path for path in found if kind_of(path) == kind}
             large = {*self._lookup(lambda store: store.noted(note))}
             if self._complete(paths, large, word, unread, since, defined=defined):
                 return paths, sorted(large), COMPLETE
@@ -330,7 +321,7 @@ class WorkspaceIndex:
         While the index is being built, what it lacks is read, or what it lacks of those `within`.
         """
         since, found = time.monotonic(), set[str]()
-        is_building = bool(self._built) and not self._built[_CODE].done()
+        is_building = bool(self._built) and not self._built[CODE].done()
         unread = self._unread(CODE, since) if is_building else []
         if unread and within is not None:
             unread = [stamp for stamp in unread if stamp.path in within]
@@ -356,14 +347,13 @@ class WorkspaceIndex:
         """
         if not parts or not self.recall():
             return set()
-        if await self._current(since, _ALL, _WORDS_PATIENCE) != COMPLETE:
+        if await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
             return set()
         return self._lookup(lambda store: store.files_without(parts)) - {*self._overlays()}
 
     def recall(self) -> bool:
         """Begin with the list of files that an index kept; returns False where there is none."""
-        location = self._location or index_location(self._files.root)
-        if self._kept is None and (self._store is not None or location.exists()):
+        if self._kept is None and (self._store is not None or self._location.exists()):
             # What is wrong with the file is for the next update of the index to find.
             with contextlib.suppress(sqlite3.Error):
                 self._recall_from(self._opened())
@@ -388,9 +378,9 @@ class WorkspaceIndex:
         that have the rarest of the question's `words`, which are in lower case and have weights.
         """
         since = time.monotonic() if since is None else since
-        coverage = await self._current(since, _CODE, time.monotonic() - since + _GLANCE_SECONDS)
+        coverage = await self._current(since, CODE, time.monotonic() - since + _GLANCE_SECONDS)
         if coverage != COMPLETE and self._ends_in_time(since):
-            coverage = await self._current(since, _CODE, self._patience)
+            coverage = await self._current(since, CODE, self._patience)
         unread = None if coverage == COMPLETE else self._unread(CODE, since)
         with self._state:
             version, corpus = self._corpus
@@ -432,7 +422,7 @@ class WorkspaceIndex:
         listing = self._files.versions.known(since)
         if listing is None:
             return None
-        return self._lookup(lambda store: _compared(store, listing))[1 + kind]
+        return self._lookup(lambda store: _compared(store, listing))[1][kind]
 
     def _read_now(
         self, stamps: Iterable[FileStamp], since: float, least: float
@@ -487,14 +477,14 @@ class WorkspaceIndex:
 
     def _run(
         self,
-        built: Mapping[str, Future[None]],
+        built: Mapping[int, Future[None]],
         wanted: threading.Event,
         progress: Progress | None,
         since: float,
     ) -> None:
         def has_code() -> threading.Event:
-            if not built[_CODE].done():
-                built[_CODE].set_result(None)
+            if not built[CODE].done():
+                built[CODE].set_result(None)
             return wanted
 
         try:
@@ -529,7 +519,7 @@ class WorkspaceIndex:
         if listing is self._listing:
             self._as_of = dict.fromkeys(self._as_of, since)
             return
-        gone, code, texts = _compared(store, listing)
+        gone, (code, texts) = _compared(store, listing)
         if gone:
             store.update(gone)
         self._progress, self._code = (0, len(code) + len(texts)), len(code)
@@ -539,7 +529,7 @@ class WorkspaceIndex:
         is_kept = self._kept is not None and not listing.differs(self._kept, _MOST_STALE)
         if looked_at and not is_kept:
             self._kept = listing
-        self._as_of[_CODE] = since
+        self._as_of[CODE] = since
         wanted = None if has_code is None else has_code()
         # Answers don't wait for it.
         if looked_at and not is_kept:
@@ -550,7 +540,7 @@ class WorkspaceIndex:
             is_racy = self._read_all(store, texts, progress, are_texts=True) or is_racy
             if self._hurry.is_set():
                 return
-        self._as_of[_ALL] = since
+        self._as_of[TEXT] = since
         # What was read so soon after a change is read again.
         self._listing = None if is_racy else listing
 
@@ -616,22 +606,22 @@ class WorkspaceIndex:
 
     # Answering
 
-    async def _current(self, since: float | None, layer: str, patience: float | None) -> str:
-        """Bring a layer up to date as far as patience goes, and say how far that is."""
+    async def _current(self, since: float | None, kind: int, patience: float | None) -> str:
+        """Bring code, or texts too, up to date as far as patience goes; say how far that is."""
         since = time.monotonic() if since is None else since
         # The build in progress may have begun before `since`: then build again.
         for _ in range(_ATTEMPTS):
-            if self._as_of[layer] >= since:
+            if self._as_of[kind] >= since:
                 return COMPLETE
             self.start(since=since)
-            if layer == _ALL:
+            if kind == TEXT:
                 self._wanted.set()
-            if not await self._is_built(layer, since, patience) or self._failure is not None:
+            if not await self._is_built(kind, since, patience) or self._failure is not None:
                 break
         cancelled = isinstance(self._failure, CancelledError)
         if self._failure is not None and not cancelled:
             raise self._failure
-        if self._as_of[layer] >= since:
+        if self._as_of[kind] >= since:
             return COMPLETE
         done, total = self._progress
         state = "indexing was cancelled" if cancelled else "indexing"
@@ -639,9 +629,9 @@ class WorkspaceIndex:
             return f"partial: {state} ({done:,} of {total:,} files)"
         return f"partial: {state}{'' if cancelled else ' has just begun'}"
 
-    async def _is_built(self, layer: str, since: float, patience: float | None) -> bool:
-        """Return whether a layer was built in time; the wait counts from the question."""
-        built = self._built[layer]
+    async def _is_built(self, kind: int, since: float, patience: float | None) -> bool:
+        """Return whether they were read in time; the wait counts from the question."""
+        built = self._built[kind]
         left = None
         if self._patience is not None and patience is not None:
             left = min(_UTMOST * self._patience, patience) - (time.monotonic() - since)
@@ -681,10 +671,10 @@ class WorkspaceIndex:
     def _open(self) -> Store:
         if self.trouble:
             return Store(None)
-        location = self._location or index_location(self._files.root)
+        location = self._location
         try:
             location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._location is None:
+            if self._is_ours:
                 # An earlier version made it for all to read.
                 with contextlib.suppress(OSError):
                     location.parent.chmod(0o700)
@@ -711,18 +701,20 @@ class WorkspaceIndex:
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)
-                _remove(self._location or index_location(self._files.root))
+                _remove(self._location)
             else:
                 self.trouble = f"the index is held in memory: {error}"
 
 
-def _compared(store: Store, listing: Listing) -> tuple[list[str], list[FileStamp], list[FileStamp]]:
+def _compared(
+    store: Store, listing: Listing
+) -> tuple[list[str], tuple[list[FileStamp], list[FileStamp]]]:
     """The paths that the index has and the listing lacks, then the code and texts to read."""
     known = store.files()
-    changed: tuple[list[FileStamp], ...] = ([], [])
+    changed: tuple[list[FileStamp], list[FileStamp]] = ([], [])
     for stamp in listing.files():
         path = stamp.path
-        if (kind := kind_of_name(path[path.rfind("/") + 1 :])) != BINARY:
+        if (kind := kind_of(path)) != BINARY:
             file = known.pop(path, None)
             if (
                 file is None
@@ -732,7 +724,7 @@ def _compared(store: Store, listing: Listing) -> tuple[list[str], list[FileStamp
                 or file[5].startswith(_TEXT) != (kind == TEXT)
             ):
                 changed[kind].append(stamp)
-    return [*known], *changed
+    return [*known], changed
 
 
 def _remove(location: Path) -> None:

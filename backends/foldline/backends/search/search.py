@@ -208,12 +208,15 @@ def wanted_terms(question: Question) -> list[str]:
 
 
 def _texts(files: FileBackend, paths: Iterable[str]) -> dict[str, bytes]:
-    texts = {}
-    for path in paths:
-        if is_indexed(path):
-            with suppress(PathError):
-                texts[path] = files.load(path).parse_data
-    return texts
+    code = ((path, _load(files, path)) for path in paths if is_indexed(path))
+    return {path: data for path, data in code if data is not None}
+
+
+def _load(files: FileBackend, path: str) -> bytes | None:
+    try:
+        return files.load(path).parse_data
+    except PathError:
+        return None
 
 
 def imported_by_first(
@@ -235,14 +238,7 @@ def _ordered(
 
     What a longer text is about, learned weights decide; of keywords an exact symbol comes first.
     """
-
-    def load(path: str) -> bytes | None:
-        try:
-            return files.load(path).parse_data
-        except PathError:
-            return None
-
-    order = scores.order()
+    order, load = scores.order(), partial(_load, files)
     odds: dict[int, float] = {}
     if not scores.question.is_short and weights.learned:
         order, odds = reordered(scores, order, imported_by_first(scores, order, load))
