@@ -15,6 +15,7 @@ from foldline.backends.models import (
     COMPLETE,
     CUT_SHORT,
     FileOutline,
+    Reference,
     ReferenceKind,
     References,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
-    from foldline.backends.models import Reference, SymbolDetail
+    from foldline.backends.models import SymbolDetail
     from foldline.backends.parsers.outline_builder import Outline
 
 NAME = "ast"
@@ -136,7 +137,9 @@ class ASTFileAnalysisBackend:
 
     def _ordered(self, paths: Iterable[str], name: str) -> list[str]:
         """The files in the order of the answer, as far as the index knows it."""
-        defining = set(self.files_defining(name, paths))
+        paths = list(paths)
+        # In one file there is no order to find.
+        defining = set(self.files_defining(name, paths) if len(paths) > 1 else ())
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
@@ -165,11 +168,18 @@ class ASTFileAnalysisBackend:
         uses = await coroutine_of(self.find_references)(name)
         return list(dict.fromkeys(use.path for use in uses if use.kind in kinds))
 
+    def definitions_in(self, path: str, name: str) -> list[Reference]:
+        """The definitions of a name in a file that the index or a walk gave."""
+        uses = self._search(self._loaded([path]), key_of(name))
+        found = [use for use in uses if isinstance(use, Reference)]
+        return [use for use in found if use.kind == ReferenceKind.DEFINITION]
+
     def files_defining(self, name: str, within: Iterable[str] | None = None) -> list[str]:
-        """Files, or those `within`, that seemed to define the name when last indexed."""
+        """Code, or what of it is `within`, that seemed to define the name when last indexed."""
         if self._index is None:
             return []
-        return self._index.last_defining(name, None if within is None else {*within})
+        found = self._index.last_defining(name, None if within is None else {*within})
+        return [path for path in found if can_have_references(language_of(path))]
 
     async def _candidates(
         self, name: str, within: Scope, since: float | None

@@ -117,8 +117,12 @@ class Engine:
         del file_path
         return None
 
-    def warm_up(self) -> None:
-        """Begin in the background what the first query would wait for; returns at once."""
+    def warm_up(self, since: float | None = None) -> None:
+        """Begin in the background what the first query would wait for; returns at once.
+
+        For a query that was asked `since` a time of `time.monotonic`.
+        """
+        del since
 
     def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
         """Begin in the background what every part of the query needs first; returns at once.

@@ -369,6 +369,13 @@ class SmartFileAccess(CodeNavigation):
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
         ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
+        since = monotonic()
+        budgets.check_budget(budget)
+        if self._index is not None:
+            self._index.recall()
+        if seconds > 0:
+            # It starts while these are imported.
+            self._engine.warm_up(since)
         from foldline.backends.formatting.reference_text import (
             KIND,
             most_references,
@@ -378,11 +385,7 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.references.text_uses import with_text
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
-        since = monotonic()
-        budgets.check_budget(budget)
         first = budgets.read_cursor(KIND, cursor)
-        if self._index is not None:
-            self._index.recall()
         names = self._names()
         names.check(name)
 
@@ -398,6 +401,7 @@ class SmartFileAccess(CodeNavigation):
                 seconds=seconds,
                 most=most_references(first, budget),
                 target=target,
+                since=since,
             )
             return await query.run()
 

@@ -7,10 +7,11 @@ import contextlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.units import to_units
-from foldline.backends.base.waiting import Shared
+from foldline.backends.base.waiting import WALKS, Shared, in_thread
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.source import split_lines
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.locations import Position
 
 MAX_SERVERS = 6
+# A time before every look.
+_LAST_KNOWN = -1.0
+# How long the first look waits for a server that starts.
+_EARLY_SECONDS = 0.1
 # Projects beside the one that defines a name whose servers are asked for its uses, too.
 MAX_OTHER_PROJECTS = 3
 _MAX_ANSWERS = 512
@@ -88,6 +93,7 @@ class ServerPool:
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
         self._snapshot: Snapshot = {}
         self._looks = Shared(self._look)
+        self._early: asyncio.Task[InitializedServer] | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -118,21 +124,32 @@ class ServerPool:
     async def prepare(self, answer: Answer, since: float) -> Snapshot:
         """The versions of all files; the server for most of them starts in the background.
 
-        It starts at once where an index has kept the list of files, however it has changed.
+        It starts at once where an index has kept them: it begins with these, and is notified of
+        what has changed since.
         """
+        kept = self._kept
+        if kept is not None and not self._sessions and any(kept.last_paths()):
+            known = asyncio.create_task(self._last_known(kept))
+            self._early = self._begin_server(answer, kept.last_paths(), known)
+        if self._early is not None:
+            # A look meanwhile would slow down the start.
+            await asyncio.wait([self._early], timeout=_EARLY_SECONDS)
         begun = asyncio.ensure_future(self.snapshot(since))
-        if self._kept is not None:
-            self._begin_server(answer, self._kept.last_paths(), begun)
         snapshot = await begun
         self._begin_server(answer, snapshot, begun)
         return snapshot
 
+    async def _last_known(self, kept: FileVersions) -> Snapshot:
+        known = self._with_buffers(await in_thread(partial(kept.on_disk, _LAST_KNOWN), WALKS))
+        self._snapshot = self._snapshot or known
+        return self._snapshot
+
     def _begin_server(
         self, answer: Answer, paths: Iterable[str], begun: asyncio.Future[Snapshot]
-    ) -> None:
+    ) -> asyncio.Task[InitializedServer] | None:
         """Start the server for most of the files, unless there is one."""
         if self._sessions or self._closed:
-            return
+            return None
         by_language: dict[str, list[str]] = {}
         for path in paths:
             if language := language_id(path):
@@ -143,12 +160,14 @@ class ServerPool:
                 starting = asyncio.create_task(session.begin(begun, self._read))
                 # The next request reports a failure: starts are shared.
                 starting.add_done_callback(lambda done: done.cancelled() or done.exception())
+                return starting
+        return None
 
     async def prefetch(self, query: Query, begun: Future[Snapshot]) -> None:
         """Ask the first server now, so that its answer is there when `ask` is called.
 
-        One that is up is asked before it is known whether files have changed: if they have, the
-        answer belongs to an earlier generation and is dropped.
+        It is asked before it is known whether files have changed: if they have, the answer belongs
+        to an earlier generation and is dropped.
         """
         path = query.target.path
         for spec, command in self._catalog.candidates(language_id(path), query.answer)[:1]:
@@ -157,10 +176,9 @@ class ServerPool:
                 return
             with contextlib.suppress(LSPError):
                 session = self._session(spec, command, path)
-                if session.running is not None:
-                    await self._answer(session, session.running, query)
-                elif session.is_usable:
-                    await self._ask_session(session, query, await asyncio.wrap_future(begun))
+                if session.is_usable:
+                    running = await session.begin(asyncio.wrap_future(begun), self._read)
+                    await self._answer(session, running, query)
 
     def in_other_projects(self, queries: Sequence[Query]) -> tuple[list[Query], int]:
         """The queries again, for other projects with candidates, and how many are left out.
@@ -335,8 +353,11 @@ class ServerPool:
         files = self._files
         if self._kept is None:
             return {stamp.path: stamp for stamp in files.walk()}
-        disk = self._kept.on_disk(since)
-        # Open buffers win over the disk.
+        return self._with_buffers(self._kept.on_disk(since))
+
+    def _with_buffers(self, disk: Snapshot) -> Snapshot:
+        """The versions of files; open buffers win over the disk."""
+        files = self._files
         stamps = filter(None, map(files.stamp, files.overlay_paths()))
         overlays = {stamp.path: stamp for stamp in stamps}
         return {**disk, **overlays} if overlays else disk

@@ -48,11 +48,12 @@ _FAMILIES = {
 class ServerReferences(ServerRequests):
     """References from servers, and from jedi for Python where none of them answers."""
 
-    def warm_up(self) -> None:
+    def warm_up(self, since: float | None = None) -> None:
         """Start the server for most of the files."""
+        since = time.monotonic() if since is None else since
 
         async def prepare() -> None:
-            await self._pool.prepare(Answer.REFERENCES, time.monotonic())
+            await self._pool.prepare(Answer.REFERENCES, since)
 
         self.start(prepare())
 

@@ -64,6 +64,7 @@ class ReferencesQuery:
         seconds: float = DEFAULT_SECONDS,
         most: int | None = None,
         target: Position | None = None,
+        since: float | None = None,
     ) -> None:
         self._files = files
         self._analysis = analysis
@@ -80,7 +81,7 @@ class ReferencesQuery:
         self._key = name if target is None else f"{name}@{target.path}:{target.line}"
         self._meant = Meaning(name)
         self._positions: list[Position] = []
-        self._since = time.monotonic()
+        self._since = time.monotonic() if since is None else since
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
@@ -117,14 +118,9 @@ class ReferencesQuery:
         if not query.needs_targets:
             return
         word = self._name.strip().rpartition(".")[2]
-        definitions: list[Reference] = []
         for path in self._analysis.files_defining(word)[:_MOST_PROBED]:
-            # The index is older than the question: a file may have been renamed since.
-            with suppress(PathError):
-                uses = self._analysis.find_references(word, path)
-                definitions += (use for use in uses if use.kind == ReferenceKind.DEFINITION)
-        if definitions:
-            query.prefetch(targets_of(definitions, self._name))
+            if definitions := self._analysis.definitions_in(path, word):
+                query.prefetch(targets_of(definitions, self._name))
 
     async def _matches(self, scope: str | None) -> References:
         return await uses_of(self._analysis, self._name, scope, self._since, self._most)
