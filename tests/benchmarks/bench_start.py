@@ -6,6 +6,7 @@ FOLDER is the workspace that commands and agents are asked about, by default Dja
 is downloaded once. The rows take turns, and the first turn, which builds the word index, isn't
 timed. Times are wall clock, as a user waits, and busy machines lengthen them; `--processor` prints
 the processor time of the whole process instead. Anchors that aren't installed are left out.
+`--phases` prints where the commands' processor time goes, as a table for the page.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import resource
 import shutil
 import subprocess
@@ -83,6 +85,27 @@ asyncio.run(main())
 """
 
 
+# Tells the time of each profiled function by its file, once the command is done.
+PROFILE = """
+import cProfile, json, pstats, sys
+from foldline.agent import cli
+profile = cProfile.Profile()
+profile.runcall(cli.main, sys.argv[1:])
+found = [(key[0], key[2], row[2]) for key, row in pstats.Stats(profile).stats.items()]
+print(json.dumps(found), file=sys.stderr)
+"""
+PACKAGES = {
+    "backends/files": "files and their list",
+    "backends/index": "index",
+    "backends/ranking": "ranking",
+    "backends/search": "search",
+    "backends/references": "references",
+    "backends/outlines": "outlines",
+    "backends/parsers": "outlines",
+    "backends/formatting": "the page",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The workspace, and what is asked about in it."""
@@ -100,6 +123,8 @@ class Row:
     run: Callable[[], Iterator[str]]
     goals: dict[str, float] = field(default_factory=dict)
     anchor: str = ""
+    factors: dict[str, float] = field(default_factory=dict)
+    """Goals as multiples of the anchor."""
     wall: dict[str, list[float]] = field(default_factory=dict)
     processor: list[float] = field(default_factory=list)
 
@@ -137,13 +162,18 @@ def rows(subject: Subject) -> list[Row]:
         Row("pygls alone", _editor([*python, PYGLS], subject)),
         Row("pylsp", _editor(_found("pylsp"), subject)),
         Row("jedi-language-server", _editor(_found("jedi-language-server"), subject)),
-        Row("foldline serve", _editor([*foldline, "serve"], subject), anchor="pygls alone"),
+        Row(
+            "foldline serve",
+            _editor([*foldline, "serve"], subject),
+            anchor="pygls alone",
+            factors={"document symbols": 1.0},
+        ),
         Row("mcp alone", _agent([*python, SDK], subject)),
         Row(
             "foldline mcp",
             _agent([*foldline, "mcp", "--root", str(subject.folder)], subject),
-            {"first outline": 300.0},
-            "mcp alone",
+            anchor="mcp alone",
+            factors={"first outline": 1.1},
         ),
     ]
     missing = {name for name in ("rg", "pylsp", "jedi-language-server") if not _found(name)}
@@ -266,6 +296,90 @@ def memory(subject: Subject) -> list[Measurement]:
     ]
 
 
+def phases(subject: Subject) -> str:
+    """Where the processor time of the commands goes, as a table in Markdown.
+
+    What follows the imports is shared out as a profile of the main thread has it.
+    """
+    python = _processor([sys.executable, "-c", "pass"], subject.folder)
+    lines = [
+        "Processor time of the commands, by phase:",
+        "",
+        "| command | all | Python | modules of others | modules of foldline | the work |",
+        "|---|---|---|---|---|---|",
+    ]
+    for words in (
+        ["tree"],
+        ["outline", subject.file],
+        ["refs", "--seconds", "0", subject.name],
+        ["search", subject.name],
+        ["grep", subject.name],
+    ):
+        whole = _processor([*_found("foldline"), *words], subject.folder)
+        own, others = _imports([*_found("foldline"), *words], subject.folder)
+        left = max(whole - python - own - others, 0.0)
+        name = " ".join(word for word in words if word not in (subject.name, subject.file))
+        times = (whole, python, others, own)
+        cells = [f"`{name}`", *(f"{time:.0f} ms" for time in times), _work(words, subject, left)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _processor(words: list[str], folder: Path, rounds: int = 5) -> float:
+    """The least processor time of a command, in milliseconds."""
+    times = []
+    for _ in range(rounds):
+        before = _children_seconds()
+        next(_command(words, folder)())
+        times.append((_children_seconds() - before) * 1e3)
+    return min(times)
+
+
+def _imports(words: list[str], folder: Path, rounds: int = 5) -> tuple[float, float]:
+    """Milliseconds for importing foldline's modules, and those of others: the least of each."""
+    least: dict[str, float] = {}
+    for _ in range(rounds):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", *words],
+            cwd=folder,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for line in re.finditer(r"^import time: +(\d+) \| +\d+ \| *(\S+)$", done.stderr, re.M):
+            least[line[2]] = min(int(line[1]) / 1e3, least.get(line[2], 1e9))
+    own = sum(time for module, time in least.items() if module.startswith("foldline"))
+    return own, sum(least.values()) - own
+
+
+def _work(words: list[str], subject: Subject, milliseconds: float) -> str:
+    """The shares of packages in what a command does after the imports."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROFILE, *words],
+        cwd=subject.folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shares: dict[str, float] = {}
+    for file, function, seconds in json.loads(done.stderr.splitlines()[-1]):
+        package = "/".join(file.rpartition("/foldline/")[2].split("/")[:2])
+        work = PACKAGES.get(package)
+        if work is None and "lock" in function:
+            work = "other threads"
+        elif work is None and function.startswith("<built-in method posix"):
+            work = "calls of the system"
+        if work is not None:
+            shares[work] = shares.get(work, 0.0) + seconds
+    total = sum(shares.values()) or 1.0
+    most = sorted(shares.items(), key=lambda share: -share[1])[:4]
+    return f"{milliseconds:.0f} ms: " + ", ".join(
+        f"{name} {100 * seconds / total:.0f} %" for name, seconds in most
+    )
+
+
 def measurements(timed: list[Row], *, processor: bool) -> list[Measurement]:
     """What was measured, goals and anchors beside it."""
     by_name = {row.name: row for row in timed}
@@ -280,6 +394,7 @@ def measurements(timed: list[Row], *, processor: bool) -> list[Measurement]:
                     work=f"{row.name}: {moment}" if moment else row.name,
                     values=tuple(values),
                     goal=None if processor else row.goals.get(moment),
+                    factor=None if processor else row.factors.get(moment),
                     statistic="median",
                     anchor=row.anchor if beside else "",
                     anchor_values=tuple(beside or ()),
@@ -298,10 +413,14 @@ def main() -> None:
     parser.add_argument("--file", default="django/http/response.py", help="a file of it")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds this")
     parser.add_argument("--processor", action="store_true", help="processor time instead")
+    parser.add_argument("--phases", action="store_true", help="where the commands' time goes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     folder = options.folder.resolve() if options.folder else _django()
     subject = Subject(folder, options.name, options.file)
+    if options.phases:
+        print(phases(subject))
+        return
     timed = [row for row in rows(subject) if options.only in row.name]
     for turn in range(options.rounds + 1):
         for row in timed:
