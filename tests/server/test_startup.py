@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import pkgutil
 import subprocess
@@ -9,15 +11,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pygls.io_ import StdoutWriter
 
 from foldline.ide import analysis
 from foldline.server import warm_up
+from foldline.server.app import create_server
 from foldline.server.transport import read_message
 
-from .test_protocol import initialize, notification, request
+from .test_protocol import LONGEST, initialize, notification, request
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from foldline.server.server import FoldlineServer
 
 pytestmark = pytest.mark.real
 
@@ -170,6 +176,30 @@ async def test_nothing_is_loaded_ahead_while_a_request_waits(
     await warm_up.warm_up(is_asked)
     assert events[:3] == ["asked"] * 3
     assert events[3].startswith("foldline.")
+
+
+async def test_the_client_is_waiting_until_its_request_is_answered() -> None:
+    server = create_server()
+    protocol, output = server.protocol, io.BytesIO()
+    protocol.set_writer(StdoutWriter(output))
+    event = asyncio.Event()
+
+    async def wait(ls: FoldlineServer, params: object) -> None:
+        await event.wait()
+
+    server.feature("test/wait")(wait)
+    message = {"jsonrpc": "2.0", "method": "test/wait", "params": {}}
+    protocol.receive(initialize().partition(b"\r\n\r\n")[2])
+    protocol.handle_message(message)
+    assert not protocol.is_asked()
+    protocol.handle_message({**message, "id": 2})
+    assert protocol.is_asked()
+    event.set()
+    async with asyncio.timeout(LONGEST):
+        while protocol.is_asked():
+            await asyncio.sleep(0)
+    assert b'"id": 2' in output.getvalue()
+    await server.stop()
 
 
 def test_a_tokenizer_is_loaded_for_the_first_text_that_is_counted() -> None:
