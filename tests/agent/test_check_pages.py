@@ -19,6 +19,10 @@ PAGES = Path(checks.__file__).parent / "pages"
 ELSEWHERE = {
     Code.TOKEN_BUDGET: "tests/agent/test_check.py",
     Code.NOT_EVALUATED: "tests/ide/test_budget.py",
+    Code.EMPTY_SECTION: "tests/ide/instructions/test_checks.py",
+    Code.REPEATED_SECTION: "tests/ide/instructions/test_checks.py",
+    Code.FRONT_MATTER: "tests/ide/instructions/test_checks.py",
+    Code.UNKNOWN_FRONT_MATTER: "tests/ide/instructions/test_checks.py",
 }
 
 HEAD = """\

@@ -73,14 +73,18 @@ def test_a_file_that_is_no_python_module_is_refused_and_markdown_says_who_reads_
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("AGENTS.md").write_text("# Rules\n\nIt's a rule.\n", encoding="utf-8")
+    Path("NOTES.md").write_text("# Rules\n\nIt's a rule.\n", encoding="utf-8")
     Path("rules.txt").write_text("It's a rule.\n", encoding="utf-8")
-    assert main([verb, "AGENTS.md"]) == 2
+    assert main([verb, "NOTES.md"]) == 2
     assert capsys.readouterr().err == (
-        f"foldline {verb}: AGENTS.md isn't a Python module, and only those hold prompts; "
-        "`foldline outline AGENTS.md` and `foldline symbol AGENTS.md HEADING` read it\n"
+        f"foldline {verb}: NOTES.md isn't a file that agents load, such as AGENTS.md; if yours do, "
+        'put instructions = ["NOTES.md"] into [tool.foldline] of pyproject.toml; '
+        "`foldline outline NOTES.md` and `foldline symbol NOTES.md HEADING` read any file\n"
     )
-    for words in (["outline", "AGENTS.md"], ["symbol", "AGENTS.md", "Rules"]):
+    Path("pyproject.toml").write_text('[tool.foldline]\ninstructions = ["NOTES.md"]\n')
+    assert main([verb, "NOTES.md"]) == 0
+    capsys.readouterr()
+    for words in (["outline", "NOTES.md"], ["symbol", "NOTES.md", "Rules"]):
         assert main(words) == 0
     assert "# Rules" in capsys.readouterr().out
     assert main([verb, "rules.txt"]) == 2

@@ -1,4 +1,4 @@
-"""`foldline check`: diagnostics of a project's prompts, for people and for CI."""
+"""`foldline check`: diagnostics of prompts and instruction files, for people and for CI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.agent.check_formats import FileDiagnostic
     from foldline.agent.scan import Scan
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from foldline.ide.checks import Diagnostic
 
 DESCRIPTION = """\
-Finds mistakes in prompts from their source alone: nothing is imported or executed. The exit status
-is 1 if there are diagnostics, 2 if the check failed or a file that was named holds no prompt.
-Severities and the token budget are set in [tool.foldline] of pyproject.toml."""
+Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
+AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
+diagnostics, 2 if the check failed or a file that was named holds no prompt. Severities and the
+token budget are set in [tool.foldline] of pyproject.toml."""
 
 
 def register(verbs: Verbs) -> None:
@@ -76,15 +77,18 @@ def run(options: Namespace) -> int:
                 "it holds no prompt, section or tool of foldline.prompts; `foldline adopt "
                 f"{visible(file)}` makes a prompt of a string or a template in it"
             )
-    checked = [file for file in map(scanned.relative, scanned.files) if file not in without]
+    found += _of_instructions(scanned)
+    everything = (*scanned.files, *map(str, scanned.instructions))
+    checked = [file for file in map(scanned.relative, everything) if file not in without]
     if checked or options.format not in ("text", "concise"):
         _write(checked, found, options.format)
     for file, reason in without.items():
         complain(f"foldline check: {visible(file)}: {reason}")
-    if not scanned.files:
+    if not everything:
         complain(
-            "foldline check: no file here imports foldline.prompts; `foldline new PATH` writes a "
-            "prompt to begin with, `foldline adopt FILE` makes one of a string or a Jinja template"
+            "foldline check: no file here instructs agents, as AGENTS.md does, or imports "
+            "foldline.prompts; `foldline new PATH` writes a prompt to begin with, `foldline adopt "
+            "FILE` makes one of a string or a Jinja template"
         )
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
@@ -94,22 +98,36 @@ def run(options: Namespace) -> int:
 
 
 def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[FileDiagnostic]:
-    from foldline.agent.check_formats import FileDiagnostic
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import diagnostics
     from foldline.ide.checks.costs import check_costs
     from foldline.ide.token_counter import token_counter
 
     counter = token_counter(scanned.options.tokens, exact=scanned.options.exact_tokens)
-    lines = LineTable(analysis.text)
     found = [
-        *_syntax_errors(scanned, analysis, lines),
+        *_syntax_errors(scanned, analysis, LineTable(analysis.text)),
         *diagnostics(
             analysis,
             severities=scanned.options.severity,
             more=check_costs(analysis, scanned.options.token_budget, counter),
         ),
     ]
+    return _placed(file, analysis.text, found)
+
+
+def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
+    from foldline.ide.instructions.checks import diagnostics
+
+    for path, file in scanned.instruction_files():
+        found = diagnostics(file, path, scanned.folder)
+        yield from _placed(scanned.relative(str(path)), file.text, found)
+
+
+def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagnostic]:
+    from foldline.agent.check_formats import FileDiagnostic
+    from foldline.ide.analysis.model import LineTable
+
+    lines = LineTable(text)
     placed = [
         (lines.position(one.place.start), lines.position(one.place.end), one) for one in found
     ]

@@ -1,6 +1,6 @@
-"""`foldline preview`: one prompt as a model would get it, in a terminal.
+"""`foldline preview`: one prompt or instruction file as a model would get it, in a terminal.
 
-The file is executed: the user who names it trusts it.
+A module is executed: the user who names it trusts it.
 """
 
 from __future__ import annotations
@@ -40,19 +40,21 @@ if TYPE_CHECKING:
 
 RENDER_SECONDS = 30.0
 REASON = "Opened in the terminal"
+SKILL = "SKILL.md"
 
 
 def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> None:
     parser = verbs.add_parser(
         "preview",
-        help="show a prompt as a model would get it",
+        help="show a prompt or an instruction file as a model would get it",
         description="Runs FILE in the Python of its project and shows its prompt as `evaluate` "
-        "sends it by default: with every chapter that may open.",
+        "sends it by default: with every chapter that may open. A file that instructs agents, "
+        "such as AGENTS.md, is shown as it is sent, and nothing is run.",
     )
     parser.add_argument(
         "target",
         metavar="FILE[:NAME]",
-        help="a module, and the variable or ns/key of a prompt in it",
+        help="a module, and the variable or ns/key of a prompt in it; or an instruction file",
     )
     offered = [action for action in actions if action.names.option]
     for action in offered:
@@ -159,7 +161,8 @@ def run(options: argparse.Namespace) -> int:
     import asyncio
 
     file, name = file_and_name(options.target)
-    check_python(file)
+    if not _open_workspace(file, options).is_instructions(file):
+        check_python(file)
     if options.matrix and options.parameter_set:
         raise Refused("--matrix shows every parameter set: leave --set out")
     if options.chapter is not None:
@@ -173,10 +176,12 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace, file: Path, name: str | None) -> int:
     """Serve the page until Ctrl-C."""
-    complain(f"foldline preview: running {file.name}…")
     from foldline.agent.preview_page import serve
 
-    await serve(_open_workspace(file, options), _first_view(options, file, name))
+    workspace = _open_workspace(file, options)
+    if not workspace.is_instructions(file):
+        complain(f"foldline preview: running {file.name}…")
+    await serve(workspace, _first_view(options, file, name))
     return FOUND
 
 
@@ -286,6 +291,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
     made_up = _made_up(answer)
+    if file.name == SKILL:
+        made_up = (*made_up, *_levels(workspace, file))
     if as_tree:
         from foldline.agent.preview_lines import tree_lines
 
@@ -296,6 +303,17 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
     lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
     return _Shown(status, lines, tuple(problems))
+
+
+def _levels(workspace: Workspace, file: Path) -> Iterator[str]:
+    """Yield what a skill costs before and after it's used."""
+    from foldline.ide.instructions.document import read_instructions
+    from foldline.ide.instructions.skills import skill_levels
+
+    folder = workspace.folder(file)
+    levels = skill_levels(read_instructions(file), file, folder, folder.counter)
+    if levels is not None:
+        yield levels.sentence(folder.counter)
 
 
 async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: PromptRef) -> _Shown:
@@ -411,7 +429,11 @@ def _complain(problems: Sequence[str]) -> None:
 
 
 def _root_of(file: Path) -> Path:
-    """The folder that `file` belongs to: this one, if it is below."""
+    """The folder that `file` belongs to: this one, if it is below; that of its project for text."""
+    if file.suffix in (".md", ".mdc"):
+        from foldline.agent.scan import root_of
+
+        return root_of(file)
     here = Path.cwd().resolve()
     return here if file.is_relative_to(here) else file.parent
 

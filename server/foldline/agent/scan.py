@@ -1,4 +1,4 @@
-"""Finds the prompt modules that a command line names, and analyses them without running them."""
+"""Finds the prompts that a command line names, and analyses them without running them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.errors import cut
 from foldline.backends.formatting.visible import visible
+from foldline.ide.instructions.files import instruction_files
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -19,18 +20,24 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.config import PromptOptions
     from foldline.ide.folder import Folder
+    from foldline.ide.instructions.document import InstructionFile
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The prompt modules below some paths of one project."""
+    """The prompt modules and the instruction files below some paths of one project.
+
+    Attributes:
+        files: The modules.
+        named: The files that are named one by one.
+    """
 
     folder: Folder
     files: tuple[str, ...]
     named: frozenset[str]
-    """The files that are named one by one."""
+    instructions: tuple[Path, ...] = ()
 
     @property
     def options(self) -> PromptOptions:
@@ -43,6 +50,17 @@ class Scan:
             analysis = self.folder.project.analysis(file)
             if analysis is not None:
                 yield analysis
+
+    def instruction_files(self) -> Iterator[tuple[Path, InstructionFile]]:
+        """Yield the instruction files, read one at a time.
+
+        Raises:
+            PathError: One can't be read.
+        """
+        from foldline.ide.instructions.document import read_instructions
+
+        for path in self.instructions:
+            yield path, read_instructions(path)
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""
@@ -60,20 +78,24 @@ def scan(paths: Sequence[str]) -> Scan:
     for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
             raise Refused(f"{visible(cut(argument))}: there is no such file or directory")
-        if path.is_file():
-            check_python(path)
-        elif not path.is_dir():
+        if not path.is_file() and not path.is_dir():
             raise Refused(f"{visible(cut(argument))}: it is neither a file nor a directory")
     root = _shared_root(resolved)
-    (folder,) = Workspace.at(root).folders()
+    workspace = Workspace.at(root)
+    (folder,) = workspace.folders()
     if folder.problems:
         raise Refused("; ".join(folder.problems))
-    named = frozenset(str(path) for path in resolved if path.is_file())
-    found = dict.fromkeys(str(path) for path in resolved if str(path) in named)
+    files = [path for path in resolved if path.is_file()]
+    instructions = dict.fromkeys(path for path in files if workspace.is_instructions(path))
+    modules = [path for path in files if path not in instructions]
+    for path in modules:
+        check_python(path)
+    found = dict.fromkeys(map(str, modules))
     below = [path.relative_to(root).as_posix() for path in resolved if path.is_dir()]
     if below:
         found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
-    return Scan(folder, tuple(found), named)
+        instructions.update(dict.fromkeys(instruction_files(folder, below)))
+    return Scan(folder, tuple(found), frozenset(map(str, modules)), tuple(instructions))
 
 
 def _shared_root(paths: Sequence[Path]) -> Path:

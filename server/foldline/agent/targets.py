@@ -21,9 +21,13 @@ def check_python(path: Path) -> None:
     """
     if path.suffix not in (".py", ".pyi", ".pyw", ""):
         shown = visible(path_from_here(path))
-        by_heading = f"; `foldline outline {shown}` and `foldline symbol {shown} HEADING` read it"
-        hint = by_heading if path.suffix in (".md", ".mdx", ".markdown") else ""
-        raise Refused(f"{shown} isn't a Python module, and only those hold prompts{hint}")
+        if path.suffix in (".md", ".mdc", ".mdx", ".markdown"):
+            raise Refused(
+                f"{shown} isn't a file that agents load, such as AGENTS.md; if yours do, put "
+                f'instructions = ["{shown}"] into [tool.foldline] of pyproject.toml; '
+                f"`foldline outline {shown}` and `foldline symbol {shown} HEADING` read any file"
+            )
+        raise Refused(f"{shown} isn't a Python module, and only those hold prompts")
 
 
 def number_from(least: int) -> Callable[[str], int]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foldline.agent.scan import Scan
     from foldline.backends.formatting.parts import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
+    from foldline.ide.instructions.skills import SkillLevels
     from foldline.ide.render.render import Block, Render, Tokens
     from foldline.ide.token_counter import TokenCounter
 
@@ -31,7 +32,7 @@ class PromptCount:
     """The tokens of a prompt's request; `certain` if running it gives what was counted.
 
     They are a `lower_bound` if running it gives more text than was counted. It was `executed` if
-    they are no count of its source.
+    they are no count of its source. An instruction file has no `name`.
     """
 
     file: str
@@ -43,11 +44,12 @@ class PromptCount:
     undecided: tuple[str, ...] = ()
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
     executed: bool = False
+    levels: SkillLevels | None = None
 
     @property
     def identity(self) -> str:
         """The prompt's name in baselines."""
-        return f"{self.file}:{self.name}"
+        return f"{self.file}:{self.name}" if self.name else self.file
 
     @property
     def tokens(self) -> Tokens:
@@ -71,7 +73,7 @@ class Growth:
 
 
 def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
-    """Count the tokens of all prompts, in file order.
+    """Count the tokens of all prompts, in file order, and of instruction files after them.
 
     A template is left out if a prompt is bound from it.
     """
@@ -95,7 +97,19 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                 )
             )
     bound = {prompt.template for prompt, _ in counts if prompt.bound}
-    return [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
+    of_prompts = [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
+    return [*of_prompts, *_of_instructions(found, counter)]
+
+
+def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
+    from foldline.ide.instructions.features import costs
+    from foldline.ide.instructions.skills import skill_levels
+
+    for path, file in found.instruction_files():
+        render = costs(file, counter).render
+        levels = skill_levels(file, path, found.folder, counter)
+        name = found.relative(str(path))
+        yield PromptCount(name, "", name, render, certain=True, levels=levels)
 
 
 async def executed(
@@ -114,6 +128,9 @@ async def executed(
     found: list[PromptCount] = []
     try:
         for count in counts:
+            if not count.name:
+                found.append(count)
+                continue
             file = root / count.file
             prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
             render = with_costs(await perform(workspace, prompt, RenderPrompt()), counter)
@@ -152,9 +169,11 @@ def table_lines(
         yield [
             (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
-            (visible(f"  {count.identity}"), "dim"),
+            (visible(f"  {count.identity}" if count.name else ""), "dim"),
             (doubt, "dim"),
         ]
+        if count.levels is not None:
+            yield [(" " * 13 + count.levels.sentence(counter), "dim")]
         for name, tokens in (("Tools", count.tokens.tools), ("Output schema", count.tokens.output)):
             if tokens:
                 shown = counter.format(tokens, certain=count.certain)
@@ -170,13 +189,21 @@ def table_lines(
             indent = "  " * section.key.count(".")
             yield [
                 (f"{counter.format(tokens):>9}    ", "cyan"),
-                (visible(f"{indent}{section.number}. {section.title}"), ""),
+                (
+                    visible(
+                        f"{indent}{section.number}{'. ' * bool(section.number)}{section.title}"
+                    ),
+                    "",
+                ),
                 (opened + inside, "dim"),
             ]
     total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)
     partial = any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
-    prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
+    files = sum(not one.name for one in counts)
+    prompts = _counted(len(counts) - files, "prompt") if files < len(counts) or not files else ""
+    both = " and " if prompts and files else ""
+    prompts += f"{both}{_counted(files, 'instruction file')}" if files else ""
     yield [
         (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
         (f"in {prompts} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
@@ -185,6 +212,10 @@ def table_lines(
         percent = 100 * (growth.after - growth.before) / max(1, growth.before)
         change = f"{growth.before:,} to {growth.after:,} tokens (+{percent:.1f}%)"
         yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _down_to(sections: Sequence[Block], depth: int | None) -> Iterator[tuple[Block, int, int]]:
@@ -219,6 +250,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
                 }
                 for section in count.sections
             },
+            **({} if count.levels is None else {"levels": unstructure(count.levels)}),
         }
         for count in counts
     }

@@ -1,4 +1,4 @@
-"""`foldline tokens`: token counts of prompts and sections, and their growth."""
+"""`foldline tokens`: token counts of prompts, instruction files and sections, and their growth."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ Counts the tokens of each prompt and section from their source alone: literal te
 defaults, placeholders as written, sections summarized as declared, chapters open as `evaluate`
 sends them by default. Counts are exact with foldline[tokens] installed, and otherwise estimates,
 marked with ~, as are those with placeholders. With ≥ a count is without the text that code makes.
---run runs the prompts, and counts what is sent.
+--run runs the prompts, and counts what is sent. Files that instruct agents, such as AGENTS.md, are
+counted as models get them; a skill has what is always loaded, and the files of its folder, too.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
 prompt has grown by more than --max-growth."""
 
 
 def register(verbs: Verbs) -> None:
-    parser = verbs.add_parser("tokens", help="count the tokens of prompts", description=DESCRIPTION)
+    parser = verbs.add_parser(
+        "tokens", help="count the tokens of prompts and instruction files", description=DESCRIPTION
+    )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument("--json", action="store_true", help="write JSON, also for --baseline")
     parser.add_argument(

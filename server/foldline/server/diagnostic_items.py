@@ -24,6 +24,7 @@ from foldline.ide.checks.silencing import silenced_here
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from foldline.server.instructions.snapshot import InstructionSnapshot
     from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline"
@@ -52,7 +53,9 @@ def lsp_diagnostics(snapshot: LspSnapshot) -> list[Diagnostic]:
     return [lsp_diagnostic(item, snapshot) for item in found_in(snapshot)]
 
 
-def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
+def lsp_diagnostic(
+    found: checks.Diagnostic, snapshot: LspSnapshot | InstructionSnapshot
+) -> Diagnostic:
     """One diagnostic, as LSP has it."""
     related: list[DiagnosticRelatedInformation] = []
     for item in found.related:
@@ -60,7 +63,7 @@ def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnosti
         if location is not None:
             related.append(DiagnosticRelatedInformation(location, item.message))
     return Diagnostic(
-        range=snapshot.range(found.place),
+        range=snapshot.index.range(found.place.start, found.place.end),
         message=found.message,
         severity=_SEVERITIES[found.severity],
         code=str(found.code),

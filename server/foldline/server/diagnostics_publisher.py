@@ -69,7 +69,7 @@ class DiagnosticsPublisher:
         found: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
-            version, found = await with_snapshot(self._ls, uri, _wrong) or (version, [])
+            version, found = await self._check(uri) or (version, [])
         if problems:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
@@ -80,6 +80,16 @@ class DiagnosticsPublisher:
             self._ls.text_document_publish_diagnostics(params)
         if not found:
             self._published.pop(uri, None)
+
+    async def _check(self, uri: str) -> tuple[int | None, list[Diagnostic]] | None:
+        """The version of a document that was checked, and its diagnostics."""
+        if not uri.endswith((".py", ".pyi")):
+            from foldline.server.instructions.diagnostic import instruction_diagnostics
+            from foldline.server.instructions.snapshot import is_instructions, with_instructions
+
+            if is_instructions(self._ls, uri):
+                return await with_instructions(self._ls, uri, instruction_diagnostics)
+        return await with_snapshot(self._ls, uri, _wrong)
 
     def _is_open(self, uri: str) -> bool:
         return uri in self._ls.core.open_documents().values()

@@ -76,6 +76,10 @@ class Code(StrEnum):
     CACHE_ORDER = "cache-order"
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
+    EMPTY_SECTION = "empty-section"
+    REPEATED_SECTION = "repeated-section"
+    FRONT_MATTER = "front-matter"
+    UNKNOWN_FRONT_MATTER = "unknown-front-matter"
 
 
 SEVERITIES = {
@@ -91,6 +95,9 @@ SEVERITIES = {
     Code.CACHE_ORDER: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
+    Code.EMPTY_SECTION: Severity.INFORMATION,
+    Code.REPEATED_SECTION: Severity.WARNING,
+    Code.UNKNOWN_FRONT_MATTER: Severity.INFORMATION,
 }
 """Severities other than `ERROR`: these prompts can be built, but probably not as intended."""
 

@@ -83,7 +83,7 @@ def diagnostics(
             continue
         key = (lazy.code, place.start, place.end)
         if key not in result and not silencer.silences(lazy.code, place):
-            result[key] = _located(lazy, severity, place)
+            result[key] = located(lazy, severity, place)
     shown = tuple(result.values())
     evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in found)
     if sound and evaluated:
@@ -132,7 +132,8 @@ def _of_section(section: SectionValue) -> tuple[LazyDiagnostic, ...]:
     )
 
 
-def _located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Diagnostic:
+def located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Diagnostic:
+    """Return a diagnostic at a place, with its fixes."""
     fixes = (repair() for repair in lazy.repairs)
     related = [(where(), message) for where, message in lazy.related]
     written = lazy.place()

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.files.reader import read_text
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import instruction_file
-from foldline.ide.instructions.files import LARGEST
+from foldline.ide.instructions.document import instruction_file, read_instructions
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
 from foldline.ide.render.token_costs import bytes_of, with_costs
 
@@ -61,7 +59,7 @@ class InstructionAnswers:
         """The file as the view has it, as the editor has it, or as it is on disk."""
         path = self.document.path
         text = self.view.texts.get(str(path), self.document.text)
-        return instruction_file(path.name, read_text(path, LARGEST) if text is None else text)
+        return read_instructions(path) if text is None else instruction_file(path, text)
 
     def render(self, known: Sequence[Block] = ()) -> Render:
         """Return the file as the view shows it; a block equal to one of `known` is that object."""

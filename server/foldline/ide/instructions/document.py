@@ -9,18 +9,22 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
+from foldline.backends.files.reader import read_text
 from foldline.backends.parsers.markdown import Range, ends_of, read_markdown
 from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.files import LARGEST, has_front_matter
 from foldline.ide.render.render import Block, Opening, Render, Replaced, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path, PurePath
 
     from foldline.backends.parsers.markdown import Markdown
 
 START = "start"
 """The key of what stands above the first heading."""
 _FOLD = re.compile(r"<!--\s*fold:((?:(?!<!--).)*?)-->[ \t]*\r?\n?", re.DOTALL)
+_AFTER_FRONT_MATTER = re.compile(r".*\n?\s*")
 _NO_SLUG = re.compile(r"[^\w]+")
 
 
@@ -55,11 +59,12 @@ class InstructionSection(NamedTuple):
 
 @dataclass(frozen=True)
 class InstructionFile:
-    """An instruction file; its blocks, joined, are its text.
+    """An instruction file; its blocks, joined, are its text from `beginning` on.
 
     Attributes:
         path: Its path as a model gets it, from the project's root; by default its name.
         tool: The model's name for the tool that reads a section; empty where it has none.
+        has_front_matter: Clients read its front matter as data, and send models what is below it.
 
     Raises:
         ParseRefusedError: It can't be read within the limits of parsing.
@@ -69,6 +74,15 @@ class InstructionFile:
     text: str
     path: str = ""
     tool: str = ""
+    has_front_matter: bool = False
+
+    @cached_property
+    def beginning(self) -> int:
+        """Where the text begins that a model gets: below the front matter, if that is data."""
+        front = self.markdown.front_matter
+        if front is None or not self.has_front_matter:
+            return 0
+        return _AFTER_FRONT_MATTER.match(self.text, front.end).end()  # type: ignore[union-attr]
 
     @cached_property
     def markdown(self) -> Markdown:
@@ -80,10 +94,10 @@ class InstructionFile:
         """All sections, in the order of the text."""
         found = self.markdown.headings
         starts = [heading.start for heading in found]
-        first = starts[0] if starts else len(self.text)
+        first, begin = starts[0] if starts else len(self.text), self.beginning
         sections = []
-        if first or not starts:
-            sections.append(InstructionSection((START,), "", self.name, 0, 0, first, first))
+        if first > begin or not starts:
+            sections.append(InstructionSection((START,), "", self.name, begin, begin, first, first))
         levels = [heading.level for heading in found]
         places: list[tuple[tuple[str, ...], str]] = []
         taken: dict[tuple[str, ...], int] = {section.path: 1 for section in sections}
@@ -234,10 +248,19 @@ class InstructionFile:
         )
 
 
+def read_instructions(path: Path) -> InstructionFile:
+    """Return a file as it is on disk.
+
+    Raises:
+        PathError: It can't be read.
+    """
+    return instruction_file(path, read_text(path, LARGEST))
+
+
 @lru_cache(maxsize=32)
-def instruction_file(name: str, text: str) -> InstructionFile:
+def instruction_file(path: PurePath, text: str) -> InstructionFile:
     """Return a file; it's read once, whatever is asked of it."""
-    return InstructionFile(name, text)
+    return InstructionFile(path.name, text, has_front_matter=has_front_matter(path))
 
 
 def _slug(title: str) -> str:

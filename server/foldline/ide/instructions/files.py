@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
     from pathspec import GitIgnoreSpec
 
@@ -43,6 +43,22 @@ def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
     `patterns` are the project's: they come after `PATTERNS`, and `!` takes files out.
     """
     return _spec(tuple(patterns)).match_file(path)
+
+
+def has_front_matter(path: PurePath) -> bool:
+    """Return True where clients read the front matter as data, and send models what is below it.
+
+    Skills: https://agentskills.io/specification ("Progressive disclosure"); Cursor's rules:
+    https://cursor.com/docs/context/rules; Copilot's files:
+    https://code.visualstudio.com/docs/copilot/customization/custom-instructions; Claude Code's
+    rules: https://code.claude.com/docs/en/memory ("Path-specific rules"). No client documents
+    front matter for `AGENTS.md` and its like: there it is text.
+    """
+    return (
+        path.name == "SKILL.md"
+        or path.name.endswith((".mdc", ".instructions.md", ".prompt.md"))
+        or ".claude/rules/" in path.as_posix()
+    )
 
 
 def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator[Path]:

@@ -5,6 +5,25 @@
 
 from __future__ import annotations
 
-from foldline.server.instructions import document_symbol, hover
+from foldline.server.instructions import (
+    code_lens,
+    diagnostic,
+    document_symbol,
+    folding_range,
+    hover,
+    inlay_hint,
+    selection_range,
+)
 
-HANDLERS = {feature.METHOD: feature.handle for feature in (document_symbol, hover)}
+HANDLERS = {
+    feature.METHOD: feature.handle
+    for feature in (
+        code_lens,
+        diagnostic,
+        document_symbol,
+        folding_range,
+        hover,
+        inlay_hint,
+        selection_range,
+    )
+}

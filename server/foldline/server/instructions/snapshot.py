@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from lsprotocol.types import Location
+
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS
 from foldline.ide.instructions.answers import InstructionAnswers
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import Range
 
+    from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.features import Costs
@@ -50,6 +53,10 @@ class InstructionSnapshot:
     def range(self, start: int, end: int) -> Range:
         """The range between two offsets."""
         return self.index.range(start, end)
+
+    def location(self, place: SourceSpan) -> Location:
+        """The location of a place in the file."""
+        return Location(self.document.uri, self.range(place.start, place.end))
 
 
 def is_instructions(ls: FoldlineServer, uri: str) -> bool:

@@ -1,0 +1,88 @@
+"""The checks of instruction files: every one is called from here."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, Severity, default_severity
+from foldline.ide.checks.run import located
+from foldline.ide.instructions.features import costs
+from foldline.ide.instructions.front_matter import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.ide.checks.diagnostic import Diagnostic
+    from foldline.ide.folder import Folder
+    from foldline.ide.instructions.document import InstructionFile, InstructionSection
+
+_SHORTEST_REPEATED = 40
+"""Sections with less text in common are alike by chance: `See above.`"""
+
+
+def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a file in the order of its text, as the project wants them."""
+    found = []
+    for lazy in checks(file, path, folder):
+        severity = folder.options.severity.get(lazy.code, default_severity(lazy.code))
+        place = lazy.place()
+        if severity is not Severity.OFF and place is not None:
+            found.append(located(lazy, severity, place))
+    return tuple(sorted(found, key=lambda one: (one.place, one.code)))
+
+
+def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:
+    """Yield what is wrong in a file."""
+
+    def at(code: Code, message: str, start: int, end: int) -> LazyDiagnostic:
+        return LazyDiagnostic(code, message, partial(SourceSpan, str(path), start, end))
+
+    for fault in faults(file, path):
+        yield at(fault.code, fault.message, *fault.place)
+    found = costs(file, folder.counter)
+    budget = folder.options.token_budget
+    if budget is not None and found.total > budget:
+        total, over = (
+            folder.counter.format(count) for count in (found.total, found.total - budget)
+        )
+        message = f"The file costs {total} tokens, {over} more than its budget of {budget:,}."
+        yield at(Code.TOKEN_BUDGET, message, 0, file.text.find("\n") % (len(file.text) + 1))
+    texts: dict[str, InstructionSection] = {}
+    for section in file.sections:
+        head = section.start, section.start + len(_heading(file, section))
+        text = file.text[section.body : section.end].strip()
+        if section.number and not text:
+            message = f"`{section.title}` is empty: a model reads its heading for nothing."
+            yield at(Code.EMPTY_SECTION, message, *head)
+        if len(text) >= _SHORTEST_REPEATED:
+            first = texts.setdefault(text, section)
+            if first is not section and first.end <= section.start:
+                message = f"The text of `{section.key}` is that of `{first.key}`: keep one of them."
+                where = partial(SourceSpan, str(path), first.start, first.body)
+                yield LazyDiagnostic(
+                    Code.REPEATED_SECTION,
+                    message,
+                    partial(SourceSpan, str(path), *head),
+                    related=((where, "It is written here first."),),
+                )
+        if section.mark is not None and not section.summary:
+            message = (
+                f"`{section.key}` is folded without a summary: say after `fold:` when to read it."
+            )
+            yield at(Code.MISSING_SUMMARY, message, *section.mark)
+        elif section.mark is not None:
+            count = folder.counter.count
+            folded, full = count(file.fold_text(section)), count(file.whole_text(section))
+            if folded >= full:
+                message = (
+                    f"`{section.key}` has {folder.counter.format(folded)} tokens folded, and "
+                    f"{folder.counter.format(full)} in full: remove the mark."
+                )
+                yield at(Code.FOLDING_COSTS_MORE, message, *section.mark)
+
+
+def _heading(file: InstructionFile, section: InstructionSection) -> str:
+    return file.text[section.start : section.body].rstrip()

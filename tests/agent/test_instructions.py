@@ -1,0 +1,145 @@
+"""Instruction files on the command line, in a repository without a line of Python."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.agent.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA = "It lives in `data/`, one file for each year, and nothing else is read. " * 5
+AGENTS = f"""\
+# Rules
+Be brief.
+
+## Data
+<!-- fold: where data lives -->
+{DATA}
+### Years
+From 1990.
+
+## Tests
+Run `go test ./...`.
+"""
+SKILL = (
+    "---\nname: deploy\ndescription: Deploys the service.\n---\n\n# Deploy\nRun `make deploy`.\n"
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    files = {
+        "go.mod": "module example.com/app\n",
+        "main.go": "package main\n",
+        "AGENTS.md": AGENTS,
+        "README.md": "# App\n",
+        "pkg/AGENTS.md": "# Rules of the package\nBe kind.\n",
+        ".claude/skills/deploy/SKILL.md": SKILL,
+        ".claude/skills/deploy/references/hosts.md": "# Hosts\nOne and two.\n",
+        ".claude/skills/deploy/logo.png": "\0",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main([*arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.usefixtures("repository")
+def test_tokens_counts_each_file_and_each_section(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "tokens")
+    assert status == 0
+    assert "in 3 instruction files" in out
+    assert "  1.1. Data  summarized, +" in out
+    assert "README.md" not in out
+    _, out, _ = run(capsys, "tokens", "AGENTS.md", "--depth", "1")
+    assert "1. Rules  with 2 inside" in out
+    assert "in 1 instruction file " in out
+
+
+@pytest.mark.usefixtures("repository")
+def test_tokens_counts_the_three_levels_of_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "tokens", ".claude", "--json")
+    (skill,) = json.loads(out)["prompts"].values()
+    levels = skill["levels"]
+    assert levels["used"] == skill["tokens"] == skill["sections"]["deploy"]["tokens"]
+    assert list(levels["files"]) == ["references/hosts.md"]
+    assert 0 < levels["always"] < 20
+    _, out, _ = run(capsys, "tokens", ".claude")
+    assert f"{levels['always']} tokens always, {levels['used']} when used, " in out
+    _, _, err = run(capsys, "preview", ".claude/skills/deploy/SKILL.md")
+    assert "in 1 file on demand" in err
+
+
+def test_a_file_that_grew_over_the_baseline_is_a_failure(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "before.json").write_text(run(capsys, "tokens", "--json")[1])
+    assert run(capsys, "tokens", "--baseline", "before.json")[0] == 0
+    file = repository / "pkg/AGENTS.md"
+    file.write_text(file.read_text() + "Be kind to all who read this.\n")
+    status, out, _ = run(capsys, "tokens", "--baseline", "before.json")
+    assert status == 1
+    assert "pkg/AGENTS.md grew from" in out
+
+
+@pytest.mark.usefixtures("repository")
+def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "preview", "AGENTS.md")
+    assert (status, err) == (0, "")
+    assert "where data lives" in out
+    assert "data/" not in out
+    _, out, _ = run(capsys, "preview", "AGENTS.md", "--open", "rules.data")
+    assert out == f"{AGENTS}\n"
+    _, out, _ = run(capsys, "preview", "AGENTS.md", "--tree")
+    assert "▸ 1.1. Data  rules.data  +" in out
+    _, out, _ = run(capsys, "preview", "AGENTS.md", "--json")
+    assert [block["key"] for block in json.loads(out)["blocks"]] == [
+        "rules",
+        "rules.data",
+        "rules.tests",
+    ]
+    _, out, _ = run(capsys, "preview", ".claude/skills/deploy/SKILL.md")
+    assert out == "# Deploy\nRun `make deploy`.\n\n"
+    status, _, err = run(capsys, "preview", "AGENTS.md", "--open", "data2")
+    assert status != 0
+    assert "rules.data" in err
+
+
+def test_check_reads_them_in_every_format(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "check") == (0, "3 files: no diagnostics\n", "")
+    skill = ".claude/skills/deploy/SKILL.md"
+    (repository / skill).write_text(SKILL.replace("name: deploy", "name: Deploy"))
+    status, out, _ = run(capsys, "check")
+    assert status == 1
+    assert f"{skill}:2:1: error: `Deploy` isn't a name" in out
+    _, out, _ = run(capsys, "check", skill, "--json")
+    (finding,) = json.loads(out)["findings"]
+    assert (finding["code"], finding["range"]["start"]["line"]) == ("front-matter", 2)
+    _, out, _ = run(capsys, "check", skill, "--format", "sarif")
+    assert json.loads(out)["runs"][0]["results"][0]["ruleId"] == "front-matter"
+    _, out, _ = run(capsys, "check", skill, "--format", "github")
+    assert out.startswith(f"::error file={skill},line=2,")
+
+
+def test_a_repository_with_neither_says_what_there_could_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("# App\n")
+    status, _, err = run(capsys, "check", str(tmp_path))
+    assert status == 0
+    assert "no file here instructs agents, as AGENTS.md does" in err
