@@ -187,14 +187,10 @@ def table_lines(
                 opened += ", ? if opened (--run shows it)"
             inside = f"  with {inner} inside" if inner else ""
             indent = "  " * section.key.count(".")
+            number = f"{section.number}. " if section.number else ""
             yield [
                 (f"{counter.format(tokens):>9}    ", "cyan"),
-                (
-                    visible(
-                        f"{indent}{section.number}{'. ' * bool(section.number)}{section.title}"
-                    ),
-                    "",
-                ),
+                (visible(f"{indent}{number}{section.title}"), ""),
                 (opened + inside, "dim"),
             ]
     total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)

@@ -116,8 +116,20 @@ NAMES = st.sampled_from(
     ]
 )
 TEXTS = st.sampled_from(
-    ["Reads forms.", '"Use for forms: fill."', "Use for: forms", "''", "", "x" * 1024, "x" * 1025]
-    + [">-\n  Reads\n  forms.", "|\n  Reads\n  forms.", "Reads\n  forms.", "'it''s'", "a # b"]
+    [
+        "Reads forms.",
+        '"Use for forms: fill."',
+        "Use for: forms",
+        "''",
+        "",
+        "x" * 1024,
+        "x" * 1025,
+        ">-\n  Reads\n  forms.",
+        "|\n  Reads\n  forms.",
+        "Reads\n  forms.",
+        "'it''s'",
+        "a # b",
+    ]
 )
 FRONT_MATTERS = st.fixed_dictionaries(
     {},

@@ -45,11 +45,9 @@ def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDi
     found = costs(file, folder.counter)
     budget = folder.options.token_budget
     if budget is not None and found.total > budget:
-        total, over = (
-            folder.counter.format(count) for count in (found.total, found.total - budget)
-        )
+        total, over = map(folder.counter.format, (found.total, found.total - budget))
         message = f"The file costs {total} tokens, {over} more than its budget of {budget:,}."
-        yield at(Code.TOKEN_BUDGET, message, 0, file.text.find("\n") % (len(file.text) + 1))
+        yield at(Code.TOKEN_BUDGET, message, 0, len(file.text.partition("\n")[0]))
     texts: dict[str, InstructionSection] = {}
     for section in file.sections:
         head = section.start, section.start + len(_heading(file, section))

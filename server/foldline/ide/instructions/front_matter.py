@@ -114,9 +114,7 @@ def _skill_faults(found: Mapping[str, Field], path: PurePath, first: Range) -> I
             message = f"`{value}` isn't a name: small letters, digits, and single hyphens between."
             yield Fault(Code.FRONT_MATTER, message, found["name"].place)
         elif folder and folder != value:
-            message = (
-                f"The skill is called `{value}` and its folder `{folder}`: give both one name."
-            )
+            message = f"The skill is `{value}` and its folder `{folder}`: give both one name."
             yield Fault(Code.FRONT_MATTER, message, found["name"].place)
 
 
