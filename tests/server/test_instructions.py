@@ -61,3 +61,85 @@ async def test_a_heading_says_what_its_section_costs(connect: Connect, tmp_path:
     assert "if opened" in data.contents.value
     assert "where data lives" in data.contents.value
     assert await hover(1) is None
+
+
+async def test_the_list_of_prompts_has_the_files_of_the_folder(
+    connect: Connect, tmp_path: Path
+) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "AGENTS.md").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "README.md").write_text(TEXT, encoding="utf-8")
+    editor = await connect(tmp_path)
+    (listed,) = await editor.command("prompt.list")
+    assert (listed["ns"], listed["key"], listed["name"]) == ("pkg", "AGENTS.md", "AGENTS.md")
+    assert listed["sections"][0]["children"][0]["visibility"] == "SUMMARY"
+    assert await editor.command("prompt.list", uri=listed["uri"]) == [listed]
+    costs = await editor.command("prompt.tokens", uri=listed["uri"])
+    assert [section["key"] for section in costs["sections"]] == ["rules", "rules.data"]
+
+
+async def test_lenses_hints_and_folds_are_those_of_sections(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    text = f"{TEXT}\n## Tests\nRun them.\n\n"
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    document = types.TextDocumentIdentifier(uri := editor.open("AGENTS.md", text))
+    lenses = await editor.lenses(uri)
+    titles = [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses]
+    assert [line for line, _ in titles] == [0, 3, 7]
+    preview, opened, share = (title or "" for _, title in titles)
+    assert preview.startswith("Preview · ")
+    assert preview.endswith(" tokens · 1 summarized")
+    assert opened.startswith("Open · ")
+    assert share.endswith(" %")
+    everything = types.Range(types.Position(0, 0), types.Position(9, 0))
+    hints = await editor.client.text_document_inlay_hint_async(
+        types.InlayHintParams(document, everything)
+    )
+    assert [str(hint.label)[:4] for hint in hints or ()] == ["1. ·", "1.1.", "1.2."]
+    folds = await editor.client.text_document_folding_range_async(
+        types.FoldingRangeParams(document)
+    )
+    assert [(fold.start_line, fold.end_line) for fold in folds or ()] == [(0, 8), (3, 5), (7, 8)]
+    places = await editor.client.text_document_selection_range_async(
+        types.SelectionRangeParams(document, [types.Position(8, 2)])
+    )
+    assert places is not None
+    assert _lines(places[0]) == [(8, 8), (7, 10), (0, 10)]
+
+
+async def test_lenses_and_hints_can_be_turned_off(connect: Connect, tmp_path: Path) -> None:
+    options = "[tool.foldline]\ncode-lens = false\ninlay-hints = false\n"
+    (tmp_path / "pyproject.toml").write_text(options, encoding="utf-8")
+    (tmp_path / "AGENTS.md").write_text(TEXT, encoding="utf-8")
+    editor = await connect(tmp_path)
+    uri = editor.open("AGENTS.md", TEXT)
+    assert await editor.lenses(uri) == []
+    everything = types.Range(types.Position(0, 0), types.Position(9, 0))
+    params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everything)
+    assert not await editor.client.text_document_inlay_hint_async(params)
+
+
+def _lines(place: types.SelectionRange | None) -> list[tuple[int, int]]:
+    found = []
+    while place is not None:
+        found.append((place.range.start.line, place.range.end.line))
+        place = place.parent
+    return found
+
+
+async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path)
+    text = "# Rules\n\n## Empty\n"
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    uri = editor.open("AGENTS.md", text)
+    (found,) = await editor.diagnostics(uri)
+    assert (found.code, found.range.start.line) == ("empty-section", 2)
+    pulled = await editor.client.text_document_diagnostic_async(
+        types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+    )
+    assert isinstance(pulled, types.RelatedFullDocumentDiagnosticReport)
+    assert list(pulled.items) == [found]
+    editor.change(uri, "# Rules\nBe brief.\n")
+    assert await editor.diagnostics(uri) == []

@@ -1,4 +1,7 @@
-"""`foldline.server.prompt.list`: the prompts of a document, or of the workspace, with sections."""
+"""`foldline.server.prompt.list`: the prompts of a document, or of the workspace, with sections.
+
+An instruction file is one prompt, with its path in place of `ns` and `key`.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,33 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, object]]:
+    # Loaded with the first list, as the answer to `initialize` waits for none.
+    from foldline.server.instructions.document_symbol import listed
+    from foldline.server.instructions.snapshot import is_instructions, with_instructions
+
     if arguments.uri is not None:
         uris = [(await find_document(ls.core, arguments.uri)).uri]
     else:
         uris = await _documents(ls)
-    lists = [await with_snapshot(ls, uri, _prompts) or [] for uri in uris]
+    lists = [
+        [await with_instructions(ls, uri, listed)]
+        if is_instructions(ls, uri)
+        else await with_snapshot(ls, uri, _prompts) or []
+        for uri in dict.fromkeys(uris)
+    ]
     return [prompt for prompts in lists for prompt in prompts]
 
 
 async def _documents(ls: FoldlineServer) -> list[str]:
     """The documents of the workspace that may hold prompts, open ones first."""
+    from foldline.ide.instructions.files import instruction_files
+
     opened = ls.core.open_documents()
     folders = await in_thread(ls.core.folders)
     files = [file for folder in folders for file in await asyncio.wrap_future(folder.refresh())]
+    files += await in_thread(
+        lambda: [str(file) for folder in folders for file in instruction_files(folder)]
+    )
     ls.core.report([problem for folder in folders for problem in folder.unsearched])
     return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
 

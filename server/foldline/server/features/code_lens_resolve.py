@@ -33,6 +33,9 @@ class Target:
 
 
 async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
+    if params.command is not None:
+        # That of an instruction file has its title from the start.
+        return params
     target = structure(params.data, Target)
 
     def query(snapshot: LspSnapshot) -> LensTitle:
