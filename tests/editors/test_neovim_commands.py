@@ -386,6 +386,21 @@ def test_the_tree_leads_to_the_files(nvim: Neovim) -> None:
     assert nvim.text("return vim.fn.expand('%:.')") == "prompts/refund.py"
 
 
+def test_the_stack_leads_to_the_sections(nvim: Neovim, acme: Path) -> None:
+    (acme / "AGENTS.md").write_text("# Rules\nBe brief.\n\n## Tests\nRun them.\n")
+    nvim.command("edit prompts/triage.py")
+    nvim.command("FoldlineStack")
+    nvim.wait("vim.fn.bufname():find('stack') ~= nil")
+    shown = nvim.buffer()
+    assert re.search(r"^Codex: ~?\d+ tokens in each session$", shown, re.MULTILINE)
+    assert "GitHub Copilot: " in shown
+    nvim.command("call search('1.1 Tests')")
+    nvim.keys("<CR>")
+    assert nvim.text("return vim.fn.expand('%:.')") == "AGENTS.md"
+    assert nvim.number("return vim.fn.line('.')") == 4
+    (acme / "AGENTS.md").unlink()
+
+
 def test_the_outline_is_coloured_and_folds(nvim: Neovim) -> None:
     nvim.command("edit prompts/triage.py")
     nvim.command("FoldlineOutline")

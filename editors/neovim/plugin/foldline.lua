@@ -183,6 +183,10 @@ command('Tree', 'Show the files of the workspace', function(args)
   foldline.tree(args.fargs[1], { mods = args.smods })
 end, { nargs = '?', complete = 'dir' })
 
+command('Stack', 'Show the instructions that agents load for the file', function(args)
+  foldline.stack({ mods = args.smods })
+end)
+
 command('Restart', 'Start language servers and previews afresh', function()
   foldline.restart()
 end)

@@ -29,6 +29,7 @@ import { Server } from './server';
 import { showStatus } from './status';
 import { AdoptableView } from './views/adoptableView';
 import { CodeView, type CodeNode } from './views/codeView';
+import { InstructionsView } from './views/instructionsView';
 import { PromptsView, type PromptsNode } from './views/promptsView';
 import { ReferencesView } from './views/referencesView';
 import type { AdoptablePrompt, PromptReference } from './wire';
@@ -59,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
     adoptable,
     code,
     references,
+    new InstructionsView(server),
     new Follower(server, previews, listed),
     new Sync(server, previews, listed),
     showStatus(server),

@@ -27,6 +27,53 @@ export interface ListedPrompt extends PromptReference {
   sections: Section[];
 }
 
+/** What each client loads when it works on a file. */
+export interface Stacks {
+  file: string;
+  exact: boolean;
+  stacks: Stack[];
+}
+
+export interface Stack {
+  client: string;
+  title: string;
+  note: string;
+  files: LoadedFile[];
+  left_out: LeftOut[];
+  base: number;
+  added: number;
+}
+
+export interface LoadedFile {
+  path: string;
+  uri: string;
+  when: 'always' | 'nested' | 'match' | 'choice';
+  why: string;
+  source: string;
+  read: string;
+  confirmed: boolean;
+  tokens: number;
+  sections: InstructionCost[];
+  /** The section in which the client's limit falls, and the place in the text. */
+  cut: [string, number] | null;
+}
+
+export interface InstructionCost {
+  key: string;
+  number: string;
+  title: string;
+  /** Counts from 1. */
+  line: number;
+  tokens: number;
+}
+
+export interface LeftOut {
+  path: string;
+  why: string;
+  /** The file that switches it off. */
+  by: string;
+}
+
 /** A text of the workspace that `foldline adopt` finds; without fields, as it is, it can't be one. */
 export interface AdoptablePrompt extends PromptReference {
   target: string;

@@ -2,7 +2,7 @@
 // views, the tools of agents; each driven as a person does it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -348,6 +348,25 @@ test('the view of code is the outline of the file, and finds references in two t
   await screenshot(page, 'code');
   await row('return queue_for(plan)').click();
   await cursorIsAt(11);
+});
+
+test('the view of instructions follows the file, and leads to the sections', async () => {
+  const rules = '# Rules\n\nBe brief.\n\n## Tests\n\nRun them.\n';
+  writeFileSync(join(session.workspace, 'AGENTS.md'), rules);
+  await openFile(page, 'plain.py');
+  await runCommand(page, 'foldline: Focus on Instructions View');
+  await row('Codex').waitFor();
+  assert.match(await row('Codex').innerText(), /~?\d+ tokens/);
+  await row('AGENTS.md').waitFor();
+  await page.getByRole('button', { name: 'Instructions - plain.py' }).waitFor();
+  await row('AGENTS.md').locator('.monaco-tl-twistie').click();
+  await row('1.1 Tests').waitFor();
+  await screenshot(page, 'instructions');
+  await row('1.1 Tests').click();
+  await tabs('AGENTS.md').first().waitFor();
+  await cursorIsAt(5);
+  await openFile(page, 'routing.py');
+  rmSync(join(session.workspace, 'AGENTS.md'));
 });
 
 test('Copy Code for an LLM packs a file within the bytes that are given', async () => {

@@ -260,6 +260,14 @@ function M.tree(path, opts)
   end)
 end
 
+--- Shows the instructions that each client loads when it works on the file.
+---@param opts { mods: table? }?
+function M.stack(opts)
+  on_code(function(client, bufnr)
+    require('foldline.stack').show(client, bufnr, opts and opts.mods)
+  end)
+end
+
 --- Lets what works behind the server start afresh; the server itself goes on.
 function M.restart()
   M.with_client(vim.api.nvim_get_current_buf(), function(client)
