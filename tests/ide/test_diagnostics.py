@@ -52,7 +52,13 @@ def check_diagnostics(
     assert fixtures.render(editor.written.fixture, spans) == source.partition("#- ")[0]
 
 
-ELSEWHERE = {Code.SYNTAX_ERROR, Code.TOKEN_BUDGET, Code.CACHE_ORDER, Code.NOT_EVALUATED}
+ELSEWHERE = {
+    Code.SYNTAX_ERROR,
+    Code.TOKEN_BUDGET,
+    Code.CACHE_ORDER,
+    Code.NOT_EVALUATED,
+    Code.SWITCHED_OFF_INSTRUCTIONS,
+}
 """Codes whose cases are no short fixtures: below, in `test_cache_order.py` and in `test_check.py`."""
 
 

@@ -74,6 +74,7 @@ class Code(StrEnum):
     INVALID_FORM = "invalid-form"
     TOKEN_BUDGET = "token-budget"
     CACHE_ORDER = "cache-order"
+    SWITCHED_OFF_INSTRUCTIONS = "switched-off-instructions"
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
     EMPTY_SECTION = "empty-section"
@@ -93,6 +94,7 @@ SEVERITIES = {
     Code.REPR_PLACEHOLDER: Severity.WARNING,
     Code.TOKEN_BUDGET: Severity.WARNING,
     Code.CACHE_ORDER: Severity.WARNING,
+    Code.SWITCHED_OFF_INSTRUCTIONS: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
     Code.EMPTY_SECTION: Severity.INFORMATION,
