@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_json, read_toml
@@ -272,7 +272,7 @@ class _Stack:
         """A file; None, and left out, where it can't be read."""
         try:
             text = self.backend.load(self.backend.resolve_unsaved(path)).text
-            file = InstructionFile(posixpath.basename(path), text)
+            file = _parsed(posixpath.basename(path), text)
             _ = file.sections
         except (PathError, ParseRefusedError) as error:
             said = error.summary if isinstance(error, PathError) else str(error)
@@ -314,7 +314,8 @@ class _Stack:
             return
         self.seen.add(self._real(made.path))
         text = file.text if len(data) <= left else data[:left].decode("utf-8", "ignore")
-        self.files.append(_costed(file, made, len(text), self.counter, self.client))
+        costs = _costs(file, len(text), self.counter, comments=self.client.comments)
+        self.files.append(replace(made, **costs))
         for path in self._imports(file, made.path) if self.client.imports else ():
             if depth == self.client.imports:
                 self._leave_out(path, f"imports go {depth} deep")
@@ -338,11 +339,16 @@ class _Stack:
         return list(found)
 
 
-def _costed(
-    file: InstructionFile, made: LoadedFile, end: int, counter: TokenCounter, client: Client
-) -> LoadedFile:
-    """Return a file with the costs of its text up to `end`."""
-    gaps = [] if client.comments else file.markdown.comments
+# Every client reads the same files, and a key changes one of them.
+_parsed = lru_cache(maxsize=128)(InstructionFile)
+
+
+@lru_cache(maxsize=256)
+def _costs(
+    file: InstructionFile, end: int, counter: TokenCounter, *, comments: bool
+) -> dict[str, Any]:
+    """Return the costs of a file's text up to `end`, as fields of `LoadedFile`."""
+    gaps = [] if comments else file.markdown.comments
 
     def cost(start: int, stop: int) -> int:
         inside = [gap for gap in gaps if start <= gap.start < stop]
@@ -362,13 +368,12 @@ def _costed(
         for one in file.sections
     )
     cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
-    return replace(
-        made,
-        tokens=cost(0, len(file.text)),
-        size=bytes_of(file.text[:end]),
-        sections=sections,
-        cut=cut[-1] if cut else None,
-    )
+    return {
+        "tokens": cost(0, len(file.text)),
+        "size": bytes_of(file.text[:end]),
+        "sections": sections,
+        "cut": cut[-1] if cut else None,
+    }
 
 
 def _folders(start: str, end: str) -> Iterator[str]:
