@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from .conftest import Connect
+from .conftest import Connect, Editor
 
 pytestmark = pytest.mark.real
 
@@ -143,3 +143,61 @@ async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path:
     assert list(pulled.items) == [found]
     editor.change(uri, "# Rules\nBe brief.\n")
     assert await editor.diagnostics(uri) == []
+    assert hover is None
+
+
+MARKED = TEXT + "\n## Parts\n" + "- `a.py` holds a part.\n" * 20
+
+
+async def offered(editor: Editor, uri: str, line: int, *only: str) -> list[types.CodeAction]:
+    place = types.Position(line, 0)
+    found = await editor.client.text_document_code_action_async(
+        types.CodeActionParams(
+            text_document=types.TextDocumentIdentifier(uri),
+            range=types.Range(place, place),
+            context=types.CodeActionContext(diagnostics=[], only=only or None),
+        )
+    )
+    return [one for one in found or () if isinstance(one, types.CodeAction)]
+
+
+async def test_a_section_is_marked_and_unmarked_where_the_cursor_is(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path, like="neovim")
+    (tmp_path / "AGENTS.md").write_text(MARKED, encoding="utf-8")
+    uri = editor.open("AGENTS.md", MARKED)
+    (fold,) = await offered(editor, uri, 1)
+    assert (fold.title, fold.kind) == ("Fold Rules…", types.CodeActionKind.RefactorRewrite)
+    (unfold,) = await offered(editor, uri, 5)
+    assert (unfold.title, unfold.kind) == ("Unfold Data", types.CodeActionKind.RefactorRewrite)
+    # Only a section that looks like reference is a quick fix.
+    (hint,) = await offered(editor, uri, 10)
+    assert (hint.title, hint.kind) == ("Fold Parts…", types.CodeActionKind.QuickFix)
+    assert await offered(editor, uri, 10, "quickfix") == [hint]
+    assert not await offered(editor, uri, 10, "refactor")
+    edits = [one.edit.changes[uri][0] for one in (fold, unfold) if one.edit and one.edit.changes]
+    assert [edit.new_text for edit in edits] == ["<!-- fold: what it tells -->\n", ""]
+    assert edits[0].range.start == edits[0].range.end == types.Position(1, 0)
+    assert edits[1].range == types.Range(types.Position(4, 0), types.Position(5, 0))
+
+
+async def test_a_client_with_snippets_gets_the_summary_as_a_placeholder(
+    connect: Connect, tmp_path: Path
+) -> None:
+    def prepare(_: Editor, capabilities: types.ClientCapabilities) -> None:
+        assert capabilities.workspace is not None
+        assert capabilities.workspace.workspace_edit is not None
+        capabilities.workspace.workspace_edit.snippet_edit_support = True
+
+    editor = await connect(tmp_path, prepare=prepare)
+    (tmp_path / "AGENTS.md").write_text(MARKED, encoding="utf-8")
+    uri = editor.open("AGENTS.md", MARKED)
+    (fold,) = await offered(editor, uri, 10)
+    assert fold.edit is not None
+    assert fold.edit.document_changes is not None
+    (change,) = fold.edit.document_changes
+    assert isinstance(change, types.TextDocumentEdit)
+    (edit,) = change.edits
+    assert isinstance(edit, types.SnippetTextEdit)
+    assert edit.snippet.value == "<!-- fold: ${1:what it tells} -->\n"

@@ -52,7 +52,7 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         only = [kind for kind in only if isinstance(kind, str)]
 
     def wants(kind: str) -> bool:
-        return only is None or any(_covers(asked, kind) for asked in only)
+        return only is None or any(covers(asked, kind) for asked in only)
 
     def query(snapshot: LspSnapshot) -> list[CodeAction]:
         from foldline.server.diagnostic_items import quick_fixes
@@ -168,6 +168,6 @@ def _touches(span: Span, start: int, end: int) -> bool:
     return span.start <= end and start <= span.end
 
 
-def _covers(asked: str, kind: str) -> bool:
+def covers(asked: str, kind: str) -> bool:
     """Return True if `asked` is `kind` or an ancestor of it; the empty kind is the root."""
     return asked in ("", kind) or kind.startswith(asked + ".")

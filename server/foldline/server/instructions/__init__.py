@@ -27,3 +27,6 @@ HANDLERS = {
         selection_range,
     )
 }
+from foldline.server.instructions import code_action, document_symbol
+
+HANDLERS = {feature.METHOD: feature.handle for feature in (code_action, document_symbol)}
