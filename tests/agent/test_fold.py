@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent import cli
+from foldline.backends.parsers.markdown import read_markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,3 +96,41 @@ def test_candidates_are_listed_with_what_they_cost(
     assert capsys.readouterr().out.startswith(f"{SOURCE}:1: Files (")
     source.write_text(TEXT, encoding="utf-8")
     assert cli.main(["fold", SOURCE, "--suggest"]) == 1
+
+
+def test_a_skill_says_how_the_sections_are_read(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fold", SOURCE, "--write", "CLAUDE.md", "--skill", ".claude/skills"]
+    assert cli.main(words) == 0
+    skill = tmp_path / ".claude/skills/folded-sections/SKILL.md"
+    text = skill.read_text(encoding="utf-8")
+    found = read_markdown(text)
+    assert found.front_matter is not None
+    assert text[slice(*found.front_matter)].startswith(f"name: {skill.parent.name}\ndescription: ")
+    assert cli.main(words) == 0
+    assert skill.read_text(encoding="utf-8") == text
+    skill.write_text("---\nname: mine\n---\n", encoding="utf-8")
+    assert cli.main(words) == 2
+    assert "is another skill" in capsys.readouterr().err
+    assert skill.read_text(encoding="utf-8") == "---\nname: mine\n---\n"
+
+
+@pytest.mark.parametrize("place", ["../secret.md", "{}/secret.md", "link.md", "'"])
+def test_a_source_outside_of_the_project_is_not_read(
+    place: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "docs"
+    (project / ".git").mkdir()
+    (tmp_path / "secret.md").write_text("# Secret\n", encoding="utf-8")
+    (project / "link.md").symlink_to(tmp_path / "secret.md")
+    line = (
+        "<!-- Generated, edit x instead and run: "
+        f"foldline fold {place.format(tmp_path)} --write a.md (sha256 0123456789abcdef) -->\n"
+    )
+    (project / "a.md").write_text(line + "# Secret\n", encoding="utf-8")
+    for option in ("--unfold", "--check"):
+        assert cli.main(["fold", "docs/a.md", option]) == 2
+        said = capsys.readouterr()
+        assert "outside of its project" in said.err or "wasn't written by" in said.err
+        assert not said.out

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foldline.ide.instructions.fold import Origin
     from foldline.ide.workspace import Workspace
 
+SKILL = Path(__file__).with_name("fold_skill.md")
 DESCRIPTION = """\
 Prints an instruction file, such as AGENTS.md, with its marked sections folded: a section that has a
 line <!-- fold: what it tells --> becomes its heading, that summary, and where to read the rest.
@@ -46,6 +47,13 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--root", metavar="DIR", type=Path, help="the folder that the client works in"
     )
+    parser.add_argument(
+        "--skill",
+        metavar="DIR",
+        type=Path,
+        help="with --write: also write a skill that reads the sections, into DIR of the client, "
+        "such as .claude/skills",
+    )
     parser.set_defaults(run=run)
 
 
@@ -67,7 +75,10 @@ def run(options: Namespace) -> int:
         origin = fold.origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
-        source = _read(workspace, root, root / origin.source)
+        place = (root / origin.source).resolve()
+        if not place.is_relative_to(root):
+            raise Refused(f"{options.file} names a source outside of its project: {place}")
+        source = _read(workspace, root, place)
         if options.unfold:
             _print(fold.unfold(file.text, source, origin.opened))
             return 0
@@ -75,7 +86,10 @@ def run(options: Namespace) -> int:
     if options.write is None:
         _print(file.render(opened).text)
         return 0
-    return _write(file, path, Path(options.write), root, opened)
+    _write(file, path, Path(options.write), root, opened)
+    if options.skill is not None:
+        _write_skill(options.skill)
+    return 0
 
 
 def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> InstructionFile:
@@ -93,7 +107,7 @@ def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> Instr
 
 def _write(
     file: InstructionFile, path: Path, out: Path, root: Path, opened: tuple[str, ...]
-) -> int:
+) -> None:
     from foldline.agent.install.files import read, replace
     from foldline.agent.refusals import Refused
     from foldline.agent.terminal import show
@@ -113,7 +127,21 @@ def _write(
     replace(target, before, made)
     sizes = (len(text.encode()) for text in (file.text, made))
     show("wrote {}: {:,} bytes of the whole, {:,} folded".format(shown, *sizes))
-    return 0
+
+
+def _write_skill(folder: Path) -> None:
+    from foldline.agent.install.files import read, replace
+    from foldline.agent.refusals import Refused
+    from foldline.agent.terminal import show
+    from foldline.backends.formatting.visible import visible
+
+    text = SKILL.read_text(encoding="utf-8")
+    file = folder / "folded-sections" / "SKILL.md"
+    before = read(file)
+    if before is not None and before.splitlines()[:2] != text.splitlines()[:2]:
+        raise Refused(f"{visible(str(file))} is another skill, and is left alone: rename it")
+    replace(file, before, text)
+    show(f"wrote {visible(str(file))}")
 
 
 def _check(file: InstructionFile, source: InstructionFile, origin: Origin) -> int:

@@ -83,7 +83,11 @@ def origin_of(text: str) -> Origin | None:
     found = _ORIGIN.match(text, _head(text))
     if found is None:
         return None
-    _, _, source, *words = shlex.split(found["command"])
+    try:
+        _, _, source, *words = shlex.split(found["command"])
+    except ValueError:
+        # A person has changed the line.
+        return None
     values = dict.fromkeys(zip(words[::2], words[1::2], strict=False))
     opened = tuple(value for option, value in values if option == "--open")
     target = next((value for option, value in values if option == "--write"), "")
