@@ -43,6 +43,10 @@ class CodeNavigation:
         """The syntax trees that answer by name."""
         raise NotImplementedError
 
+    def names(self) -> Names:
+        """What names mean, for queries that share the outlines which they read."""
+        return self._names()
+
     def _names(self) -> Names:
         """What names mean, for one query."""
         from foldline.backends.references.meaning import Names

@@ -1,4 +1,4 @@
-"""`textDocument/definition`: from a placeholder to its field, from a key to its section."""
+"""`textDocument/definition`: from a placeholder, a section's key or a name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ METHOD = TEXT_DOCUMENT_DEFINITION
 OPTIONS = None
 
 
-async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | None:
+async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | Location | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
         from foldline.ide.features.keys import definitions
 
         places = definitions(snapshot.analysis, snapshot.offset(params.position))
         return snapshot.locations(places)
 
-    return await with_snapshot(ls, params.text_document.uri, query) or None
+    found = await with_snapshot(ls, params.text_document.uri, query)
+    if found:
+        return found
+    from foldline.server.instructions import mentions
+
+    return await mentions.definition(ls, params)

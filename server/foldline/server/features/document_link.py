@@ -1,4 +1,4 @@
-"""`textDocument/documentLink`: web addresses in templates, and files they are read from."""
+"""`textDocument/documentLink`: web addresses and names in templates, and their files."""
 
 from __future__ import annotations
 
@@ -31,4 +31,8 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
             for link in links(snapshot.analysis)
         ]
 
-    return await with_snapshot(ls, params.text_document.uri, query) or None
+    from foldline.server.instructions import mentions
+
+    uri = params.text_document.uri
+    found = await with_snapshot(ls, uri, query) or []
+    return [*found, *await mentions.links(ls, uri)] or None

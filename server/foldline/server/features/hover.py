@@ -1,4 +1,4 @@
-"""`textDocument/hover`: a placeholder's field; a section's number, size, summary and cost."""
+"""`textDocument/hover`: a placeholder's field; a section's size, summary and cost; a name."""
 
 from __future__ import annotations
 
@@ -28,4 +28,9 @@ async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
             return None
         return Hover(hover_markup(ls, found.markdown), snapshot.range(found.place))
 
-    return await with_snapshot(ls, params.text_document.uri, query)
+    found = await with_snapshot(ls, params.text_document.uri, query)
+    if found is not None:
+        return found
+    from foldline.server.instructions import mentions
+
+    return await mentions.hover(ls, params)

@@ -30,3 +30,7 @@ HANDLERS = {
 from foldline.server.instructions import code_action, document_symbol
 
 HANDLERS = {feature.METHOD: feature.handle for feature in (code_action, document_symbol)}
+from foldline.server.instructions import definition, document_link, document_symbol, hover
+
+_FEATURES = (definition, document_link, document_symbol, hover)
+HANDLERS = {feature.METHOD: feature.handle for feature in _FEATURES}

@@ -1,4 +1,4 @@
-"""`textDocument/hover`: what a heading's section costs."""
+"""`textDocument/hover`: what a heading's section costs, and what a name means."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover
 
+from foldline.server.instructions import mentions
 from foldline.server.instructions.snapshot import with_instructions
 from foldline.server.markup import hover_markup
 
@@ -20,7 +21,8 @@ METHOD = TEXT_DOCUMENT_HOVER
 
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
-    return await with_instructions(ls, params.text_document.uri, partial(_hover, ls, params))
+    found = await with_instructions(ls, params.text_document.uri, partial(_hover, ls, params))
+    return found or await mentions.hover(ls, params)
 
 
 def _hover(ls: FoldlineServer, params: HoverParams, snapshot: InstructionSnapshot) -> Hover | None:

@@ -1,0 +1,172 @@
+"""What a Markdown text names: paths, globs, commands and symbols."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.languages import UNKNOWN, language_of
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.backends.parsers.markdown import read_markdown
+from foldline.ide.analysis.placeholders import TEXT_ROLES, texts_of
+from foldline.ide.analysis.values import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.backends.parsers.markdown import Markdown
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.values import SectionValue
+
+
+class Kind(StrEnum):
+    """What a mention names, as its spelling says."""
+
+    PATH = "path"
+    GLOB = "glob"
+    COMMAND = "command"
+    SYMBOL = "symbol"
+
+
+class Mention(NamedTuple):
+    """A name in a text.
+
+    Attributes:
+        name: The path without a line or an anchor, the command from its program to its task, the
+            symbol without what it is called with.
+        start: Where the name begins, in code points.
+        end: Where it ends.
+        line: The line that stands behind a path; 0 without one.
+        called: A symbol has parentheses behind it.
+    """
+
+    kind: Kind
+    name: str
+    start: int
+    end: int
+    line: int = 0
+    called: bool = False
+
+
+COMMANDS = re.compile(
+    r"(?:^|[\n$;]|&&|\|\|)[ \t]*((?:uv run )?poe|(?:npm|pnpm|yarn|bun) run|npm(?= (?:test|start)\b)"
+    r"|make|just|task|mise run|(?:uv|poetry|pdm) run) ([A-Za-z][\w:.-]*)"
+)
+"""A program that runs tasks of the project, and the task."""
+
+_PLACE = re.compile(r"(?:::?L?(\d+)(?:[-:]L?\d+)?|#L(\d+)(?:-L?\d+)?|#[\w-]*|::[\w.:\[\]-]+)?\Z")
+_PATH = re.compile(r"(?:\.{0,2}/)?[\w.@+~-]*\w[\w.@+~/-]*\Z|\.[\w-]+(?:/[\w.+-]+)*/?\Z")
+_GLOB = re.compile(r"[\w.@+~/*?{},\[\]!-]*\Z")
+_FILE_NAMES = re.compile(
+    r"(?:Makefile|Dockerfile|Justfile|justfile|LICENSE|Procfile|Vagrantfile)\Z"
+)
+_ENDINGS = re.compile(r"\.(?:txt|lock|cfg|ini|env|svg|png|mdc|mdx|rst|sum|mod|work|example|tmpl)\Z")
+_SYMBOL = re.compile(r"([A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*)(\(.*\))?\Z", re.DOTALL)
+# `read_file`, `readFile`, `Reader`; a word that prose may have is none.
+_WRITTEN_AS_NAME = re.compile(r"\w*[a-z\d][A-Z]|[A-Z]\w*[a-z]|_*[A-Za-z]\w*_[A-Za-z\d]")
+_IMPORT = re.compile(r"(?<![\w@`/.-])@((?:\.{1,2}/|~/)?[\w.-]+(?:/[\w.-]+)*)")
+_SHELLS = frozenset({"", "bash", "console", "sh", "shell", "shellsession", "zsh"})
+_LONGEST = 200
+_MARKED = re.compile(r"`|\]\(|@\S")
+
+
+def mentions(markdown: Markdown) -> tuple[Mention, ...]:
+    """Return what code spans, links, `@` imports and shell lines of a text name, in its order."""
+    return tuple(sorted(_found(markdown), key=lambda one: one.start))
+
+
+def mentions_of(analysis: ModuleAnalysis) -> Iterator[tuple[Mention, SourceSpan]]:
+    """Yield what the templates and summaries of a file's prompts name, with its source.
+
+    The places of the mentions themselves count from the start of their texts.
+    """
+    for text in analysis.texts:
+        if text.role in TEXT_ROLES and _MARKED.search(text.mapped.text):
+            derive = partial(_of_role, text.role)
+            for mention in kept(text.section, f"mentions in {text.role}", derive):
+                place = text.mapped.place(mention.start, mention.end)
+                if place is not None and place.file == analysis.file:
+                    yield mention, place
+
+
+def _of_role(role: str, section: SectionValue) -> tuple[Mention, ...]:
+    every = (text for text in texts_of(section) if text.role == role)
+    with suppress(ParseRefusedError):
+        return tuple(one for text in every for one in mentions(read_markdown(text.mapped.text)))
+    return ()
+
+
+def _found(markdown: Markdown) -> Iterator[Mention]:
+    text = markdown.text
+    for start, end in markdown.code_spans():
+        if end - start <= _LONGEST:
+            yield from _of_span(text[start:end], start)
+    for start, end in markdown.link_targets():
+        name = text[start:end]
+        if not re.match(r"[\w+.-]+:|//|#", name) and end - start <= _LONGEST:
+            yield from _path(name, start)
+    for part in markdown.prose:
+        words = markdown.words(part)
+        for found in _IMPORT.finditer(words):
+            name = found[1].rstrip(".")
+            if "/" in name or language_of(name) != UNKNOWN:
+                start = part.start + found.start(1)
+                yield Mention(Kind.PATH, name, start, start + len(name))
+    for fence in markdown.fences:
+        if fence.language.lower() in _SHELLS:
+            yield from _commands(text[fence.start : fence.end], fence.start)
+
+
+def _of_span(text: str, start: int) -> Iterator[Mention]:
+    if commands := list(_commands(text, start)):
+        yield from commands
+    elif "://" in text or text.startswith(("@", "-", "http")):
+        return
+    elif any(one in text for one in "*?{["):
+        is_glob = "/" in text or _is_file(text.replace("*", "x"))
+        if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
+            yield Mention(Kind.GLOB, text, start, start + len(text))
+        elif symbol := _symbol(text, start):
+            yield symbol
+    elif paths := list(_path(text, start)):
+        yield from paths
+    elif symbol := _symbol(text, start):
+        yield symbol
+
+
+def _path(text: str, start: int) -> Iterator[Mention]:
+    """Yield the path of a text with a slash, or with the ending of a file."""
+    place = _PLACE.search(text)
+    name = text[: place.start()] if place else text
+    last = name.rpartition("/")[2]
+    # `/name` is an address or a command as often as a path.
+    looks_so = _is_file(last) or ("/" in name and not name.startswith(("/", "~")))
+    if looks_so and _PATH.match(name):
+        line = place and (place[1] or place[2])
+        yield Mention(Kind.PATH, name, start, start + len(name), int((line or "0")[:9]))
+
+
+def _is_file(name: str) -> bool:
+    known = language_of(name) != UNKNOWN or _ENDINGS.search(name) or _FILE_NAMES.match(name)
+    return bool(known)
+
+
+def _symbol(text: str, start: int) -> Mention | None:
+    found = _SYMBOL.match(text)
+    if found is None:
+        return None
+    name, called = found[1], found[2] is not None
+    if called or not name.isidentifier() or _WRITTEN_AS_NAME.match(name):
+        return Mention(Kind.SYMBOL, name, start, start + len(name), called=called)
+    return None
+
+
+def _commands(text: str, start: int) -> Iterator[Mention]:
+    for found in COMMANDS.finditer(text):
+        name = f"{found[1]} {found[2]}".rstrip(".:")
+        at = start + found.start(1)
+        yield Mention(Kind.COMMAND, name, at, at + len(name))

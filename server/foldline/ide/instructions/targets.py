@@ -1,0 +1,410 @@
+"""What the names of a Markdown text mean in its repository: each one thing, or nothing."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
+from posixpath import basename, dirname, join, normpath, splitext
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from foldline.backends.base.waiting import waits
+from foldline.backends.errors import BackendError, PathError
+from foldline.backends.formatting.parts import text_of
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.index.definitions import definitions
+from foldline.backends.index.words import is_indexed
+from foldline.backends.models import COMPLETE
+from foldline.ide.instructions.mentions import COMMANDS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.files.listing import FileStamp
+    from foldline.backends.references.hierarchy import Found
+    from foldline.backends.references.meaning import Meaning, Names
+    from foldline.ide.instructions.mentions import Mention
+
+_MOST_BRACES = 50
+_MOST_LISTED = 5
+_LARGEST = 1_000_000
+_TESTS = re.compile(
+    r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
+    re.I,
+)
+SEPARATOR = re.compile(r"::|#")
+
+
+class Target(NamedTuple):
+    """What a name means: a file or folder of the workspace, and a line of it, 0 for all.
+
+    Attributes:
+        about: What it is, in Markdown.
+    """
+
+    path: str
+    line: int
+    about: str
+
+
+class Task(NamedTuple):
+    """A command that a file of the project defines; the line counts from 1."""
+
+    path: str
+    line: int
+    runs: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a repository at one moment.
+
+    Attributes:
+        paths: Their paths from the root.
+        read: Returns the text of one; empty where it can't be read.
+    """
+
+    paths: tuple[str, ...]
+    read: Callable[[str], str]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """The paths of all files and folders, by their last names."""
+        every = dict.fromkeys(self.paths)
+        for path in self.paths:
+            while (path := dirname(path)) and path not in every:
+                every[path] = None
+        found: dict[str, list[str]] = {}
+        for path in every:
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    def named(self, name: str, folder: str) -> list[str]:
+        """Return what a path in a file of `folder` may mean: from there, from the root, by its end.
+
+        The first of these that exists is all.
+        """
+        bare = name.rstrip("/").removeprefix("/")
+        known = self._by_name.get(bare.rpartition("/")[2], [])
+        exact = [join(folder, bare)] * (not name.startswith("/")) + [bare]
+        for path in map(normpath, exact):
+            if path in known or path in self._by_name.get(path.rpartition("/")[2], []):
+                return [path]
+        if name.startswith((".", "/")) and "/" in name:
+            return []
+        return [path for path in known if path.endswith(f"/{bare}")]
+
+    def matching(self, glob: str, folder: str) -> list[str]:
+        """Return the files that a glob means: from `folder`, from the root, or at any depth."""
+        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+        from foldline.backends.base.bounded_regex import compile_ignore_patterns
+
+        some = [*islice(_braces(glob.removeprefix("./")), _MOST_BRACES)]
+        for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
+            patterns = [start + one.removeprefix("/") for one in some]
+            try:
+                spec = compile_ignore_patterns([*map(GitIgnoreSpecPattern, patterns)])
+            except (ValueError, re.error, OverflowError):
+                return []
+            if found := [path for path in self.paths if spec.match_file(path)]:
+                return found
+        return []
+
+    def tasks(self, command: str, folder: str) -> list[Task]:
+        """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
+        found = COMMANDS.match(command)
+        if found is None:
+            return []
+        program, task = found[1].removeprefix("uv run "), found[2]
+        program = found[1] if program == task else program
+        names, read = _TASKS[program.split()[0] if program not in _TASKS else program]
+        every = [path for name in names for path in self._by_name.get(name, [])]
+        known = [
+            Task(path, line, runs)
+            for path in every
+            for name, line, runs in read(self.read(path))
+            if name == task
+        ]
+        if program == "mise run" and not known:
+            script = _MISE_SCRIPT.match
+            known = [
+                Task(path, 0, path)
+                for path in self.paths
+                if (own := script(path)) and own[1].replace("/", ":") == task
+            ]
+        above = [folder]
+        while above[-1]:
+            above.append(dirname(above[-1]))
+        for start in above:
+            if near := [one for one in known if dirname(one.path) == start]:
+                return near[:1]
+        return known
+
+
+class _Symbols(NamedTuple):
+    """What names mean to code as it is: `found` keeps what was asked for.
+
+    Attributes:
+        code: The files by which it holds.
+    """
+
+    code: tuple[FileStamp, ...]
+    names: Names
+    found: dict[str, Sequence[Found]]
+
+
+_symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
+
+
+class Targets:
+    """What mentions mean in a workspace as it is now; for the mentions of one text."""
+
+    def __init__(self, access: SmartFileAccess, path: str) -> None:
+        self._access = access
+        self._folder = dirname(path)
+        self._of_tests = is_of_tests(path)
+        stamps = tuple(access.file_backend.walk_folder("."))
+        self.tree = Tree(tuple(stamp.path for stamp in stamps), self._read)
+        code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
+        known = _symbols.get(access)
+        if known is None or known.code != code or known.names.types.coverage != COMPLETE:
+            known = _symbols[access] = _Symbols(code, access.names(), {})
+        self._symbols = known
+
+    def _read(self, path: str) -> str:
+        try:
+            text = self._access.file_backend.load(path).text
+        except PathError:
+            return ""
+        return text if len(text) <= _LARGEST else ""
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        index = self._access.index
+        return frozenset(() if index is None else index.last_defined())
+
+    def of(self, mention: Mention) -> Target | None:
+        """Return the one thing that a mention means; None for nothing, or for several."""
+        match mention.kind:
+            case Kind.PATH:
+                paths = self.tree.named(mention.name, self._folder)
+                return self._path(paths[0], mention.line) if len(paths) == 1 else None
+            case Kind.GLOB:
+                paths = self.tree.matching(mention.name, self._folder)
+                return self._glob(paths) if paths else None
+            case Kind.COMMAND:
+                tasks = self.tree.tasks(mention.name, self._folder)
+                return _task(tasks[0]) if len(tasks) == 1 else None
+        found = self.symbols(mention)
+        return _symbol(found) if found else self._module(mention.name)
+
+    def exists(self, mention: Mention) -> bool:
+        """Return whether anything has the name, one or several, ignored by git or not."""
+        name = mention.name
+        match mention.kind:
+            case Kind.PATH:
+                return bool(self.tree.named(name, self._folder)) or any(
+                    self._is_there(one) for one in (join(self._folder, name), name)
+                )
+            case Kind.GLOB:
+                return bool(self.tree.matching(name, self._folder))
+            case Kind.COMMAND:
+                return bool(self.tree.tasks(name, self._folder))
+        found = self._module(name) or self._meaning(name)
+        return found is not None or any(map(partial(self._defines, name), self._seeming(name)))
+
+    def _seeming(self, name: str) -> tuple[str, ...]:
+        """Return the files that seem to define the last part of a name."""
+        index, word = self._access.index, SEPARATOR.sub(".", name).rpartition(".")[2]
+        return () if index is None else index.files_with(word, defined=True).paths
+
+    def _defines(self, name: str, path: str) -> bool:
+        names = definitions(path, self._read(path).encode("utf-8", "replace"))
+        return defines(path, {one.decode("utf-8", "replace") for one in names}, name)
+
+    def symbols(self, mention: Mention) -> tuple[Found, ...]:
+        """Return the parts of the one definition that a symbol's name means; else nothing."""
+        name = SEPARATOR.sub(".", mention.name)
+        *owner, word = name.split(".")
+        if self._defined and self._defined.isdisjoint((word, *owner[-1:])):
+            return ()
+        every = [one for one in self._defining(name) if _last(one) == word]
+        if not owner:
+            # A member alone is named by many words, and so is a function such as `New`.
+            plain = word.istitle() and not mention.called
+            every = [one for one in every if "." not in one.name and (one.is_type or not plain)]
+        if not self._of_tests and not word.lower().startswith("test"):
+            every = [one for one in every if not is_of_tests(one.path)]
+        return tuple(every) if len({(one.path, one.name) for one in every}) == 1 else ()
+
+    @waits
+    async def _defining(self, name: str) -> Sequence[Found]:
+        """Return the definitions that a name means, of members only with their owner."""
+        *_, owner, _ = ["", *name.split(".")]
+        if name not in self._symbols.found:
+            found: Sequence[Found] = ()
+            with suppress(BackendError):
+                found = await self._symbols.names.types.defining(name, thorough=False)
+                if not found and owner and (owner in self._defined or not self._defined):
+                    found = (await self._symbols.names.meaning(name)).found
+            self._symbols.found[name] = found
+        return self._symbols.found[name]
+
+    @waits
+    async def _meaning(self, name: str) -> Meaning | None:
+        """Return what a name means; None for nothing, as far as that's known."""
+        try:
+            meant = await self._symbols.names.meaning(SEPARATOR.sub(".", name))
+        except BackendError:
+            return None
+        return meant if meant.found or meant.gap else None
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return self._access.file_backend.exists(path)
+        except PathError:
+            return False
+
+    def _module(self, name: str) -> Target | None:
+        """Return the module or package that a dotted name means."""
+        found = module_files(self.tree, name)
+        return self._path(found[0], 0) if len(found) == 1 else None
+
+    def _path(self, path: str, line: int) -> Target:
+        stamp = self._access.file_backend.stamp(path)
+        if stamp is not None and not self._access.file_backend.is_folder(path):
+            return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
+        below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
+        return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
+
+    def _glob(self, paths: Sequence[str]) -> Target:
+        some = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
+        more = "\n- …" * (len(paths) > _MOST_LISTED)
+        files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
+        return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{some}{more}")
+
+
+def module_files(tree: Tree, name: str) -> list[str]:
+    """Return the files of the Python module or package that a dotted name means."""
+    path = SEPARATOR.sub(".", name).replace(".", "/")
+    if "/" not in path:
+        return []
+    return tree.named(f"{path}.py", "") or tree.named(f"{path}/__init__.py", "")
+
+
+def defines(path: str, names: Collection[str], name: str) -> bool:
+    """Return whether a code file that defines `names` may define what a dotted name means."""
+    *owner, word = SEPARATOR.sub(".", name).split(".")
+    modules = (splitext(basename(path))[0], basename(dirname(path)))
+    return word in names and (not owner or owner[-1] in names or owner[-1] in modules)
+
+
+def is_of_tests(path: str) -> bool:
+    """Return whether a file is of tests or examples: its names mean something only there."""
+    return bool(_TESTS.search(path))
+
+
+def _last(one: Found) -> str:
+    return one.name.rpartition(".")[2]
+
+
+def _symbol(found: Sequence[Found]) -> Target:
+    one = found[0]
+    shown = text_of(symbol_line(one.located.symbol, 0, docstring=True))
+    return Target(one.path, one.line, f"```\n{shown}\n```\n`{one.path}:{one.line}`")
+
+
+def _task(task: Task) -> Target:
+    place = f"{task.path}:{task.line}" if task.line else task.path
+    return Target(task.path, task.line, f"```sh\n{task.runs}\n```\n`{place}`")
+
+
+def _braces(text: str) -> Iterator[str]:
+    found = re.search(r"\{([^{}]*)\}", text)
+    if found is None:
+        yield text
+        return
+    for part in found[1].split(","):
+        yield from _braces(text[: found.start()] + part + text[found.end() :])
+
+
+def _scripts(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the scripts of a `package.json` with their lines."""
+    block = re.search(r'"scripts"\s*:\s*\{([^{}]*)', text)
+    if block is not None:
+        for found in re.finditer(r'"([^"\\\n]+)"\s*:\s*"((?:[^"\\\n]|\\.)*)"', block[1]):
+            line = text.count("\n", 0, block.start(1) + found.start()) + 1
+            yield found[1], line, found[2].replace('\\"', '"')
+
+
+def _tables(*names: str) -> Callable[[str], Iterator[tuple[str, int, str]]]:
+    """Return a reader of the keys and the tables in some tables of a TOML file."""
+    inner = re.compile(rf"(?:{'|'.join(map(re.escape, names))})\.(?:\"([^\"]+)\"|([\w:-]+))\Z")
+
+    def read(text: str) -> Iterator[tuple[str, int, str]]:
+        table = ""
+        lines = text.split("\n")
+        for number, line in enumerate(lines, 1):
+            if head := re.match(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?\Z", line):
+                table = head[1]
+                if own := inner.match(table):
+                    yield own[1] or own[2], number, _first(lines[number:])
+            elif table in names and (key := re.match(r"\"?([\w:.-]+)\"?\s*=\s*(.*)", line)):
+                yield key[1], number, key[2].strip("\"' ")
+
+    return read
+
+
+def _first(lines: Sequence[str]) -> str:
+    """Return the command of a task's table."""
+    for line in lines:
+        if found := re.match(r"\s*(?:run|cmd|shell|script|sequence)\s*=\s*(.*)", line):
+            return found[1].strip("\"' ")
+        if line.startswith("["):
+            break
+    return ""
+
+
+def _rules(pattern: str) -> Callable[[str], Iterator[tuple[str, int, str]]]:
+    """Return a reader of the lines that begin a rule, with the line below each."""
+    rule = re.compile(pattern)
+
+    def read(text: str) -> Iterator[tuple[str, int, str]]:
+        lines = [*text.split("\n"), ""]
+        for number, line in enumerate(lines, 1):
+            if found := rule.match(line):
+                for name in found[1].split():
+                    yield name, number, lines[number].strip() if number < len(lines) else ""
+
+    return read
+
+
+_MISE_SCRIPT = re.compile(
+    r"(?:\.?mise-tasks|(?:\.config/|\.)?mise/tasks)/(.+?)(?:/_default)?(?:\.\w+)?\Z"
+)
+_PYPROJECT = ("pyproject.toml",)
+_PACKAGE = (("package.json",), _scripts)
+_ENTRIES = (_PYPROJECT, _tables("project.scripts", "tool.poetry.scripts", "tool.pdm.scripts"))
+_TASKS = {
+    "npm": _PACKAGE,
+    "pnpm": _PACKAGE,
+    "yarn": _PACKAGE,
+    "bun": _PACKAGE,
+    "poe": (_PYPROJECT, _tables("tool.poe.tasks")),
+    "uv": _ENTRIES,
+    "poetry": _ENTRIES,
+    "pdm": _ENTRIES,
+    "make": (
+        ("Makefile", "makefile", "GNUmakefile"),
+        _rules(r"([A-Za-z_][\w./-]*(?: [\w./-]+)*)\s*:(?!=)"),
+    ),
+    "just": (("justfile", "Justfile", ".justfile"), _rules(r"@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)")),
+    "task": (("Taskfile.yml", "Taskfile.yaml"), _rules(r"  [\"']?([\w:-]+)[\"']?:")),
+    "mise": (("mise.toml", ".mise.toml"), _tables("tasks")),
+}
+"""For each program, the files that define its tasks, and their reader."""

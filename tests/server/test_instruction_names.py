@@ -1,0 +1,90 @@
+"""Names in instruction files and prompts over the wire: links, definitions, hovers."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from .conftest import Connect, Editor
+
+pytestmark = pytest.mark.real
+
+CODE = 'class Cart:\n    """What a customer wants."""\n\n    def total(self): ...\n'
+TEXT = "# Rules\n\nThe 🛒 is `Cart.total()` in `cart.py`, see `lib/`; `gone()`.\n"
+PROMPT = (
+    "from foldline.prompts import MarkdownSection, PromptTemplate\n\n"
+    "PROMPT = PromptTemplate(name='p', sections=[\n"
+    "    MarkdownSection(title='Data', key='data', template='See `Cart.total`.'),\n])\n"
+)
+
+
+async def opened(connect: Connect, root: Path, name: str, text: str) -> tuple[Editor, str]:
+    (root / "lib").mkdir()
+    (root / "lib" / "cart.py").write_text(CODE, encoding="utf-8")
+    (root / name).write_text(text, encoding="utf-8")
+    editor = await connect(root)
+    return editor, editor.open(name, text)
+
+
+def at(text: str, word: str, uri: str) -> dict[str, object]:
+    before = text[: text.index(word)]
+    column = len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
+    return {
+        "text_document": types.TextDocumentIdentifier(uri),
+        "position": types.Position(before.count("\n"), column),
+    }
+
+
+async def test_names_in_instructions_are_links(connect: Connect, tmp_path: Path) -> None:
+    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+    document = types.TextDocumentIdentifier(uri)
+    found = await editor.client.text_document_document_link_async(
+        types.DocumentLinkParams(document)
+    )
+    cart = (tmp_path / "lib/cart.py").as_uri()
+    line = TEXT.split("\n")[2]
+    assert found is not None
+    shown = [
+        line.encode("utf-16-le")[2 * one.range.start.character : 2 * one.range.end.character]
+        for one in found
+    ]
+    assert [one.decode("utf-16-le") for one in shown] == ["Cart.total", "cart.py"]
+    assert [one.target for one in found] == [f"{cart}#L4", cart]
+
+
+async def test_a_name_leads_to_its_definition(connect: Connect, tmp_path: Path) -> None:
+    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+    client = editor.client
+    params = types.DefinitionParams(**at(TEXT, "Cart.total", uri))  # type: ignore[arg-type]
+    found = await client.text_document_definition_async(params)
+    assert isinstance(found, types.Location)
+    assert found.uri == (tmp_path / "lib/cart.py").as_uri()
+    assert found.range.start == types.Position(3, 4)
+    params = types.DefinitionParams(**at(TEXT, "gone()", uri))  # type: ignore[arg-type]
+    assert await client.text_document_definition_async(params) is None
+
+
+async def test_a_hover_says_what_a_name_means(connect: Connect, tmp_path: Path) -> None:
+    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+    for word, said in (("Cart", "def total(self)"), ("cart.py", "bytes"), ("lib/", "1 file")):
+        params = types.HoverParams(**at(TEXT, word, uri))  # type: ignore[arg-type]
+        hover = await editor.client.text_document_hover_async(params)
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert said in hover.contents.value
+
+
+async def test_a_template_names_things_as_instructions_do(connect: Connect, tmp_path: Path) -> None:
+    editor, uri = await opened(connect, tmp_path, "p.py", PROMPT)
+    document = types.TextDocumentIdentifier(uri)
+    links = await editor.client.text_document_document_link_async(
+        types.DocumentLinkParams(document)
+    )
+    assert [one.target for one in links or []] == [f"{(tmp_path / 'lib/cart.py').as_uri()}#L4"]
+    params = types.DefinitionParams(**at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
+    found = await editor.client.text_document_definition_async(params)
+    assert isinstance(found, types.Location)
+    hover = await editor.client.text_document_hover_async(
+        types.HoverParams(**at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
+    )
+    assert hover is not None
