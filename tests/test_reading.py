@@ -11,7 +11,6 @@ NAMES = {"open", "read_text", "read_bytes", "open_code", "load_source"}
 # (module, call): why it opens no file of a workspace, or may.
 ALLOWED = {
     ("backends/files/reader.py", "os.open"): "the one function",
-    ("backends/files/local.py", "os.open"): "the root folder, to look at files relative to it",
     ("backends/lsp/guard.py", "os.open"): "os.devnull",
     ("backends/lsp/guard.py", "open"): "/proc",
     ("backends/outlines/syntax.py", "_STATM.read_bytes"): "/proc",
@@ -47,6 +46,11 @@ ALLOWED = {
     ("ide/adopt/adoption.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_bytes"): "the one function",
     ("server/commands/prompt_adopt.py", "read_text"): "the one function",
+    ("ide/instructions/document.py", "read_text"): "the one function",
+    ("ide/instructions/skills.py", "read_text"): "the one function",
+    ("agent/fold.py", "read_text"): "the one function",
+    ("agent/fold.py", "SKILL.read_text"): "our own skill",
+    ("agent/install/verb.py", "PLUGIN.read_text"): "our own plugin",
     ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_serve.py", "previews.open"): "begins a preview",
     ("ide/prompts/actions.py", "workspace.previews.open"): "begins a preview",

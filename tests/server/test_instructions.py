@@ -143,7 +143,6 @@ async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path:
     assert list(pulled.items) == [found]
     editor.change(uri, "# Rules\nBe brief.\n")
     assert await editor.diagnostics(uri) == []
-    assert hover is None
 
 
 MARKED = TEXT + "\n## Parts\n" + "- `a.py` holds a part.\n" * 20

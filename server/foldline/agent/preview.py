@@ -311,7 +311,7 @@ def _levels(workspace: Workspace, file: Path) -> Iterator[str]:
     from foldline.ide.instructions.skills import skill_levels
 
     folder = workspace.folder(file)
-    levels = skill_levels(read_instructions(file), file, folder, folder.counter)
+    levels = skill_levels(read_instructions(file, folder.root), file, folder, folder.counter)
     if levels is not None:
         yield levels.sentence(folder.counter)
 

@@ -60,7 +60,7 @@ class Scan:
         from foldline.ide.instructions.document import read_instructions
 
         for path in self.instructions:
-            yield path, read_instructions(path)
+            yield path, read_instructions(path, self.folder.root)
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""

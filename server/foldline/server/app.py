@@ -125,7 +125,7 @@ def _for_document(feature: ModuleType) -> Callable[..., Any]:
         if document is None or document.uri.endswith((".py", ".pyi")):
             return await of_prompts(ls, params, *more)
         # Loaded with the first such document.
-        from foldline.server.instructions import HANDLERS
+        from foldline.server.instructions.handlers import HANDLERS
         from foldline.server.instructions.snapshot import is_instructions
 
         if not is_instructions(ls, document.uri):

@@ -28,7 +28,7 @@ def found_in(root: Path, path: str, text: str, settings: str = "") -> list[str]:
     folder = Workspace.at(root).folder(file)
     return [
         f"{one.code}: {text[one.place.start : one.place.end]}"
-        for one in diagnostics(instruction_file(file, text), file, folder)
+        for one in diagnostics(instruction_file(file, root, text), file, folder)
     ]
 
 
@@ -155,7 +155,7 @@ def test_skills_are_valid_where_the_reference_validator_says_so(
     folder.mkdir()
     path = folder / "SKILL.md"
     path.write_text(text, encoding="utf-8")
-    found = list(faults(instruction_file(path, text), path))
+    found = list(faults(instruction_file(path, path.parent, text), path))
     assert bool(found) == bool(validate(folder)), (text, found, validate(folder))
 
 

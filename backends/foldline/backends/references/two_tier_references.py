@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
-from foldline.backends.errors import PathError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of

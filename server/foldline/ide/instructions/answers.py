@@ -57,9 +57,11 @@ class InstructionAnswers:
     @cached_property
     def file(self) -> InstructionFile:
         """The file as the view has it, as the editor has it, or as it is on disk."""
-        path = self.document.path
+        path, root = self.document.path, self.document.root
         text = self.view.texts.get(str(path), self.document.text)
-        return read_instructions(path) if text is None else instruction_file(path, text)
+        if text is None:
+            return read_instructions(path, root)
+        return instruction_file(path, root, text)
 
     def render(self, known: Sequence[Block] = ()) -> Render:
         """Return the file as the view shows it; a block equal to one of `known` is that object."""

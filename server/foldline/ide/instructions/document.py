@@ -248,19 +248,21 @@ class InstructionFile:
         )
 
 
-def read_instructions(path: Path) -> InstructionFile:
-    """Return a file as it is on disk.
+def read_instructions(path: Path, root: Path) -> InstructionFile:
+    """Return a file of the project at `root`, as it is on disk.
 
     Raises:
         PathError: It can't be read.
     """
-    return instruction_file(path, read_text(path, LARGEST))
+    return instruction_file(path, root, read_text(path, LARGEST))
 
 
 @lru_cache(maxsize=32)
-def instruction_file(path: PurePath, text: str) -> InstructionFile:
+def instruction_file(path: PurePath, root: PurePath, text: str) -> InstructionFile:
     """Return a file; it's read once, whatever is asked of it."""
-    return InstructionFile(path.name, text, has_front_matter=has_front_matter(path))
+    shown = path.relative_to(root) if path.is_relative_to(root) else path
+    data = has_front_matter(path)
+    return InstructionFile(path.name, text, shown.as_posix(), has_front_matter=data)
 
 
 def _slug(title: str) -> str:

@@ -42,7 +42,9 @@ def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
 
     `patterns` are the project's: they come after `PATTERNS`, and `!` takes files out.
     """
-    return _spec(tuple(patterns)).match_file(path)
+    # A name that isn't UTF-8 is none of a client's.
+    name = path.encode("utf-8", "replace").decode("utf-8")
+    return _spec(tuple(patterns)).match_file(name)
 
 
 def has_front_matter(path: PurePath) -> bool:
@@ -66,13 +68,13 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
 
     Files that git ignores are among them where a client reads them: its user's own.
     """
-    spec = _spec(tuple(folder.options.instructions))
+    patterns = folder.options.instructions
     backend = folder.access.file_backend
     found = {
         stamp.path
         for start in below
         for stamp in backend.walk_folder(backend.resolve(start))
-        if spec.match_file(stamp.path)
+        if is_instructions(stamp.path, patterns)
     }
     return (folder.root / path for path in sorted(found))
 

@@ -1,0 +1,32 @@
+"""The list of the features; other requests about instruction files are answered with nothing."""
+
+from __future__ import annotations
+
+from foldline.server.instructions import (
+    code_action,
+    code_lens,
+    definition,
+    diagnostic,
+    document_link,
+    document_symbol,
+    folding_range,
+    hover,
+    inlay_hint,
+    selection_range,
+)
+
+HANDLERS = {
+    feature.METHOD: feature.handle
+    for feature in (
+        code_action,
+        code_lens,
+        definition,
+        diagnostic,
+        document_link,
+        document_symbol,
+        folding_range,
+        hover,
+        inlay_hint,
+        selection_range,
+    )
+}
