@@ -410,3 +410,36 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         assert proof.exists()
         nvim.command("FoldlineTrust!")
         nvim.wait("bar():find('source only') ~= nil")
+
+
+def test_instruction_files_of_a_repository_in_go_have_previews_and_others_no_server(
+    tmp_path: Path,
+) -> None:
+    """No trust is asked for: nothing of the repository is run."""
+    project = tmp_path / "service"
+    (project / ".git").mkdir(parents=True)
+    rule = ".cursor/rules/style.mdc"
+    data = "It lives in `data/`, one file for each year. " * 20
+    files = {
+        "go.mod": "module example.com/app\n",
+        "AGENTS.md": f"# Rules\n\n## Data\n<!-- fold: where data lives -->\n{data}\n\n## Empty\n",
+        "README.md": "# App\n",
+        rule: "---\nalwaysApply: true\n---\n# Style\nBe brief.\n",
+    }
+    for path, text in files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text, encoding="utf-8")
+    with start(tmp_path, project, "AGENTS.md") as nvim:
+        nvim.wait("#vim.diagnostic.get(0) == 1")
+        nvim.command("lua vim.lsp.codelens.refresh({ bufnr = 0 })")
+        nvim.wait(LENSES_HAVE_TITLES)
+        preview(nvim)
+        assert "where data lives" in nvim.buffer()
+        assert "one file for each year" not in nvim.buffer()
+        nvim.command("FoldlineOpen rules.data")
+        nvim.wait("vim.fn.search('one file for each year', 'nw') > 0")
+        nvim.command(f"tabedit {rule}")
+        nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
+        nvim.command("tabedit README.md")
+        nvim.wait("vim.bo.filetype == 'markdown'")
+        assert nvim.strings("return vim.tbl_keys(vim.lsp.get_clients({ bufnr = 0 }))") == []

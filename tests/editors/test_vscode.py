@@ -6,6 +6,7 @@ what a person sees are saved to `tests/editors/screenshots`.
 
 import json
 import os
+import re
 import runpy
 import sys
 from dataclasses import fields
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from foldline.ide.config import PromptOptions
+from foldline.ide.instructions.files import PATTERNS
 
 from .node import find, install, run
 
@@ -48,7 +50,18 @@ def environment(chromium: str) -> dict[str, str]:
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    "part", ["launch", "page", "workbench", "untrusted", "controls", "shell", "grammar", "adopting"]
+    "part",
+    [
+        "launch",
+        "page",
+        "workbench",
+        "untrusted",
+        "controls",
+        "shell",
+        "grammar",
+        "adopting",
+        "instructions",
+    ],
 )
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     run(
@@ -81,10 +94,20 @@ def test_the_settings_are_the_options_of_the_server() -> None:
     # A budget of 0 is none.
     assert {name: setting["default"] for name, setting in options.items()} == {
         **defaults,
+        "instructions": [],
         "tokenBudget": 0,
     }
     assert list(options) == list(defaults)
     assert all(isinstance(setting["type"], str) for setting in settings.values())
+
+
+@pytest.mark.parametrize(
+    "file", ["vscode/src/instructionFiles.ts", "neovim/lua/foldline/instructions.lua"]
+)
+def test_editors_ask_about_the_instruction_files_that_the_server_knows(file: str) -> None:
+    text = (EXTENSION.parent / file).read_text(encoding="utf-8")
+    (listed,) = re.findall(r"PATTERNS = [\[{]\n(.*?)\n[\]}]", text, re.DOTALL)
+    assert tuple(re.findall(r"'(.*?)'", listed)) == PATTERNS
 
 
 def test_the_tools_of_agents_are_the_operations() -> None:

@@ -6,9 +6,13 @@ return {
   cmd = { 'foldline', 'serve', '--stdio' },
   -- A PATH that leads to where it starts must not lead into the folder that is opened.
   cmd_cwd = vim.uv.os_homedir(),
-  filetypes = { 'python' },
+  -- Of Markdown, `root_dir` takes the files that instruct agents.
+  filetypes = { 'python', 'markdown' },
   -- Trust is a folder's, so a file that belongs to no project is at home in its own folder.
   root_dir = function(bufnr, on_dir)
+    if not require('foldline').source_uri(bufnr) then
+      return
+    end
     local markers = { 'pyproject.toml', 'setup.py', 'setup.cfg', '.git' }
     local file = vim.api.nvim_buf_get_name(bufnr)
     on_dir(vim.fs.root(bufnr, markers) or (file ~= '' and vim.fs.dirname(file) or vim.uv.cwd()))

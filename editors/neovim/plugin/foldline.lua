@@ -195,6 +195,8 @@ command('Trust', 'Trust the folder so that previews run its code; with ! revoke 
   foldline.trust(not args.bang)
 end, { bang = true })
 
+vim.filetype.add({ pattern = { ['.*/%.cursor/rules/.*%.mdc'] = 'markdown' } })
+
 vim.api.nvim_set_hl(0, 'FoldlineMadeUp', { default = true, link = 'DiagnosticUnderlineHint' })
 vim.api.nvim_set_hl(0, 'FoldlineTrace', { default = true, link = 'IncSearch' })
 

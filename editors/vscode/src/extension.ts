@@ -16,7 +16,7 @@ import {
 import { Commands } from './commands/register';
 import { provideReports, restartWorker, showHealth, showTokenReport } from './commands/reports';
 import { selectInterpreter } from './commands/selectInterpreter';
-import { importsFoldline, watchImports } from './imports';
+import { holdsPrompts, watchImports } from './imports';
 import { Installation } from './installation';
 import { watchInterpreter } from './interpreter';
 import { registerMcp } from './languageModel/mcp';
@@ -151,7 +151,7 @@ export async function deactivate(): Promise<void> {
   await running?.stop();
 }
 
-/** Starts the server with the first file that imports foldline; says once when there is none. */
+/** Starts the server with the first file that holds prompts; says once when there is none. */
 async function needed(
   server: Server,
   installation: Installation,
@@ -160,7 +160,7 @@ async function needed(
   if (server.isMissing()) {
     return;
   }
-  await server.need(`${vscode.workspace.asRelativePath(document.uri)} imports foldline`);
+  await server.need(`${vscode.workspace.asRelativePath(document.uri)} holds prompts`);
   if (server.isMissing()) {
     await installation.offer('file');
   }
@@ -172,7 +172,7 @@ function tellContexts(server: Server): vscode.Disposable {
     tell('foldline.server', server.isMissing() ? 'missing' : server.state.kind);
   const tellEditor = (): void => {
     const document = vscode.window.activeTextEditor?.document;
-    tell('foldline.isPromptFile', document !== undefined && importsFoldline(document));
+    tell('foldline.isPromptFile', document !== undefined && holdsPrompts(document));
   };
   tellServer();
   tellEditor();

@@ -2,17 +2,27 @@
 
 import * as vscode from 'vscode';
 
+import { isInstructionFile } from './instructionFiles';
+
 /** As a statement of its own, where a docstring's example would do no harm either. */
 const IMPORT = /^[ \t]*(?:from|import)[ \t]+foldline\b/m;
 
-export function importsFoldline(document: vscode.TextDocument): boolean {
-  return document.languageId === 'python' && IMPORT.test(document.getText());
+/** Whether it imports foldline, or instructs agents. */
+export function holdsPrompts(document: vscode.TextDocument): boolean {
+  return document.languageId === 'python'
+    ? IMPORT.test(document.getText())
+    : isInstructionFile(document);
 }
 
-/** Calls back with each document that is open, or opened, or edited, and imports foldline. */
+/** Whether it may come to hold prompts: a Python file, or one that instructs agents. */
+export function isSource(document: vscode.TextDocument): boolean {
+  return document.languageId === 'python' || isInstructionFile(document);
+}
+
+/** Calls back with each document that is open, or opened, or edited, and holds prompts. */
 export function watchImports(found: (document: vscode.TextDocument) => void): vscode.Disposable {
   const look = (document: vscode.TextDocument): void => {
-    if (importsFoldline(document)) {
+    if (holdsPrompts(document)) {
       found(document);
     }
   };

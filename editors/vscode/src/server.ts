@@ -10,6 +10,7 @@ import {
 } from 'vscode-languageclient/node';
 
 import { chosenInterpreter, expandFolder } from './interpreter';
+import { hasOutline, instructionGlobs } from './instructionFiles';
 import { findServer, isInside, otherCommand, type Launch } from './launch';
 import { ServerProcess } from './process';
 import { setValues } from './settings';
@@ -25,6 +26,8 @@ interface Plan {
   launch: Launch | null;
   interpreter: string | null;
   renderDeadline: number;
+  /** Globs of the files that instruct agents. */
+  instructions: string[];
 }
 
 /** No server is on this machine, as far as was looked: it has to be installed, not restarted. */
@@ -48,7 +51,7 @@ export class Server implements vscode.Disposable {
   private current: ServerState = { kind: 'stopped', reason: 'Nothing has needed the server yet.' };
   private client: LanguageClient | undefined;
   private process: ServerProcess | undefined;
-  private plan: Plan = { launch: null, interpreter: null, renderDeadline: 0 };
+  private plan: Plan = { launch: null, interpreter: null, renderDeadline: 0, instructions: [] };
   private isNeeded = false;
   private turn: Promise<void> = Promise.resolve();
   private lastCrash = -Infinity;
@@ -182,10 +185,14 @@ export class Server implements vscode.Disposable {
       launch,
       interpreter: usable ? interpreter : null,
       renderDeadline: settings.get<number>('server.renderDeadline', 10),
+      instructions: instructionGlobs(),
     };
   }
 
-  private async begin(launch: Launch, { interpreter, renderDeadline }: Plan): Promise<void> {
+  private async begin(
+    launch: Launch,
+    { interpreter, renderDeadline, instructions }: Plan,
+  ): Promise<void> {
     this.log.info(`From ${launch.origin}: ${[launch.command, ...launch.args].join(' ')}`);
     const started = await ServerProcess.start(launch, (line) => this.log.info(`[server] ${line}`));
     this.process = started;
@@ -199,6 +206,7 @@ export class Server implements vscode.Disposable {
         documentSelector: [
           { scheme: 'file', language: 'python' },
           { scheme: 'untitled', language: 'python' },
+          ...instructions.map((pattern) => ({ scheme: 'file', pattern })),
         ],
         outputChannel: this.log,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -214,6 +222,10 @@ export class Server implements vscode.Disposable {
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- the server registers for no changes
         synchronize: { configurationSection: 'foldline' },
         middleware: {
+          provideDocumentSymbols: (document, token, next) =>
+            hasOutline(document) ? undefined : next(document, token),
+          provideFoldingRanges: (document, context, token, next) =>
+            hasOutline(document) ? undefined : next(document, context, token),
           resolveCodeLens: async (lens, token, next) => {
             const resolved = await next(lens, token);
             const [asked] = (resolved?.command?.arguments ?? []) as Asked[];

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-import { importsFoldline } from './imports';
+import { holdsPrompts } from './imports';
 import type { Server, ServerState } from './server';
 
 /**
@@ -22,7 +22,9 @@ export function showStatus(server: Server): vscode.Disposable {
     const state = server.state;
     const idle = !server.needed;
     const words = idle ? 'foldline' : text(state, server);
-    const tooltip = idle ? 'It starts with the first file that imports foldline.' : detail(state);
+    const tooltip = idle
+      ? 'It starts with the first file that imports foldline or instructs agents.'
+      : detail(state);
     const missing = !idle && server.isMissing();
     // What is missing is told once, with what can be done; that isn't a failure.
     const failed = !idle && state.kind === 'stopped' && !missing;
@@ -46,7 +48,7 @@ export function showStatus(server: Server): vscode.Disposable {
       ? new vscode.ThemeColor('statusBarItem.errorBackground')
       : undefined;
     const document = vscode.window.activeTextEditor?.document;
-    if (!idle && document !== undefined && importsFoldline(document)) {
+    if (!idle && document !== undefined && holdsPrompts(document)) {
       bar.show();
     } else if (document !== undefined) {
       // Without an editor, as while a preview has the focus, it stays as it was.

@@ -45,11 +45,16 @@ function M.preview(opts)
   local line = vim.api.nvim_win_get_cursor(0)[1] - 1
   M.with_client(bufnr, function(client)
     local function show(prompt)
-      require('foldline.trust').settle(client.root_dir, function()
+      local function show_now()
         require('foldline.preview').show(client, prompt, opts.mods)
-      end)
+      end
+      if require('foldline.instructions').is_instructions(bufnr) then
+        -- Nothing is run, so there is nothing to trust.
+        return show_now()
+      end
+      require('foldline.trust').settle(client.root_dir, show_now)
     end
-    local uri = M.python_uri(bufnr)
+    local uri = M.source_uri(bufnr)
     if opts.uri or opts.name then
       return show({ uri = opts.uri or uri, name = opts.name })
     end
@@ -213,7 +218,7 @@ end
 ---@param opts { mods: table? }?
 function M.outline(opts)
   on_code(function(client, bufnr)
-    local argument = { uri = M.python_uri(bufnr), budget = OUTLINE_BYTES }
+    local argument = { uri = M.source_uri(bufnr), budget = OUTLINE_BYTES }
     M.execute(client, 'code.outline', argument, function(outline)
       require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
     end)
@@ -366,7 +371,7 @@ end
 ---@param is_whole boolean whether a method is completed with its class, "Class.method"
 ---@return string[]
 function M.complete_symbol(lead, is_whole)
-  local uri = M.python_uri(vim.api.nvim_get_current_buf())
+  local uri = M.source_uri(vim.api.nvim_get_current_buf())
   local outline = uri and ask_now('code.outline', { uri = uri, budget = OUTLINE_BYTES })
   local names = {}
   local function add(symbols, prefix)
@@ -459,7 +464,7 @@ function M.with_client(bufnr, run)
   if client then
     return run(client)
   end
-  if not M.python_uri(bufnr) then
+  if not M.source_uri(bufnr) then
     return M.client(bufnr)
   end
   local over = false
@@ -485,10 +490,11 @@ function M.with_client(bufnr, run)
 end
 
 ---@param bufnr integer
----@return lsp.DocumentUri? uri nil where the buffer is no Python file
-function M.python_uri(bufnr)
+---@return lsp.DocumentUri? uri nil where the buffer is neither a Python file nor instructs agents
+function M.source_uri(bufnr)
   local is_python = vim.bo[bufnr].filetype == 'python' and vim.bo[bufnr].buftype == ''
-  return is_python and vim.uri_from_bufnr(bufnr) or nil
+  local is_source = is_python or require('foldline.instructions').is_instructions(bufnr)
+  return is_source and vim.uri_from_bufnr(bufnr) or nil
 end
 
 --- The value, where Neovim 0.12 hands on a JSON null as `vim.NIL`.

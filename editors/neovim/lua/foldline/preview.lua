@@ -314,7 +314,7 @@ function M.current()
   if here then
     return here
   end
-  local uri = require('foldline').python_uri(buf)
+  local uri = require('foldline').source_uri(buf)
   return uri and M.find(uri) or previews[#previews]
 end
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { isSource } from '../imports';
 import type { Server } from '../server';
 import type { ListedPrompt, PromptReference } from '../wire';
 
@@ -16,7 +17,9 @@ export async function pickPrompt(
 ): Promise<PromptReference | undefined> {
   const editor = vscode.window.activeTextEditor;
   const asked =
-    editor?.document.languageId === 'python' ? { uri: editor.document.uri.toString() } : {};
+    editor !== undefined && isSource(editor.document)
+      ? { uri: editor.document.uri.toString() }
+      : {};
   const waiting = setTimeout(
     () => late(editor?.document.uri.path.split('/').at(-1) ?? 'the prompts'),
     LATE_MS,

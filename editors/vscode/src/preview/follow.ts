@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-import { importsFoldline } from '../imports';
+import { holdsPrompts } from '../imports';
 import { promptAt } from '../commands/pickPrompt';
 import type { Server } from '../server';
 import type { ListedPrompts } from './listed';
@@ -42,7 +42,7 @@ export class Follower implements vscode.Disposable {
     const follows = vscode.workspace
       .getConfiguration('foldline')
       .get<boolean>('preview.follow', true);
-    if (!follows || this.server.state.kind !== 'running' || !importsFoldline(document)) {
+    if (!follows || this.server.state.kind !== 'running' || !holdsPrompts(document)) {
       return;
     }
     try {

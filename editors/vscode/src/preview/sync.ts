@@ -4,7 +4,7 @@
 import * as vscode from 'vscode';
 
 import { promptAt } from '../commands/pickPrompt';
-import { importsFoldline } from '../imports';
+import { holdsPrompts } from '../imports';
 import type { Server } from '../server';
 import type { PromptReference } from '../wire';
 import {
@@ -164,7 +164,7 @@ export class Sync implements vscode.Disposable {
   private attempt(document: vscode.TextDocument, run: () => Promise<void>): void {
     if (
       this.server.state.kind === 'running' &&
-      importsFoldline(document) &&
+      holdsPrompts(document) &&
       this.previews.of(document.uri).length > 0
     ) {
       run().catch((error: unknown) => this.failed(error));

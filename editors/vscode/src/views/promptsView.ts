@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 
+import { isSource } from '../imports';
 import { ServerMissing, type Server } from '../server';
 import type { PromptTokens, SectionTokens } from '../answers';
 import type { ListedPrompt, Range, Section } from '../wire';
@@ -48,12 +49,12 @@ export class PromptsView implements vscode.TreeDataProvider<PromptsNode>, vscode
       server.onDidChangeState(() => this.refresh()),
       vscode.languages.onDidChangeDiagnostics(() => this.refreshSoon()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (document.languageId === 'python' && contentChanges.length > 0) {
+        if (isSource(document) && contentChanges.length > 0) {
           this.refreshSoon();
         }
       }),
-      vscode.workspace.onDidSaveTextDocument(({ languageId }) => {
-        if (languageId === 'python') {
+      vscode.workspace.onDidSaveTextDocument((document) => {
+        if (isSource(document)) {
           this.refreshSoon();
         }
       }),

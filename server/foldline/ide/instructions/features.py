@@ -97,9 +97,10 @@ class Costs:
         """Yield what stands behind each heading: its number and its tokens."""
         for section in self.file.sections:
             if section.number:
-                is_summarized = self.blocks[section.key].is_summarized
-                folded = f", {cost_texts.SUMMARIZED}" if is_summarized else ""
-                yield section, f"{section.number}. · {self.cost(section)}{folded}"
+                block = self.blocks[section.key]
+                folded = f", {cost_texts.SUMMARIZED}" if block.is_summarized else ""
+                cost = cost_texts.section_cost(block, self.counter)
+                yield section, f"{section.number}. · {cost}{folded}"
 
 
 @lru_cache(maxsize=32)
