@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.ide.checks import Code
 from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.clients import all_clients, clients_named
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.scopes import globs_of, header, matches
+from foldline.ide.instructions.front_matter import fields
+from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.instructions.stack import Stack, stacks, switched_off
 from foldline.ide.workspace import Workspace
 
@@ -433,6 +436,17 @@ def test_a_file_that_switches_another_off_is_told_in_that_one(tmp_path: Path) ->
     assert other == "opencode 1 doesn't read this file, as there is AGENTS.md"
 
 
+def test_the_check_reports_it_at_the_first_line(tmp_path: Path) -> None:
+    text = "# Rules\nBe brief.\n"
+    written(tmp_path, {"CLAUDE.md": "c", "a/AGENTS.md": text})
+    (folder,) = Workspace.at(tmp_path).folders()
+    path = folder.root / "a" / "AGENTS.md"
+    (found,) = diagnostics(InstructionFile("AGENTS.md", text), path, folder)
+    assert found.code == Code.SWITCHED_OFF_INSTRUCTIONS
+    assert found.message.startswith("Claude Code doesn't read this file")
+    assert (found.place.start, found.place.end) == (0, len("# Rules"))
+
+
 def test_an_override_is_told_unless_git_ignores_it(tmp_path: Path) -> None:
     written(tmp_path, {"AGENTS.override.md": "o", "AGENTS.md": "r"})
     ((_, message),) = said(tmp_path, "AGENTS.md")
@@ -453,13 +467,18 @@ def test_an_unknown_client_is_refused_with_near_names() -> None:
         clients_named(["codx"])
 
 
-def test_the_front_matter_has_lists_in_both_forms() -> None:
-    text = "a: [x, 'y']\nb:\n  - \"p/**\"\n  - q # no\nc: true\n# d: e\nnested:\n  f: g\n"
-    found = header(InstructionFile("a.md", f"---\n{text}---\n"))
-    assert found["a"] == ("x", "y")
-    assert found["c"] == ("true",)
-    assert found["b"][0] == "p/**"
-    assert "d" not in found
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[\"src/**/*.{ts,tsx}\", 'a.py']",
+        "src/**/*.ts, src/**/*.tsx,a.py",
+        "\n  - 'src/**/*.{ts,tsx}' # both\n  - a.py",
+        '\n- src/**/*.{ts,tsx}\n\n- "a.py"',
+    ],
+)
+def test_globs_are_written_in_many_ways(written: str) -> None:
+    file = InstructionFile("a.md", f"---\npaths: {written}\nname: x\n---\nText.\n")
+    assert list(globs_of(fields(file)["paths"].items)) == ["src/**/*.ts", "src/**/*.tsx", "a.py"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, Severity, defau
 from foldline.ide.checks.run import located
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
+from foldline.ide.instructions.stack import switched_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,9 @@ def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDi
 
     for fault in faults(file, path):
         yield at(fault.code, fault.message, *fault.place)
+    for start, message in switched_off(folder, path.relative_to(folder.root).as_posix()):
+        end = file.text.find("\n", start) % (len(file.text) + 1)
+        yield at(Code.SWITCHED_OFF_INSTRUCTIONS, message, start, end)
     found = costs(file, folder.counter)
     budget = folder.options.token_budget
     if budget is not None and found.total > budget:

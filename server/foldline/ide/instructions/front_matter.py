@@ -29,11 +29,20 @@ _BLOCK = re.compile(r"([|>])[-+\d]*[ \t]*(?:#.*)?\n")
 
 
 class Field(NamedTuple):
-    """A field: the range of its name, and its value as YAML reads a text."""
+    """A field: the range of its name, its value as YAML reads a text, and as it's written."""
 
     place: Range
     value: str
     is_text: bool
+    written: str
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of a list in lines; else the value, which may be a list with commas."""
+        lines = [line.strip() for line in self.written.strip().splitlines()]
+        if not lines or not lines[0].startswith("- "):
+            return (self.value,) if self.value else ()
+        return tuple(re.sub(r"\s#.*", "", line[2:]) for line in lines if line.startswith("- "))
 
 
 class Fault(NamedTuple):
@@ -144,7 +153,7 @@ def _lines(file: InstructionFile) -> Iterator[tuple[str, Field | None]]:
             end = text.find("\n", end, front.end) + 1 or front.end
         value, is_text = _value(text[found.end() : end])
         place = Range(found.start(2), found.end(2))
-        yield found[2], Field(place, value, is_text)
+        yield found[2], Field(place, value, is_text, text[found.end() : end])
         at = end
 
 

@@ -1,8 +1,7 @@
-"""For which files a rule holds: the front matter of an instruction file, and its globs."""
+"""For which files a rule holds: the globs of its front matter."""
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,34 +11,16 @@ from foldline.backends.files.globs import alternatives
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from foldline.ide.instructions.document import InstructionFile
-
-_PAIR = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:[ \t]*(.*)")
 _MOST = 500
 
 
-def header(file: InstructionFile) -> dict[str, tuple[str, ...]]:
-    """Return the values of a file's front matter by key: words, and lists in either form of YAML.
-
-    Whatever else YAML has is left out: no client reads more.
-    """
-    front, found, key = file.markdown.front_matter, dict[str, list[str]](), ""
-    for line in file.text[front.start : front.end].splitlines() if front else ():
-        if pair := _PAIR.fullmatch(line.rstrip()):
-            key, value = pair[1], pair[2].partition(" #")[0].strip()
-            items = value[1:-1].split(",") if value[:1] == "[" and value[-1:] == "]" else [value]
-            found[key] = [one for item in items if (one := item.strip().strip("\"'"))]
-        elif key and line.lstrip().startswith("- "):
-            found[key].append(line.lstrip()[2:].strip().strip("\"'"))
-    return {name: tuple(values) for name, values in found.items()}
-
-
 def globs_of(values: Iterable[str]) -> Iterator[str]:
-    """Yield each glob of a list, or of a text with commas, braces expanded."""
+    """Yield each glob of the items of a field, lists and braces expanded."""
     for value in values:
-        for one in islice(alternatives(f"{{{value},}}"), _MOST):
-            if one.strip():
-                yield one.strip()
+        listed = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
+        for one in islice(alternatives(f"{{{listed},}}"), _MOST):
+            if glob := one.strip().strip("\"'"):
+                yield glob
 
 
 def matches(glob: str, path: str, *, anchored: bool = True) -> bool:

@@ -16,15 +16,17 @@ from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.scopes import globs_of, header, matches
+from foldline.ide.instructions.front_matter import fields
+from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.backends.files.base import FileBackend
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.clients import Client, Rule
+    from foldline.ide.instructions.front_matter import Field
     from foldline.ide.token_counter import TokenCounter
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
@@ -199,7 +201,7 @@ class _Stack:
             elif rule.pick != "all" and name != kept:
                 self._leave_out(path, by=self._anywhere(kept, place))
             elif self._real(path) not in self.seen and (file := self._read(path)):
-                when, why = self._timing(rule, header(file), place, below=below)
+                when, why = self._timing(rule, fields(file), place, below=below)
                 sure = rule.confirmed and (name in rule.files or not rule.joins)
                 if when is None:
                     self._leave_out(path, why)
@@ -281,16 +283,17 @@ class _Stack:
         return file
 
     def _timing(
-        self, rule: Rule, said: Mapping[str, Sequence[str]], place: str, *, below: bool
+        self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
     ) -> tuple[When | None, str]:
         usual = (When.NESTED, f"a file in {place} is read") if below else (When.ALWAYS, "")
-        globs = list(globs_of(said.get(rule.patterns, ())))
+        globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
         shown = ", ".join(globs[:5])
-        if rule.when == "always" or "true" in said.get("alwaysApply", ()):
+        values = {name: field.value for name, field in said.items()}
+        if rule.when == "always" or values.get("alwaysApply") == "true":
             return usual
         if not globs and rule.without == "always":
             return usual
-        if not globs and said.get("description"):
+        if not globs and values.get("description"):
             return When.CHOICE, "the model may choose it by its description"
         if not globs:
             return None, "only when a person names it"
