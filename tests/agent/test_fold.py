@@ -134,3 +134,11 @@ def test_a_source_outside_of_the_project_is_not_read(
         said = capsys.readouterr()
         assert "outside of its project" in said.err or "wasn't written by" in said.err
         assert not said.out
+
+
+def test_paths_are_from_the_repository_not_from_a_package_in_it(
+    source: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (source.parent / "pyproject.toml").touch()
+    assert cli.main(["fold", SOURCE]) == 0
+    assert capfdbinary.readouterr().out.decode() == FOLDED.format(SOURCE)

@@ -210,14 +210,13 @@ def row(source: Source, mirrors: Path | None) -> str:
         f"{sizes[1] - sizes[0]:+,}",
         f"{len(after.results[0].encode()):,}",
         f"{kept:.1%}",
-        "whole",
     ]
     return f"| {name} | {' | '.join(cells)} |"
 
 
 HEAD = (
-    "| file | bytes | marks | first request | folded | difference | a section, read | prefix kept "
-    "| foldline killed |\n|---|--:|--:|--:|--:|--:|--:|--:|---|"
+    "| file | bytes | marks | first request | folded | difference | a section, read | kept "
+    "|\n|---|--:|--:|--:|--:|--:|--:|--:|"
 )
 
 

@@ -45,7 +45,7 @@ def register(verbs: Verbs) -> None:
         "--tool", default="", metavar="NAME", help="the client's name for `read_section`"
     )
     parser.add_argument(
-        "--root", metavar="DIR", type=Path, help="the folder that the client works in"
+        "--root", metavar="DIR", type=Path, help="the folder that the client works in (default: the repository)"
     )
     parser.add_argument(
         "--skill",
@@ -65,7 +65,9 @@ def run(options: Namespace) -> int:
     from foldline.ide.workspace import Workspace
 
     path, _ = file_and_name(options.file)
-    root = root_of(path) if options.root is None else options.root.resolve()
+    # Clients work in repositories: paths in what they load are from there.
+    tops = (folder for folder in path.parents if (folder / ".git").exists())
+    root = next(tops, root_of(path)) if options.root is None else options.root.resolve()
     workspace = Workspace.at(root)
     file = _read(workspace, root, path, options.tool)
     opened = tuple(file.section(key).key for key in options.open)
