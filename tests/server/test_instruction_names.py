@@ -1,5 +1,6 @@
 """Names in instruction files and prompts over the wire: links, definitions, hovers."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,27 @@ async def test_a_template_names_things_as_instructions_do(connect: Connect, tmp_
         types.HoverParams(**at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
     )
     assert hover is not None
+
+
+async def test_diagnostics_come_again_with_what_the_history_says(
+    connect: Connect, tmp_path: Path
+) -> None:
+    text = "Call `open_cart()`.\n"
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True)
+
+    git("init", "-q")
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    (tmp_path / "cart.py").write_text("def open_cart(): ...\n", encoding="utf-8")
+    git("add", "-A")
+    git("commit", "-q", "-m", "start")
+    (tmp_path / "cart.py").write_text("def close_it(): ...\n", encoding="utf-8")
+    git("commit", "-q", "-a", "-m", "another way")
+    editor = await connect(tmp_path)
+    uri = editor.open("AGENTS.md", text)
+    (stale,) = await editor.diagnostics(uri)
+    assert stale.code == "stale-reference"
+    assert "another way" in stale.message
+    assert stale.range.start == types.Position(0, 6)

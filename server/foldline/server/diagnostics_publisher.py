@@ -85,20 +85,27 @@ class DiagnosticsPublisher:
         """The version of a document that was checked, and its diagnostics."""
         if not uri.endswith((".py", ".pyi")):
             from foldline.server.instructions.diagnostic import instruction_diagnostics
-            from foldline.server.instructions.snapshot import is_instructions, with_instructions
+            from foldline.server.instructions.snapshot import is_instructions
 
             if is_instructions(self._ls, uri):
-                return await with_instructions(self._ls, uri, instruction_diagnostics)
+                return await instruction_diagnostics(self._ls, uri)
         return await with_snapshot(self._ls, uri, _wrong)
 
     def _is_open(self, uri: str) -> bool:
         return uri in self._ls.core.open_documents().values()
 
-    def _refresh(self) -> None:
+    def publish_again(self) -> None:
+        """Publish soon what is known only now; a client that pulls diagnostics asks for them."""
+        if self.pulled:
+            self._refresh(least=1)
+        else:
+            self.schedule()
+
+    def _refresh(self, least: int = 2) -> None:
         """Other documents' diagnostics may have changed with one: the client asks for them."""
         workspace = self._ls.client_capabilities.workspace
         refreshed = workspace.diagnostics if workspace is not None else None
-        several = len(self._ls.core.open_documents()) > 1
+        several = len(self._ls.core.open_documents()) >= least
         if several and refreshed is not None and refreshed.refresh_support:
             self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, ShowDocumentParams
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foldline.ide.prompts.actions import Action
     from foldline.ide.render import render
     from foldline.server.documents import Documents
+    from foldline.server.instructions.histories import Histories
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,13 @@ class FoldlineServer(LanguageServer):
         self.diagnostics = DiagnosticsPublisher(self)
         self._analyzed = self.core.version
         self.core.subscribe(self._workspace_changed)
+
+    @cached_property
+    def histories(self) -> Histories:
+        """What git says of the names in open instruction files."""
+        from foldline.server.instructions.histories import Histories
+
+        return Histories(self)
 
     @property
     def documents(self) -> Documents:

@@ -78,6 +78,7 @@ class Code(StrEnum):
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
     EMPTY_SECTION = "empty-section"
+    STALE_REFERENCE = "stale-reference"
     REPEATED_SECTION = "repeated-section"
     FRONT_MATTER = "front-matter"
     UNKNOWN_FRONT_MATTER = "unknown-front-matter"
@@ -98,6 +99,7 @@ SEVERITIES = {
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
     Code.EMPTY_SECTION: Severity.INFORMATION,
+    Code.STALE_REFERENCE: Severity.WARNING,
     Code.REPEATED_SECTION: Severity.WARNING,
     Code.UNKNOWN_FRONT_MATTER: Severity.INFORMATION,
 }

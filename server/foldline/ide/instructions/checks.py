@@ -3,36 +3,77 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from foldline.ide.analysis.model import SourceSpan
-from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, Severity, default_severity
+from foldline.ide.checks.diagnostic import (
+    Change,
+    Code,
+    Fix,
+    LazyDiagnostic,
+    Severity,
+    default_severity,
+)
 from foldline.ide.checks.run import located
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
+from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stack import switched_off
+from foldline.ide.instructions.stale import stale_mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from foldline.ide.checks.diagnostic import Diagnostic
+    from foldline.ide.checks.diagnostic import Diagnostic, Repair
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
+    from foldline.ide.instructions.stale import StaleMention
 
+Value = TypeVar("Value")
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
 
 
-def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of a file in the order of its text, as the project wants them."""
+def diagnostics(
+    file: InstructionFile,
+    path: Path,
+    folder: Folder,
+    stale: Iterable[StaleMention] | None = None,
+) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a file in the order of its text, as the project wants them.
+
+    Its history is read for names that were right once, unless these `stale` mentions are known.
+    """
+    if stale is None:
+        stale = stale_in(file, path, folder)
     found = []
-    for lazy in checks(file, path, folder):
+    for lazy in (*checks(file, path, folder), *check_names(path, stale)):
         severity = folder.options.severity.get(lazy.code, default_severity(lazy.code))
         place = lazy.place()
         if severity is not Severity.OFF and place is not None:
             found.append(located(lazy, severity, place))
     return tuple(sorted(found, key=lambda one: (one.place, one.code)))
+
+
+def stale_in(file: InstructionFile, path: Path, folder: Folder) -> tuple[StaleMention, ...]:
+    """Return the mentions that were right when they were written, unless the project wants none."""
+    level = folder.options.severity.get(Code.STALE_REFERENCE)
+    if level is Severity.OFF or not path.is_relative_to(folder.root):
+        return ()
+    relative = path.relative_to(folder.root).as_posix()
+    return stale_mentions(folder.access, relative, file.text, mentions(file.markdown))
+
+
+def check_names(path: Path, stale: Iterable[StaleMention]) -> Iterator[LazyDiagnostic]:
+    """Yield the mentions that were right when they were written."""
+    for one in stale:
+        place = SourceSpan(str(path), one.mention.start, one.mention.end)
+        repairs: tuple[Repair, ...] = ()
+        if one.near:
+            fix = Fix(f"Write {one.near}", (Change(place, one.near),))
+            repairs = (partial(_itself, fix),)
+        yield LazyDiagnostic(Code.STALE_REFERENCE, one.message, partial(_itself, place), repairs)
 
 
 def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:
@@ -88,3 +129,7 @@ def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDi
 
 def _heading(file: InstructionFile, section: InstructionSection) -> str:
     return file.text[section.start : section.body].rstrip()
+
+
+def _itself(value: Value) -> Value:
+    return value

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.untrusted import find_on_path
+from foldline.backends.base.untrusted import find_on_path, outside_environment
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from foldline.ide.prompts.request import View
     from foldline.ide.resolve import PromptTarget
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
 # Reading objects runs no hook, filter or monitor of the repository; nothing may be fetched for it.
-ENVIRONMENT = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "",  # Older versions know no `GIT_NO_LAZY_FETCH`.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 # They name a repository, which is not that of the file: hooks of git, for one, run with them.
 OF_A_REPOSITORY = (
     "GIT_DIR",
@@ -96,7 +101,7 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
 
 def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
     asked = list(names)
-    stream = _run(top, ("cat-file", "--batch"), "".join(f"{commit}:{name}\n" for name in asked))
+    stream = run_git(top, ("cat-file", "--batch"), "".join(f"{commit}:{name}\n" for name in asked))
     texts = {}
     at = 0
     for name in asked:
@@ -153,26 +158,44 @@ def _in_folder(folder: PurePosixPath, parts: list[str], files: frozenset[str]) -
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    return _run(folder, arguments).decode("utf-8", "surrogateescape")
+    return run_git(folder, arguments).decode("utf-8", "surrogateescape")
 
 
-def _run(folder: Path, arguments: tuple[str, ...], stdin: str = "") -> bytes:
-    environment = {name: os.environ[name] for name in os.environ if name not in OF_A_REPOSITORY}
-    git = find_on_path("git")
+def run_git(
+    folder: Path,
+    arguments: tuple[str, ...],
+    stdin: str = "",
+    *,
+    outside: Path | None = None,
+    seconds: float = GIT_SECONDS,
+    codes: Collection[int] = (0,),
+) -> bytes:
+    """Return the output of a git command that reads objects, within some seconds.
+
+    With `outside`, neither git nor its environment comes from the project around that folder. It
+    may end with one of `codes`.
+
+    Raises:
+        RevisionError: It failed, took too long, or there is no git.
+    """
+    inherited = os.environ if outside is None else outside_environment(outside)
+    environment = {name: inherited[name] for name in inherited if name not in OF_A_REPOSITORY}
+    git = find_on_path("git", outside=outside)
     if git is None:
         raise RevisionError("git was not found: revisions cannot be read")
+    seconds = min(seconds, GIT_SECONDS)
     try:
         done = subprocess.run(
             [str(git), "-C", str(folder), "--no-pager", *arguments],
             input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
-            timeout=GIT_SECONDS,
+            timeout=seconds,
             env={**environment, **ENVIRONMENT},
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise RevisionError(f"git gave no answer within {GIT_SECONDS:g} s") from error
-    if done.returncode:
+        raise RevisionError(f"git gave no answer within {seconds:g} s") from error
+    if done.returncode not in codes:
         said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
         raise RevisionError(f"git {arguments[0]}: {said}")
     return done.stdout

@@ -20,16 +20,26 @@ METHOD = TEXT_DOCUMENT_DIAGNOSTIC
 async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
-    _, found = await with_instructions(ls, params.text_document.uri, instruction_diagnostics)
+    _, found = await instruction_diagnostics(ls, params.text_document.uri)
     return RelatedFullDocumentDiagnosticReport(items=found)
 
 
-def instruction_diagnostics(
-    snapshot: InstructionSnapshot,
+async def instruction_diagnostics(
+    ls: FoldlineServer, uri: str
 ) -> tuple[int | None, list[Diagnostic]]:
-    """The version of an instruction file that was checked, and its diagnostics."""
-    from foldline.ide.instructions.checks import diagnostics
-    from foldline.server.diagnostic_items import lsp_diagnostic
+    """The version of an instruction file that was checked, and its diagnostics.
 
-    found = diagnostics(snapshot.file, snapshot.document.path, snapshot.folder)
-    return snapshot.document.version, [lsp_diagnostic(one, snapshot) for one in found]
+    What its history says is among them once it was read.
+    """
+
+    def query(snapshot: InstructionSnapshot) -> tuple[int | None, list[Diagnostic]]:
+        from foldline.ide.instructions.checks import diagnostics
+        from foldline.server.diagnostic_items import lsp_diagnostic
+
+        stale = ls.histories.known(snapshot)
+        found = diagnostics(snapshot.file, snapshot.document.path, snapshot.folder, stale)
+        return snapshot.document.version, [lsp_diagnostic(one, snapshot) for one in found]
+
+    found = await with_instructions(ls, uri, query)
+    ls.histories.read(uri)
+    return found

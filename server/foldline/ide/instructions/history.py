@@ -1,0 +1,218 @@
+"""What git's history says of names: which commit wrote a line, and which ended what it names.
+
+Only objects are read: no hook, filter, textconv, external diff or monitor of a repository runs, and
+nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.index.definitions import definitions
+from foldline.backends.index.words import is_indexed
+from foldline.backends.parsers.language_tables import LANGUAGES
+from foldline.ide.errors import RevisionError
+from foldline.ide.instructions.targets import Tree
+from foldline.ide.render.revisions import run_git
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+_LARGEST_FILE = 1_000_000
+_MOST_BLOBS = 200
+_MOST_COMMITS = 20_000
+_SIGNED = re.compile(r"^(?:author|committer) .*?(\d+) ([+-]\d{2})(\d{2})$", re.MULTILINE)
+_CODE = tuple(
+    f"*{ending}"
+    for language in LANGUAGES
+    for ending in language.extensions
+    if is_indexed(f"a{ending}")
+)
+
+
+class Commit(NamedTuple):
+    """A commit: its whole hash, the day of its author, its subject and its parents."""
+
+    hash: str
+    date: str
+    subject: str
+    parents: tuple[str, ...]
+
+
+class Blob(NamedTuple):
+    """A file of a commit."""
+
+    hash: str
+    size: int
+
+
+class History:
+    """The history of one repository, as of its `HEAD`; what was read of it is kept.
+
+    Attributes:
+        verdicts: For a path, a line and a name in it: the commit that ended what it meant, True if
+            it means that at `HEAD` too, False if it meant nothing.
+        end: The time of `time.monotonic` at which reading ends with a RevisionError.
+    """
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        """Raises RevisionError outside of a repository, and for a part of one."""
+        self.end = monotonic() + seconds
+        self.top = folder
+        said = self._git("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
+        top, shallow, self.head = said.splitlines()
+        if shallow != "false":
+            raise RevisionError("the clone has a part of the history only")
+        self.top = Path(top)
+        self.verdicts: dict[tuple[str, str, str], Commit | bool] = {}
+        self._trees: dict[str, Mapping[str, Blob]] = {}
+        self._texts: dict[str, str] = {}
+        self._defined: dict[str, frozenset[str]] = {}
+        self._holding: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        """True where files of `HEAD` are left out of the folder."""
+        said = self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1))
+        return said.strip() == "true"
+
+    def files(self, commit: str) -> Mapping[str, Blob]:
+        """Return the files of a commit by path."""
+        if commit not in self._trees:
+            listed = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+            rows = (row.partition("\t") for row in listed.split("\0") if row)
+            self._trees[commit] = {
+                # What the clone lacks has no size.
+                path: Blob(name, int(size) if size.isdigit() else sys.maxsize)
+                for (_, kind, name, size), path in ((row[0].split(), row[2]) for row in rows)
+                if kind == "blob"
+            }
+        return self._trees[commit]
+
+    def tree(self, commit: str) -> Tree:
+        """Return the files of a commit, which are read when asked for."""
+        files = self.files(commit)
+
+        def read(path: str) -> str:
+            self._read([files[path]])
+            return self._texts.get(files[path].hash, "")
+
+        return Tree(tuple(files), read)
+
+    def text(self, path: str) -> str:
+        """Return a file's text at `HEAD`; empty without one."""
+        return self.tree(self.head).read(path) if path in self.files(self.head) else ""
+
+    def writers(self, path: str, lines: Iterable[int]) -> dict[int, str]:
+        """Return the commits that wrote some lines of a file at `HEAD`, counted from 1."""
+        ranges = [part for line in lines for part in ("-L", f"{line},{line}")]
+        said = self._git(
+            *("blame", "--porcelain", "-w", "-M", "--no-textconv", "--no-ignore-revs-file"),
+            *(*ranges, self.head, "--", path),
+        )
+        heads = re.finditer(r"^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$", said, re.MULTILINE)
+        return {int(found[2]): found[1] for found in heads}
+
+    def defining(self, commit: str, names: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return the code files of a commit that define some of `names`, with all they define."""
+        files = self.files(commit)
+        if new := [name for name in names if (commit, name) not in self._holding]:
+            paths = self._with_words(commit, new)
+            for name in new:
+                self._holding[commit, name] = paths
+        found = {path for name in names for path in self._holding[commit, name]}
+        blobs = {path: files[path] for path in sorted(found)[:_MOST_BLOBS] if path in files}
+        every = self._definitions(blobs)
+        return {path: some for path, some in every.items() if not some.isdisjoint(names)}
+
+    def defined(self, commit: str, paths: Iterable[str]) -> set[str]:
+        """Return the names that some files of a commit define."""
+        files = self.files(commit)
+        return set().union(*self._definitions({path: files[path] for path in paths}).values())
+
+    def _definitions(self, blobs: Mapping[str, Blob]) -> dict[str, frozenset[str]]:
+        self._read([blob for blob in blobs.values() if blob.hash not in self._defined])
+        for path, blob in blobs.items():
+            if blob.hash not in self._defined:
+                data = self._texts.pop(blob.hash, "").encode()
+                every = (name.decode("utf-8", "replace") for name in definitions(path, data))
+                self._defined[blob.hash] = frozenset(every)
+        return {path: self._defined[blob.hash] for path, blob in blobs.items()}
+
+    def _with_words(self, commit: str, words: Collection[str]) -> tuple[str, ...]:
+        """Return the code files of a commit with one of the words."""
+        wanted = [part for word in words for part in ("-e", word)]
+        options = ("-l", "-z", "-F", "-w", "-I", "--no-textconv", "--no-recurse-submodules")
+        said = self._git("grep", *options, *wanted, commit, "--", *_CODE, codes=(0, 1))
+        return tuple(row.removeprefix(f"{commit}:") for row in said.split("\0") if row)
+
+    def commit(self, name: str) -> Commit:
+        """Return a commit."""
+        head, _, message = self._git("cat-file", "commit", name).partition("\n\n")
+        parents = tuple(re.findall(r"^parent (\w+)$", head, re.MULTILINE))
+        signed = _SIGNED.search(head)
+        when = ""
+        if signed is not None:
+            zone = timezone(timedelta(hours=int(signed[2]), minutes=int(signed[3])))
+            when = datetime.fromtimestamp(int(signed[1][:11]), zone).date().isoformat()
+        return Commit(name, when, message.partition("\n")[0].strip(), parents)
+
+    def since(self, good: str, bad: str) -> list[str]:
+        """Return the commits after one that lead to another, oldest first; none if too many."""
+        found = self._git(
+            "rev-list",
+            "--topo-order",
+            "--ancestry-path",
+            f"--max-count={_MOST_COMMITS}",
+            f"{good}..{bad}",
+        ).split()
+        return found[::-1] if len(found) < _MOST_COMMITS else []
+
+    def renamed(self, commit: str, path: str) -> str:
+        """Return the new name of a file or folder that a commit renamed; empty if it didn't."""
+        options = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
+        said = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
+        parts = said.split("\0")
+        for before, after in zip(parts[1::3], parts[2::3], strict=False):
+            if before == path:
+                return after
+            ending = before.removeprefix(path)
+            if before.startswith(f"{path}/") and after.endswith(ending):
+                return after.removesuffix(ending)
+        return ""
+
+    def _read(self, blobs: Iterable[Blob]) -> None:
+        """Read files that aren't known yet, but for large ones."""
+        wanted = {
+            blob.hash: blob.size
+            for blob in blobs
+            if blob.hash not in self._texts and blob.size <= _LARGEST_FILE
+        }
+        if not wanted:
+            return
+        stream = self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in wanted))
+        at = 0
+        for name, size in wanted.items():
+            start = stream.index(b"\n", at) + 1
+            if stream[at : start - 1].split()[-1:] != [b"%d" % size]:
+                raise RevisionError("the clone has a part of the files only")
+            self._texts[name] = stream[start : start + size].decode("utf-8", "replace")
+            at = start + size + 1
+
+    def _git(self, *arguments: str, codes: Collection[int] = (0,)) -> str:
+        return self._run(arguments, codes=codes).decode("utf-8", "surrogateescape")
+
+    def _run(
+        self, arguments: tuple[str, ...], stdin: str = "", codes: Collection[int] = (0,)
+    ) -> bytes:
+        left = self.end - monotonic()
+        if left <= 0:
+            raise RevisionError("the history was read for as long as it may be")
+        folder = self.top
+        return run_git(folder, arguments, stdin, outside=folder, seconds=left, codes=codes)

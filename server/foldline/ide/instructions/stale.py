@@ -1,0 +1,260 @@
+"""Names that meant something when their line was written, and no longer do."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import islice
+from posixpath import basename, dirname, splitext
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.near_names import near_names
+from foldline.ide.errors import RevisionError
+from foldline.ide.instructions.history import History
+from foldline.ide.instructions.mentions import Kind
+from foldline.ide.instructions.targets import (
+    SEPARATOR,
+    Targets,
+    defines,
+    is_of_tests,
+    module_files,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from foldline.backends import SmartFileAccess
+    from foldline.ide.instructions.history import Commit
+    from foldline.ide.instructions.mentions import Mention
+
+log = logging.getLogger(__name__)
+SECONDS = 20.0
+"""How long the history is read for one file."""
+_MOST_MERGES = 8
+_MOST_KEPT = 16
+_LIKE = 0.85
+_locks = threading.Lock()
+
+
+class StaleMention(NamedTuple):
+    """A mention of what is no more.
+
+    Attributes:
+        commit: The commit that ended it; None if it isn't committed yet.
+        near: What it may be called now, to stand in its place; empty if nothing is like it.
+    """
+
+    mention: Mention
+    commit: Commit | None
+    near: str
+
+    @property
+    def message(self) -> str:
+        """The finding as a sentence."""
+        name, commit = self.mention.name, self.commit
+        if commit is None:
+            said = f"`{name}` is in the last commit, and no longer in the files"
+        else:
+            what = f"{commit.hash[:8]} of {commit.date} ended it: {commit.subject}"
+            said = f"`{name}` meant something when this line was written; {what}"
+        return said + (f"; did you mean `{self.near}`?" if self.near else "")
+
+
+def stale_mentions(
+    access: SmartFileAccess,
+    path: str,
+    text: str,
+    mentions: Iterable[Mention],
+    *,
+    seconds: float = SECONDS,
+) -> tuple[StaleMention, ...]:
+    """Return the mentions of a file that its history resolves, and its repository doesn't.
+
+    Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
+    shallow clone, and on lines that aren't committed.
+    """
+    targets = Targets(access, path)
+    waiting = [one for one in mentions if not targets.of(one)]
+    if not waiting:
+        return ()
+    try:
+        history = history_of(access.file_backend.root, seconds)
+        return tuple(Search(history, access, path, text).stale(waiting))
+    except (RevisionError, ValueError) as error:
+        log.info("no history of %s: %s", path, error)
+        return ()
+
+
+def line_of(text: str, mention: Mention) -> str:
+    """Return the line of a mention, without the blanks around it."""
+    start = text.rfind("\n", 0, mention.start) + 1
+    return text[start : text.find("\n", mention.start) % (len(text) + 1)].strip()
+
+
+def history_of(root: Path, seconds: float) -> History:
+    """Return the history around a folder, with what earlier queries read of the same `HEAD`.
+
+    Raises:
+        RevisionError: There is none, or only a part of it.
+    """
+    fresh = History(root, seconds)
+    with _locks:
+        known = _kept(fresh.top, fresh.head)
+        if not known:
+            known.append(fresh)
+    known[0].end = monotonic() + seconds
+    return known[0]
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(top: Path, head: str) -> list[History]:
+    return []
+
+
+class Search:
+    """The search for what ended the mentions of one file."""
+
+    def __init__(self, history: History, access: SmartFileAccess, path: str, text: str) -> None:
+        self.history = history
+        self.targets = Targets(access, path)
+        self._access = access
+        root = access.file_backend.root.resolve()
+        self._path = (root / path).relative_to(history.top.resolve()).as_posix()
+        self._text = text
+        self._of_tests = is_of_tests(path)
+
+    def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
+        """Yield the stale ones of mentions that mean nothing now, or several things."""
+        waiting = list(waiting)
+        new = [one for one in waiting if self._key(one) not in self.history.verdicts]
+        by_line = self._committed(new)
+        written = self.history.writers(self._path, by_line) if by_line else {}
+        groups: dict[str, list[Mention]] = {}
+        for line, some in by_line.items():
+            groups.setdefault(written[line], []).extend(some)
+        for commit, some in groups.items():
+            self.history.defining(commit, _words(some))
+            for mention in some:
+                self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
+        for mention in waiting:
+            verdict = self.history.verdicts.get(self._key(mention), False)
+            if not verdict or (verdict is True and self.history.is_sparse):
+                continue
+            if not self.targets.exists(mention):
+                ended = None if verdict is True else verdict
+                yield StaleMention(mention, ended, self._near(mention, ended))
+
+    def _key(self, mention: Mention) -> tuple[str, str, str]:
+        return self._path, line_of(self._text, mention), mention.name
+
+    def _verdict(self, commit: str, mention: Mention) -> Commit | bool:
+        if not self.resolves(commit, mention):
+            return False
+        if self.resolves(self.history.head, mention):
+            return True
+        return self._end(mention, commit, self.history.head)
+
+    def _committed(self, waiting: Iterable[Mention]) -> dict[int, list[Mention]]:
+        """Return mentions by their line at `HEAD`, without those of lines that it hasn't."""
+        known: dict[str, int] = {}
+        for number, line in enumerate(self.history.text(self._path).split("\n"), 1):
+            known.setdefault(line.strip(), number)
+        found: dict[int, list[Mention]] = {}
+        for mention in waiting:
+            if number := known.get(line_of(self._text, mention)):
+                found.setdefault(number, []).append(mention)
+        return found
+
+    def resolves(self, commit: str, mention: Mention) -> bool:
+        """Return whether a mention meant something in a commit."""
+        tree, folder = self.history.tree(commit), dirname(self._path)
+        match mention.kind:
+            case Kind.PATH:
+                return bool(tree.named(mention.name, folder))
+            case Kind.GLOB:
+                return bool(tree.matching(mention.name, folder))
+            case Kind.COMMAND:
+                return bool(tree.tasks(mention.name, folder))
+        return bool(module_files(tree, mention.name) or self._files(commit, mention))
+
+    def _files(self, commit: str, mention: Mention) -> list[str]:
+        """Return the files that define a symbol in a commit."""
+        word = SEPARATOR.sub(".", mention.name).rpartition(".")[2]
+        return [
+            path
+            for path, names in self.history.defining(commit, [word]).items()
+            if defines(path, names, mention.name)
+            and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
+        ]
+
+    def _end(self, mention: Mention, good: str, bad: str) -> Commit:
+        """Return the commit after `good`, and up to `bad`, that ended what a mention meant."""
+        for _ in range(_MOST_MERGES):
+            commits = self.history.since(good, bad)
+            low, high = -1, len(commits) - 1
+            if high < 0:
+                raise RevisionError(f"{good} doesn't lead to {bad}")
+            while high - low > 1:
+                middle = (low + high) // 2
+                resolves = self.resolves(commits[middle], mention)
+                low, high = (middle, high) if resolves else (low, middle)
+            found = self.history.commit(commits[high])
+            # A merge of what another branch ended.
+            inside = set(commits[:high])
+            earlier = (one for one in found.parents if one in inside)
+            before = next((one for one in earlier if not self.resolves(one, mention)), None)
+            if before is None:
+                return found
+            bad = before
+        return found
+
+    def _near(self, mention: Mention, ended: Commit | None) -> str:
+        """Return what may stand in place of a mention now; it means one thing."""
+        for near in islice(self._nearest(mention, ended), 10):
+            if near != mention.name and self.targets.of(mention._replace(name=near)):
+                return near
+        return ""
+
+    def _nearest(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
+        name = mention.name
+        if mention.kind == Kind.PATH:
+            bare = name.rstrip("/")
+            before = self.history.tree(ended.parents[0]) if ended and ended.parents else None
+            for path in before.named(name, dirname(self._path)) if before and ended else ():
+                if new := self.history.renamed(ended.hash, path):  # type: ignore[union-attr]
+                    yield new.removeprefix(path.removesuffix(bare))
+                    yield new
+            paths = self.targets.tree.paths
+            same = [path for path in paths if basename(path) == basename(bare)]
+            yield from same if len(same) == 1 else near_names(bare, same)
+            ending = splitext(bare)[1]
+            if ending:
+                yield from near_names(bare, (path for path in paths if path.endswith(ending)))
+        elif mention.kind == Kind.SYMBOL:
+            word = SEPARATOR.sub(".", name).rpartition(".")[2]
+            above = name[: len(name) - len(word)]
+            known: set[str] = set()
+            if ended and ended.parents:
+                before = self._files(ended.parents[0], mention)
+                files = self.history.files(ended.hash)
+                some = [path for path in before if path in files]
+                known = self.history.defined(ended.hash, some)
+                known -= self.history.defined(ended.parents[0], before)
+            for one in near_names(word, known):
+                yield above + one
+            index = self._access.index
+            for one in near_names(word, index.last_defined() if index else ()):
+                # What is merely like it is something else.
+                if SequenceMatcher(None, word, one).ratio() >= _LIKE:
+                    yield above + one
+
+
+def _words(mentions: Iterable[Mention]) -> list[str]:
+    """Return the last parts of the symbols among some mentions."""
+    return list(
+        {SEPARATOR.sub(".", one.name).split(".")[-1] for one in mentions if one.kind == Kind.SYMBOL}
+    )

@@ -1,0 +1,230 @@
+"""Names that were right when their line was written, found with the commit that ended them."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.backends import SmartFileAccess
+from foldline.backends.parsers.markdown import read_markdown
+from foldline.ide.checks.diagnostic import Code
+from foldline.ide.instructions.checks import diagnostics
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.mentions import mentions
+from foldline.ide.instructions.stale import stale_mentions
+from foldline.ide.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Repository:
+    """A repository whose commits are made one day after the other."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.days = 0
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str) -> str:
+        day = f"2026-01-{self.days + 1:02}T12:00:00+00:00"
+        done = subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(self.root), *arguments],
+            capture_output=True,
+            check=True,
+            text=True,
+            env={"GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day, "PATH": "/usr/bin:/bin"},
+        )
+        return done.stdout
+
+    def write(self, files: dict[str, str | None]) -> None:
+        for path, text in files.items():
+            file = self.root / path
+            if text is None:
+                file.unlink()
+                if not any(file.parent.iterdir()):
+                    file.parent.rmdir()
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    def commit(self, subject: str, files: dict[str, str | None]) -> str:
+        self.write(files)
+        self.days += 1
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", subject)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def stale(self, path: str = "AGENTS.md") -> list[tuple[str, str, str]]:
+        text = (self.root / path).read_text(encoding="utf-8")
+        access = SmartFileAccess.for_workspace(self.root, patience=None)
+        found = stale_mentions(access, path, text, mentions(read_markdown(text)))
+        return [
+            (one.mention.name, one.commit.hash if one.commit else "", one.near) for one in found
+        ]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    (tmp_path / "repository").mkdir()
+    return Repository(tmp_path / "repository")
+
+
+CODE = "class Cart:\n    def total(self): ...\n\n\ndef open_cart(): ...\n"
+
+
+def test_a_symbol_is_stale_with_the_commit_that_ended_it(repository: Repository) -> None:
+    repository.commit(
+        "start", {"cart.py": CODE, "AGENTS.md": "Use `Cart.total` and `open_cart()`.\n"}
+    )
+    repository.commit("more", {"other.py": "x = 1\n"})
+    ended = repository.commit("rename it", {"cart.py": CODE.replace("open_cart", "open_carts")})
+    repository.commit("even more", {"other.py": "x = 2\n"})
+    assert repository.stale() == [("open_cart", ended, "open_carts")]
+    text = (repository.root / "AGENTS.md").read_text(encoding="utf-8")
+    (folder,) = Workspace.at(repository.root).folders()
+    path = repository.root / "AGENTS.md"
+    (found,) = diagnostics(InstructionFile("AGENTS.md", text), path, folder)
+    assert found.code is Code.STALE_REFERENCE
+    assert found.message == (
+        f"`open_cart` meant something when this line was written; {ended[:8]} of 2026-01-04 "
+        "ended it: rename it; did you mean `open_carts`?"
+    )
+    ((change,),) = [fix.changes for fix in found.fixes]
+    assert text[change.place.start : change.place.end] == "open_cart"
+    assert change.text == "open_carts"
+
+
+def test_paths_globs_and_commands_are_stale_too(repository: Repository) -> None:
+    text = "`lib/a.py`, `docs/`, `*.proto`\n`make lint`, `lib/b.py`\n"
+    repository.commit(
+        "start",
+        {
+            "AGENTS.md": text,
+            "lib/a.py": "one = 1\ntwo = 2\n" * 9,
+            "lib/b.py": "",
+            "docs/a.md": "",
+            "x.proto": "",
+            "Makefile": "lint:\n\truff\n",
+        },
+    )
+    moved = repository.commit("move", {"lib/a.py": None, "src/a.py": "one = 1\ntwo = 2\n" * 9})
+    gone = repository.commit("remove", {"docs/a.md": None, "x.proto": None, "Makefile": "a:\n"})
+    assert repository.stale() == [
+        ("lib/a.py", moved, "src/a.py"),
+        ("docs/", gone, ""),
+        ("*.proto", gone, ""),
+        ("make lint", gone, ""),
+    ]
+
+
+def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:
+    text = "`Nothing.here`, `lib/none.py`, `make it`, `Cart.total`, `a.py`, `os.path.join()`\n"
+    repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, "a.py": ""})
+    base = "class Base:\n    def total(self): ...\n\n\nclass Cart(Base): ...\n"
+    repository.commit("move", {"cart.py": None, "lib/base.py": base, "a.py": None, "lib/a.py": ""})
+    assert repository.stale() == []
+
+
+def test_the_commit_that_wrote_the_line_decides(repository: Repository) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Nothing.\n"})
+    repository.commit("remove", {"cart.py": "class Cart: ...\n"})
+    repository.commit("late", {"AGENTS.md": "Nothing.\nCall `open_cart()`.\n"})
+    assert repository.stale() == []
+    repository.write({"AGENTS.md": "Nothing.\nCall `Cart`, not `open_cart()`.\n"})
+    assert repository.stale() == []
+
+
+def test_what_a_branch_ended_is_found_behind_its_merge(repository: Repository) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.git("switch", "-q", "-c", "side")
+    ended = repository.commit("on a branch", {"cart.py": "class Cart: ...\n"})
+    repository.commit("side goes on", {"side.py": ""})
+    repository.git("switch", "-q", "main")
+    for number in range(5):
+        repository.commit(f"main goes on {number}", {"main.py": f"x = {number}\n"})
+    repository.days += 1
+    repository.git("merge", "-q", "--no-edit", "side")
+    assert repository.stale() == [("open_cart", ended, "")]
+
+
+def test_what_is_not_committed_yet_is_said_so(repository: Repository) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.write({"cart.py": "class Cart: ...\n"})
+    assert repository.stale() == [("open_cart", "", "")]
+    repository.write({"cart.py": CODE})
+    assert repository.stale() == []
+
+
+def test_an_ignored_file_that_is_there_is_not_stale(repository: Repository) -> None:
+    repository.commit("start", {"AGENTS.md": "See `conf.toml`.\n", "conf.toml": ""})
+    repository.commit("untrack", {".gitignore": "conf.toml\n", "conf.toml": None})
+    assert [name for name, *_ in repository.stale()] == ["conf.toml"]
+    repository.write({"conf.toml": ""})
+    assert repository.stale() == []
+
+
+def test_a_part_of_a_history_says_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.commit("remove", {"cart.py": "class Cart: ...\n"})
+    address = repository.root.as_uri()
+    for name, options in (("shallow", ["--depth=1"]), ("partial", ["--filter=blob:none"])):
+        repository.git("config", "uploadpack.allowFilter", "true")
+        repository.git("clone", "-q", *options, address, str(tmp_path / name))
+        clone = Repository.__new__(Repository)
+        clone.root = tmp_path / name
+        assert clone.stale() == []
+    (tmp_path / "none").mkdir()
+    clone.root = tmp_path / "none"
+    clone.write({"AGENTS.md": "Call `open_cart()`.\n"})
+    assert clone.stale() == []
+
+
+def test_an_outline_of_time_says_nothing(repository: Repository) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.commit("remove", {"cart.py": "class Cart: ...\n"})
+    access = SmartFileAccess.for_workspace(repository.root, patience=None)
+    text = "Call `open_cart()`.\n"
+    every = mentions(read_markdown(text))
+    assert stale_mentions(access, "AGENTS.md", text, every, seconds=0) == ()
+    assert len(stale_mentions(access, "AGENTS.md", text, every)) == 1
+
+
+def test_reading_a_history_runs_nothing_of_the_repository(
+    repository: Repository, tmp_path: Path
+) -> None:
+    attributes = "* diff=evil filter=evil merge=evil\n"
+    repository.commit(
+        "start",
+        {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n", ".gitattributes": attributes},
+    )
+    ended = repository.commit("remove", {"cart.py": "class Cart: ...\n", "lib.py": "x = 1\n"})
+    ran = tmp_path / "ran"
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\necho $0 $* >> {ran}\ncat\n", encoding="utf-8")
+    evil.chmod(0o755)
+    for hook in (
+        "post-checkout",
+        "post-index-change",
+        "reference-transaction",
+        "fsmonitor-watchman",
+    ):
+        (repository.root / ".git/hooks" / hook).write_bytes(evil.read_bytes())
+        (repository.root / ".git/hooks" / hook).chmod(0o755)
+    config = repository.root / ".git/config"
+    settings = (
+        f"[core]\n\tfsmonitor = {evil}\n\tpager = {evil}\n\tsshCommand = {evil}\n"
+        f"\teditor = {evil}\n\taskPass = {evil}\n\talternateRefsCommand = {evil}\n"
+        f"[diff]\n\texternal = {evil}\n"
+        f'[diff "evil"]\n\tcommand = {evil}\n\ttextconv = {evil}\n\tcachetextconv = false\n'
+        f'[filter "evil"]\n\tclean = {evil}\n\tsmudge = {evil}\n\tprocess = {evil}\n\trequired\n'
+        f"[gpg]\n\tprogram = {evil}\n[log]\n\tshowSignature = true\n"
+        f"[grep]\n\tpatternType = perl\n[pager]\n\tblame = {evil}\n\tgrep = {evil}\n"
+        f"[alias]\n\tblame = !{evil}\n\tgrep = !{evil}\n\tcat-file = !{evil}\n"
+        "[blame]\n\tignoreRevsFile = /dev/zero\n"
+    )
+    config.write_text(config.read_text(encoding="utf-8") + settings, encoding="utf-8")
+    assert repository.stale() == [("open_cart", ended, "")]
+    assert not ran.exists()
