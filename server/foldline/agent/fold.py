@@ -45,7 +45,10 @@ def register(verbs: Verbs) -> None:
         "--tool", default="", metavar="NAME", help="the client's name for `read_section`"
     )
     parser.add_argument(
-        "--root", metavar="DIR", type=Path, help="the folder that the client works in (default: the repository)"
+        "--root",
+        metavar="DIR",
+        type=Path,
+        help="the folder that the client works in (default: the repository)",
     )
     parser.add_argument(
         "--skill",
