@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,14 +196,8 @@ class _Offsets:
     """Offsets in code points of a text that isn't ASCII alone."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._byte = self._point = 0
+        self._inside = [found.start() for found in re.finditer(rb"[\x80-\xbf]", data)]
 
     def of(self, byte: int) -> int:
-        """Return the offset in code points; cheap for bytes that come in order."""
-        if byte < self._byte:
-            self._byte = self._point = 0
-        between = self._data[self._byte : byte]
-        self._point += sum((one & 0xC0) != 0x80 for one in between)
-        self._byte = byte
-        return self._point
+        """Return the offset in code points of a byte that begins one."""
+        return byte - bisect_left(self._inside, byte)
