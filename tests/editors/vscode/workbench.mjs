@@ -207,9 +207,16 @@ export async function runCommand(page, title) {
 
 /** Opens a file by its name. */
 export async function openFile(page, name) {
-  const row = await findInList(page, 'Control+p', name, name);
-  await row.click();
-  await page.locator('.tab.active', { hasText: name }).waitFor();
+  const tab = page.locator('.tab.active', { hasText: name });
+  // A row that the list makes anew while it is clicked opens nothing.
+  await until(`the tab of ${name}`, async () => {
+    const row = await findInList(page, 'Control+p', name, name);
+    await row.click();
+    return tab.waitFor({ timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    );
+  });
 }
 
 /** The row of the list that a key opens once `text` is typed. */
