@@ -1,4 +1,4 @@
---- The files that instruct agents, by their paths: the server decides, this says what it is asked of.
+--- The files that instruct agents, by their paths. The server decides; this says what it is asked.
 local M = {}
 
 -- Those that clients load by themselves, as in `ide/instructions/files.py`.
