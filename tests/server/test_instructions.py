@@ -102,11 +102,6 @@ async def test_lenses_hints_and_folds_are_those_of_sections(
         types.FoldingRangeParams(document)
     )
     assert [(fold.start_line, fold.end_line) for fold in folds or ()] == [(0, 8), (3, 5), (7, 8)]
-    places = await editor.client.text_document_selection_range_async(
-        types.SelectionRangeParams(document, [types.Position(8, 2)])
-    )
-    assert places is not None
-    assert _lines(places[0]) == [(8, 8), (7, 10), (0, 10)]
 
 
 async def test_lenses_and_hints_can_be_turned_off(connect: Connect, tmp_path: Path) -> None:
@@ -119,14 +114,6 @@ async def test_lenses_and_hints_can_be_turned_off(connect: Connect, tmp_path: Pa
     everything = types.Range(types.Position(0, 0), types.Position(9, 0))
     params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everything)
     assert not await editor.client.text_document_inlay_hint_async(params)
-
-
-def _lines(place: types.SelectionRange | None) -> list[tuple[int, int]]:
-    found = []
-    while place is not None:
-        found.append((place.range.start.line, place.range.end.line))
-        place = place.parent
-    return found
 
 
 async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path: Path) -> None:

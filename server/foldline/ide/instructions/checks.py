@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from foldline.ide.checks.diagnostic import Diagnostic, Repair
+    from foldline.ide.checks.diagnostic import Diagnostic, LazyLocation, Repair
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.instructions.stale import StaleMention
@@ -79,56 +79,47 @@ def check_names(path: Path, stale: Iterable[StaleMention]) -> Iterator[LazyDiagn
 def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:
     """Yield what is wrong in a file."""
 
-    def at(code: Code, message: str, start: int, end: int) -> LazyDiagnostic:
-        return LazyDiagnostic(code, message, partial(SourceSpan, str(path), start, end))
+    def place(start: int, end: int) -> LazyLocation:
+        return partial(SourceSpan, str(path), start, end)
 
-    for fault in faults(file, path):
-        yield at(fault.code, fault.message, *fault.place)
+    for code, message, where in faults(file, path):
+        yield LazyDiagnostic(code, message, place(*where))
     for start, message in switched_off(folder, path.relative_to(folder.root).as_posix()):
         end = file.text.find("\n", start) % (len(file.text) + 1)
-        yield at(Code.SWITCHED_OFF_INSTRUCTIONS, message, start, end)
-    found = costs(file, folder.counter)
-    budget = folder.options.token_budget
-    if budget is not None and found.total > budget:
-        total, over = map(folder.counter.format, (found.total, found.total - budget))
-        message = f"The file costs {total} tokens, {over} more than its budget of {budget:,}."
-        yield at(Code.TOKEN_BUDGET, message, 0, len(file.text.partition("\n")[0]))
+        yield LazyDiagnostic(Code.SWITCHED_OFF_INSTRUCTIONS, message, place(start, end))
+    counter, budget = folder.counter, folder.options.token_budget
+    total = costs(file, counter).total
+    if budget is not None and total > budget:
+        shown, over = counter.format(total), counter.format(total - budget)
+        message = f"The file costs {shown} tokens, {over} more than its budget of {budget:,}."
+        first = file.text.partition("\n")[0]
+        yield LazyDiagnostic(Code.TOKEN_BUDGET, message, place(0, len(first)))
     texts: dict[str, InstructionSection] = {}
     for section in file.sections:
-        head = section.start, section.start + len(_heading(file, section))
+        heading = file.text[section.start : section.body].rstrip()
+        head = place(section.start, section.start + len(heading))
         text = file.text[section.body : section.end].strip()
         if section.number and not text:
             message = f"`{section.title}` is empty: a model reads its heading for nothing."
-            yield at(Code.EMPTY_SECTION, message, *head)
-        if len(text) >= _SHORTEST_REPEATED:
-            first = texts.setdefault(text, section)
-            if first is not section and first.end <= section.start:
-                message = f"The text of `{section.key}` is that of `{first.key}`: keep one of them."
-                where = partial(SourceSpan, str(path), first.start, first.body)
-                yield LazyDiagnostic(
-                    Code.REPEATED_SECTION,
-                    message,
-                    partial(SourceSpan, str(path), *head),
-                    related=((where, "It is written here first."),),
-                )
-        if section.mark is not None and not section.summary:
-            message = (
-                f"`{section.key}` is folded without a summary: say after `fold:` when to read it."
-            )
-            yield at(Code.MISSING_SUMMARY, message, *section.mark)
-        elif section.mark is not None:
-            count = folder.counter.count
-            folded, full = count(file.fold_text(section)), count(file.whole_text(section))
-            if folded >= full:
+            yield LazyDiagnostic(Code.EMPTY_SECTION, message, head)
+        first_one = texts.setdefault(text, section)
+        if len(text) >= _SHORTEST_REPEATED and first_one.end <= section.start:
+            message = f"The text of `{section.key}` is that of `{first_one.key}`: keep one of them."
+            related = (place(first_one.start, first_one.body), "It is written here first.")
+            yield LazyDiagnostic(Code.REPEATED_SECTION, message, head, related=(related,))
+        if section.mark is not None:
+            folded, full = map(counter.count, (file.fold_text(section), file.whole_text(section)))
+            if not section.summary:
                 message = (
-                    f"`{section.key}` has {folder.counter.format(folded)} tokens folded, and "
-                    f"{folder.counter.format(full)} in full: remove the mark."
+                    f"`{section.key}` folds without a summary: after `fold:`, say when to read it."
                 )
-                yield at(Code.FOLDING_COSTS_MORE, message, *section.mark)
-
-
-def _heading(file: InstructionFile, section: InstructionSection) -> str:
-    return file.text[section.start : section.body].rstrip()
+                yield LazyDiagnostic(Code.MISSING_SUMMARY, message, place(*section.mark))
+            elif folded >= full:
+                message = (
+                    f"`{section.key}` has {counter.format(folded)} tokens folded, and "
+                    f"{counter.format(full)} in full: remove the mark."
+                )
+                yield LazyDiagnostic(Code.FOLDING_COSTS_MORE, message, place(*section.mark))
 
 
 def _itself(value: Value) -> Value:

@@ -12,7 +12,7 @@ from foldline.backends.parsers.markdown import Range
 from foldline.ide.checks.diagnostic import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import PurePath
 
     from foldline.ide.instructions.document import InstructionFile
@@ -23,18 +23,18 @@ _SKILL_FIELDS = ("name", "description", "license", "compatibility", "metadata", 
 _LONGEST = {"name": 64, "description": 1024, "compatibility": 500}
 # https://cursor.com/docs/context/rules
 _RULE_FIELDS = ("description", "globs", "alwaysApply")
-
 _FIELD = re.compile(r"""(["']?)([\w.-]+)\1[ \t]*:(?=\s|$)[ \t]*""")
 _BLOCK = re.compile(r"([|>])[-+\d]*[ \t]*(?:#.*)?\n")
 
 
 class Field(NamedTuple):
-    """A field: the range of its name, its value as YAML reads a text, and as it's written."""
+    """A field: its name, or the line that is none; its value, and whether YAML reads a text."""
 
+    name: str
     place: Range
     value: str
-    is_text: bool
-    written: str
+    is_text: bool = True
+    written: str = ""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -45,115 +45,84 @@ class Field(NamedTuple):
         return tuple(re.sub(r"\s#.*", "", line[2:]) for line in lines if line.startswith("- "))
 
 
-class Fault(NamedTuple):
-    """What is wrong in the front matter, and where."""
-
-    code: Code
-    message: str
-    place: Range
-
-
-def fields(file: InstructionFile) -> Mapping[str, Field]:
-    """Return the fields of the front matter by their names."""
-    return {name: field for name, field in _lines(file) if field is not None}
-
-
-def faults(file: InstructionFile, path: PurePath) -> Iterator[Fault]:
-    """Yield what is wrong in the front matter of a skill or a rule of Cursor's.
+def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, Range]]:
+    """Yield what is wrong in the front matter of a skill or a rule of Cursor's, and where.
 
     That of others is free: their clients document no such rules.
     """
-    if path.name != SKILL and path.suffix != ".mdc":
+    is_skill = path.name == SKILL
+    if not is_skill and path.suffix != ".mdc":
         return
     first = Range(0, len(file.text.partition("\n")[0]))
-    front = file.markdown.front_matter
-    if front is None:
+    if file.markdown.front_matter is None:
         if file.text.startswith("---"):
-            message = "The front matter isn't closed: no line `---` ends it."
-            yield Fault(Code.FRONT_MATTER, message, first)
-        elif path.name == SKILL:
+            yield Code.FRONT_MATTER, "The front matter isn't closed: no line `---` ends it.", first
+        elif is_skill:
             message = "A skill begins with front matter: `name` and `description` between `---`."
-            yield Fault(Code.FRONT_MATTER, message, first)
+            yield Code.FRONT_MATTER, message, first
         return
-    found: dict[str, Field] = {}
-    for line, field in _lines(file):
-        if field is None:
-            start = file.text.index(line, front.start)
-            message = "This line isn't a field, `name: value`."
-            yield Fault(Code.FRONT_MATTER, message, Range(start, start + len(line)))
-        elif line in found:
-            yield Fault(Code.FRONT_MATTER, f"`{line}` is there twice.", field.place)
-        else:
-            found[line] = field
-    yield from _unknown(found, _SKILL_FIELDS if path.name == SKILL else _RULE_FIELDS)
-    if path.name == SKILL:
-        yield from _skill_faults(found, path, first)
-    elif "alwaysApply" in found and found["alwaysApply"].value not in ("true", "false", ""):
-        message = "`alwaysApply` is `true` or `false`."
-        yield Fault(Code.FRONT_MATTER, message, found["alwaysApply"].place)
+    known, seen = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set()
+    for field in fields(file):
+        if field.name in seen:
+            yield Code.FRONT_MATTER, f"`{field.name}` is there twice.", field.place
+        elif message := _fault(field, path.parent.name if is_skill else None):
+            yield Code.FRONT_MATTER, message, field.place
+        elif field.name not in known:
+            near = near_names(field.name, known)
+            hint = f"did you mean `{near[0]}`?" if near else "only some clients read it."
+            message = f"`{field.name}` isn't a field of the specification: {hint}"
+            yield Code.UNKNOWN_FRONT_MATTER, message, field.place
+        seen.add(field.name)
+    for name in ("name", "description") if is_skill else ():
+        if name not in seen:
+            yield Code.FRONT_MATTER, f"A skill needs a `{name}`.", first
 
 
-def _unknown(found: Mapping[str, Field], known: tuple[str, ...]) -> Iterator[Fault]:
-    for name in found.keys() - set(known):
-        near = near_names(name, known)
-        hint = f"did you mean `{near[0]}`?" if near else "only some clients read it."
-        message = f"`{name}` isn't a field of the specification: {hint}"
-        yield Fault(Code.UNKNOWN_FRONT_MATTER, message, found[name].place)
+def _fault(field: Field, skill: str | None) -> str | None:
+    """Return what is wrong with a field; `skill` is the name of the folder of a skill."""
+    name, value = field.name, field.value
+    if not _FIELD.match(f"{name}:"):
+        return "This line isn't a field, `name: value`."
+    if skill is None:
+        is_wrong = name == "alwaysApply" and value not in ("true", "false", "")
+        return "`alwaysApply` is `true` or `false`." if is_wrong else None
+    if name not in _LONGEST:
+        return None
+    if not field.is_text:
+        return (
+            f"`{name}` isn't a text as YAML reads it: put it between quotes, or begin it with "
+            "`>-` and a new line."
+        )
+    if not value and name != "compatibility":
+        return f"`{name}` is empty."
+    if len(value) > _LONGEST[name]:
+        return f"`{name}` has {len(value):,} characters; {_LONGEST[name]:,} are allowed."
+    value, folder = normalize("NFKC", value), normalize("NFKC", skill)
+    if name == "name":
+        if value != value.lower() or not all(word.isalnum() for word in value.split("-")):
+            return f"`{value}` isn't a name: small letters, digits, and single hyphens between."
+        if folder not in ("", value):
+            return f"The skill is `{value}` and its folder `{folder}`: give both one name."
+    return None
 
 
-def _skill_faults(found: Mapping[str, Field], path: PurePath, first: Range) -> Iterator[Fault]:
-    for name in ("name", "description"):
-        if name not in found:
-            yield Fault(Code.FRONT_MATTER, f"A skill needs a `{name}`.", first)
-        elif not found[name].value:
-            yield Fault(Code.FRONT_MATTER, f"`{name}` is empty.", found[name].place)
-    for name, longest in _LONGEST.items():
-        if name in found and len(found[name].value) > longest:
-            length = len(found[name].value)
-            message = f"`{name}` has {length:,} characters; {longest:,} are allowed."
-            yield Fault(Code.FRONT_MATTER, message, found[name].place)
-    for name in ("name", "description", "compatibility"):
-        field = found.get(name)
-        if field is not None and not field.is_text:
-            yield Fault(Code.FRONT_MATTER, _NO_TEXT.format(name), field.place)
-    if "name" in found and found["name"].value:
-        value, folder = (normalize("NFKC", one) for one in (found["name"].value, path.parent.name))
-        words = value.split("-")
-        if value != value.lower() or not all(word.isalnum() for word in words):
-            message = f"`{value}` isn't a name: small letters, digits, and single hyphens between."
-            yield Fault(Code.FRONT_MATTER, message, found["name"].place)
-        elif folder and folder != value:
-            message = f"The skill is `{value}` and its folder `{folder}`: give both one name."
-            yield Fault(Code.FRONT_MATTER, message, found["name"].place)
-
-
-_NO_TEXT = (
-    "`{}` isn't a text as YAML reads it: put it between quotes, or begin it with `>-` and a new "
-    "line."
-)
-
-
-def _lines(file: InstructionFile) -> Iterator[tuple[str, Field | None]]:
-    """Yield the fields by their names, and each other line that is none with None."""
-    front = file.markdown.front_matter
-    if front is None:
-        return
-    at, text = front.start, file.text
-    while at < front.end:
-        end = text.find("\n", at, front.end) + 1 or front.end
+def fields(file: InstructionFile) -> Iterator[Field]:
+    """Yield the fields of the front matter, and each line that is none."""
+    front, text = file.markdown.front_matter, file.text
+    at, last = front or (0, 0)
+    while at < last:
+        end = text.find("\n", at, last) + 1 or last
         line = text[at:end].strip()
         found = _FIELD.match(text, at, end)
-        if found is None:
-            if line and not line.startswith("#"):
-                yield line, None
-            at = end
-            continue
-        # A value goes on in lines that are indented, and in those of its list.
-        while end < front.end and text[end] in " \t\r\n-":
-            end = text.find("\n", end, front.end) + 1 or front.end
-        value, is_text = _value(text[found.end() : end])
-        place = Range(found.start(2), found.end(2))
-        yield found[2], Field(place, value, is_text, text[found.end() : end])
+        if found is not None:
+            # A value goes on in lines that are indented, and in those of its list.
+            while end < last and text[end] in " \t\r\n-":
+                end = text.find("\n", end, last) + 1 or last
+            written = text[found.end() : end]
+            yield Field(found[2], Range(*found.span(2)), *_value(written), written)
+        elif line and not line.startswith("#"):
+            start = text.index(line, at)
+            yield Field(line, Range(start, start + len(line)), "")
         at = end
 
 
@@ -164,12 +133,11 @@ def _value(written: str) -> tuple[str, bool]:
         lines = [line.strip() for line in written[block.end() :].strip().split("\n")]
         return ("\n" if block[1] == "|" else " ").join(lines).strip(), True
     value = " ".join(written.split())
-    if value[:1] == "'":
-        return value[1:-1].replace("''", "'"), len(value) > 1 and value[-1] == "'"
-    if value[:1] == '"':
+    if value[:1] in ("'", '"'):
         try:
-            return str(json.loads(value)), True
+            text = value[1:-1].replace("''", "'") if value[0] == "'" else str(json.loads(value))
         except ValueError:
-            return value[1:-1], len(value) > 1 and value[-1] == '"'
+            text = value[1:-1]
+        return text, len(value) > 1 and value[-1] == value[0]
     value = re.sub(r"(^|\s)#.*", "", value)
     return value, not re.match(r"[\[{&*!%@`]|- ", value) and ": " not in value

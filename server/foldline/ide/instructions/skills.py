@@ -6,6 +6,7 @@ https://agentskills.io/specification ("Progressive disclosure") has these three 
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - Resolved where it's made JSON.
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,14 +41,12 @@ class SkillLevels:
 
     def sentence(self, counter: TokenCounter) -> str:
         """Return `85 tokens always, 2,104 when used, 5,611 in 4 files on demand`."""
-        parts = [
-            f"{cost_texts.tokens(self.always, counter)} always",
-            f"{counter.format(self.used)} when used",
-        ]
-        if self.files:
-            count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-            parts.append(f"{counter.format(sum(self.files.values()))} in {count} on demand")
-        return ", ".join(parts)
+        always = cost_texts.tokens(self.always, counter)
+        said = f"{always} always, {counter.format(self.used)} when used"
+        if not self.files:
+            return said
+        count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
+        return f"{said}, {counter.format(sum(self.files.values()))} in {count} on demand"
 
 
 def skill_levels(
@@ -56,15 +55,16 @@ def skill_levels(
     """Return the costs of a skill, as its folder is on disk; None for other instruction files."""
     if path.name != SKILL:
         return None
-    found, backend = fields(file), folder.access.file_backend
-    shown = (f"{name}: {found[name].value}\n" for name in ("name", "description") if name in found)
-    files: dict[str, int] = {}
+    shown = [
+        f"{field.name}: {field.value}\n"
+        for field in fields(file)
+        if field.name in ("name", "description")
+    ]
+    files, backend = {}, folder.access.file_backend
     for stamp in backend.walk_folder(backend.resolve(str(path.parent))):
         other = folder.root / stamp.path
-        if other != path:
-            try:
+        with suppress(PathError):
+            if other != path:
                 text = read_text(other, LARGEST, strict=True)
-            except PathError:
-                continue
-            files[other.relative_to(path.parent).as_posix()] = counter.count(text)
+                files[other.relative_to(path.parent).as_posix()] = counter.count(text)
     return SkillLevels(counter.count("".join(shown)), costs(file, counter).total, files)

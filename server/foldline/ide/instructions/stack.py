@@ -201,7 +201,8 @@ class _Stack:
             elif rule.pick != "all" and name != kept:
                 self._leave_out(path, by=self._anywhere(kept, place))
             elif self._real(path) not in self.seen and (file := self._read(path)):
-                when, why = self._timing(rule, fields(file), place, below=below)
+                said = {one.name: one for one in fields(file)}
+                when, why = self._timing(rule, said, place, below=below)
                 sure = rule.confirmed and (name in rule.files or not rule.joins)
                 if when is None:
                     self._leave_out(path, why)

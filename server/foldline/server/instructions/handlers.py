@@ -12,7 +12,6 @@ from foldline.server.instructions import (
     folding_range,
     hover,
     inlay_hint,
-    selection_range,
 )
 
 HANDLERS = {
@@ -27,6 +26,5 @@ HANDLERS = {
         folding_range,
         hover,
         inlay_hint,
-        selection_range,
     )
 }
