@@ -65,8 +65,8 @@ def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, R
     for field in fields(file):
         if field.name in seen:
             yield Code.FRONT_MATTER, f"`{field.name}` is there twice.", field.place
-        elif message := _fault(field, path.parent.name if is_skill else None):
-            yield Code.FRONT_MATTER, message, field.place
+        elif (fault := _fault(field, path.parent.name if is_skill else None)) is not None:
+            yield Code.FRONT_MATTER, fault, field.place
         elif field.name not in known:
             near = near_names(field.name, known)
             hint = f"did you mean `{near[0]}`?" if near else "only some clients read it."
