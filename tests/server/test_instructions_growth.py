@@ -13,7 +13,7 @@ from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.token_counter import TokenCounter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
-from foldline.server.instructions import HANDLERS
+from foldline.server.instructions.handlers import HANDLERS
 
 if TYPE_CHECKING:
     from pathlib import Path

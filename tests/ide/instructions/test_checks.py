@@ -159,6 +159,16 @@ def test_skills_are_valid_where_the_reference_validator_says_so(
     assert bool(found) == bool(validate(folder)), (text, found, validate(folder))
 
 
+def test_fields_of_one_client_are_one_remark(tmp_path: Path) -> None:
+    front = (
+        "name: pdf-tools\ndescription: Reads forms.\nmodel: opus\nhooks:\n  - a\ndescripton: x\n"
+    )
+    assert found_in(tmp_path, SKILL, f"---\n{front}---\n# A\nText.\n") == [
+        "unknown-front-matter: model",
+        "unknown-front-matter: descripton",
+    ]
+
+
 def test_a_skill_without_front_matter_says_what_it_needs(tmp_path: Path) -> None:
     assert found_in(tmp_path, SKILL, "# A\nText.\n") == ["front-matter: # A"]
     unclosed = "---\nname: pdf-tools\n\nText.\n"

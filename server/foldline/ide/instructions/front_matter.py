@@ -61,18 +61,25 @@ def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, R
             message = "A skill begins with front matter: `name` and `description` between `---`."
             yield Code.FRONT_MATTER, message, first
         return
-    known, seen = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set()
+    known, seen, more = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set(), list[Field]()
     for field in fields(file):
         if field.name in seen:
             yield Code.FRONT_MATTER, f"`{field.name}` is there twice.", field.place
         elif (fault := _fault(field, path.parent.name if is_skill else None)) is not None:
             yield Code.FRONT_MATTER, fault, field.place
-        elif field.name not in known:
-            near = near_names(field.name, known)
-            hint = f"did you mean `{near[0]}`?" if near else "only some clients read it."
-            message = f"`{field.name}` isn't a field of the specification: {hint}"
+        elif near := field.name not in known and near_names(field.name, known):
+            message = (
+                f"`{field.name}` isn't a field of the specification: did you mean `{near[0]}`?"
+            )
             yield Code.UNKNOWN_FRONT_MATTER, message, field.place
+        elif field.name not in known:
+            more.append(field)
         seen.add(field.name)
+    if more:
+        # One for all: their authors write for a client that reads them.
+        names = ", ".join(f"`{field.name}`" for field in more)
+        message = f"The specification doesn't have {names}: only some clients read that."
+        yield Code.UNKNOWN_FRONT_MATTER, message, more[0].place
     for name in ("name", "description") if is_skill else ():
         if name not in seen:
             yield Code.FRONT_MATTER, f"A skill needs a `{name}`.", first
