@@ -147,7 +147,7 @@ CASES = [
         "imports in code import nothing, nor do names of people and packages",
         "claude",
         f"{MEMORY}#import-additional-files",
-        {"CLAUDE.md": "`@a.md` @ann x@a.md\n```\n@a.md\n```\n    @a.md\n", "a.md": "a"},
+        {"CLAUDE.md": "`see @a.md` @ann x@a.md\n```\n@a.md\n```\n    @a.md\n", "a.md": "a"},
         [("CLAUDE.md", "always")],
     ),
     Case(
@@ -366,6 +366,27 @@ def test_a_session_pays_the_base_and_a_file_adds_to_it(tmp_path: Path) -> None:
     assert session.base == file.base > 0
     assert file.added == file.files[1].tokens
     assert [one.key for one in file.files[0].sections] == ["rules"]
+
+
+def test_what_a_source_does_not_say_clearly_is_marked(tmp_path: Path) -> None:
+    tree = {
+        ".codex/config.toml": 'project_doc_fallback_filenames = ["TEAM.md"]',
+        "TEAM.md": "t",
+        ".cursorrules": "c",
+        "a/AGENTS.md": "a",
+    }
+    root = written(tmp_path, tree)
+    found = {
+        (client, one.path): one.confirmed
+        for client in ("codex", "cursor")
+        for one in stack_of(root, client, "a/x.py", "a").files
+    }
+    assert found == {
+        ("codex", "TEAM.md"): False,
+        ("codex", "a/AGENTS.md"): True,
+        ("cursor", ".cursorrules"): False,
+        ("cursor", "a/AGENTS.md"): True,
+    }
 
 
 def test_comments_cost_nothing_where_the_client_removes_them(tmp_path: Path) -> None:
