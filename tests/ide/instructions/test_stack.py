@@ -433,6 +433,25 @@ def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path) -> None:
     assert left == ["~/x.md", "../secret.md", "/etc/passwd", "AGENTS.md"]
 
 
+def test_settings_outside_of_the_workspace_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"context": {"fileName": "AGENTS.md"}}')
+    root = written(tmp_path / "r", {".gemini/none": "", "AGENTS.md": "r"})
+    (root / ".gemini" / "settings.json").symlink_to(tmp_path / "settings.json")
+    stack = stack_of(root, "gemini")
+    assert not stack.files
+    assert [one.path for one in stack.left_out] == [".gemini/settings.json"]
+
+
+def test_an_import_is_no_glob(tmp_path: Path) -> None:
+    written(tmp_path, {"CLAUDE.md": "@docs/* @docs/[id].md", "docs/[id].md": "d", "docs/i.md": "i"})
+    assert [one.path for one in stack_of(tmp_path, "claude").files] == ["CLAUDE.md", "docs/[id].md"]
+
+
+def test_a_client_without_imports_tells_nothing_of_them(tmp_path: Path) -> None:
+    written(tmp_path, {"CLAUDE.md": "@AGENTS.md @~/x.md", "AGENTS.md": "@../y.md"})
+    assert [one.path for one in stack_of(tmp_path, "opencode").left_out] == ["CLAUDE.md"]
+
+
 def test_hostile_files_are_left_out_and_nothing_waits(tmp_path: Path) -> None:
     written(tmp_path, {".gemini/settings.json": "[" * 100_000, "AGENTS.md": "\0binary"})
     os.mkfifo(tmp_path / "CLAUDE.md")

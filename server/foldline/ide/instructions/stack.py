@@ -220,17 +220,19 @@ class _Stack:
 
     def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
         why = why or f"{by} is read instead of it"
-        if by and not repair and (file := self._read(path)) and by in self._imports(file, path):
-            by = ""  # A file that imports what is read instead of it hides nothing.
+        if by and not repair and (file := self._read(path)):
+            # A file that imports what is read instead of it hides nothing.
+            imported = (one for names in _imported(file, path) for one in names)
+            by = "" if by in imported else by
         self.left_out.append(LeftOut(path, why, by, repair))
 
     def _names(self, rule: Rule) -> tuple[str, ...]:
         """The names of a rule, those that the project sets included."""
-        if not rule.setting or not self.backend.exists(rule.setting[0]):
-            return rule.files
-        file, keys = rule.setting
+        file, keys = rule.setting or ("", "")
         read = read_toml if file.endswith(".toml") else read_json
         try:
+            if not file or not self.backend.exists(file):
+                return rule.files
             value: object = read(self.backend.root / file, root=self.backend.root)
         except PathError as error:
             self._leave_out(file, f"its settings aren't known: {error.summary}")
@@ -248,22 +250,30 @@ class _Stack:
             return []
         path = _joined(place, name)
         fixed = re.split(r"[^/]*[*?\[{,]", path, maxsplit=1)[0].rstrip("/")
+        if fixed == path:
+            return [path] if self._is_file(path) else []
         try:
             real = self.backend.resolve_unsaved(fixed or ".")
-            if fixed == path:
-                exists = self.backend.exists(real) and not self.backend.is_folder(real)
-                return [path] if exists else []
-            if not self.backend.is_folder(real):
-                return []
-            inner = "" if real == "." else f"{real}/"
-            listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
-            below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
-            globs = list(globs_of([path]))
-            found = (one for one in below if any(matches(glob, one) for glob in globs))
-            return list(islice(found, _MOST_FILES))
         except PathError as error:
             self._leave_out(path, f"not read here: {error.summary}")
             return []
+        if not self.backend.is_folder(real):
+            return []
+        inner = "" if real == "." else f"{real}/"
+        listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
+        below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
+        globs = list(globs_of([path]))
+        found = (one for one in below if any(matches(glob, one) for glob in globs))
+        return list(islice(found, _MOST_FILES))
+
+    def _is_file(self, path: str) -> bool:
+        """True for what is there and no folder; what is outside of the workspace is left out."""
+        try:
+            real = self.backend.resolve_unsaved(path)
+            return self.backend.exists(real) and not self.backend.is_folder(real)
+        except PathError as error:
+            self._leave_out(path, f"not read here: {error.summary}")
+            return False
 
     def _real(self, path: str) -> str:
         try:
@@ -329,18 +339,21 @@ class _Stack:
                 why = f"{made.path} imports it"
                 self._add(inner, replace(made, path=path, why=why, via=made.path), depth + 1)
 
-    def _imports(self, file: InstructionFile, path: str) -> list[str]:
-        """The files that a file imports; those outside of the workspace are left out."""
-        parts = (file.markdown.words(part) for part in file.markdown.prose)
-        found: dict[str, None] = {}
-        for written in (one[1] for part in parts for one in _IMPORT.finditer(part)):
-            if written.startswith("~"):
-                self.left_out.append(LeftOut(written, f"{path} imports it: not read here"))
-                continue
-            names = (written, written.rstrip(".,;:!?)"))
-            paths = (_joined(posixpath.dirname(path), name) for name in names)
-            found.update(dict.fromkeys(islice((one for one in paths if self._named(".", one)), 1)))
-        return list(found)
+    def _imports(self, file: InstructionFile, path: str) -> Iterator[str]:
+        """Yield the files that a file imports; those outside of the workspace are left out."""
+        for names in _imported(file, path):
+            if names[0].startswith("~"):
+                self._leave_out(names[0], f"{path} imports it: not read here")
+            else:
+                yield from islice(filter(self._is_file, names), 1)
+
+
+def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, ...]]:
+    """Yield what each `@` may stand for: a path, and that without the mark behind it."""
+    for part in file.markdown.prose:
+        for written in (one[1] for one in _IMPORT.finditer(file.markdown.words(part))):
+            folder = "" if written.startswith("~") else posixpath.dirname(path)
+            yield tuple(_joined(folder, one) for one in (written, written.rstrip(".,;:!?)")))
 
 
 # Every client reads the same files, and a key changes one of them.
