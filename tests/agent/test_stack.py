@@ -38,7 +38,7 @@ def test_the_stack_of_a_file(repository: Path, capsys: pytest.CaptureFixture[str
         == """\
 Gemini CLI  18 tokens: 12 in each session + 6 for this file
        12  AGENTS.md  in each session
-        6  src/AGENTS.md  a file in src is read
+        6  src/AGENTS.md  when a file in src is read
 
 Codex  12 tokens
        12  AGENTS.md  in each session

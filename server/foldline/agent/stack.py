@@ -110,11 +110,10 @@ def _lines(
                 (visible(f"  {left.why}"), "dim"),
             ]
         yield []
-    if options.user:
-        for client in clients:
-            there = [f"{path} {_is_there(path)}" for path in client.user]
-            yield [(f"{client.title}: {', '.join(there) or 'no files of its user'}", "dim")]
-    else:
+    for client in clients if options.user else ():
+        there = [f"{one} {_is_there(one)}" for one in client.user] or ["no files of its user"]
+        yield [(f"{client.title}: {', '.join(there)}", "dim")]
+    if not options.user:
         yield [("Files of the user and of an organization aren't shown; --user names them.", "dim")]
     if others:
         yield [(f"Nothing here for {', '.join(others)}.", "dim")]

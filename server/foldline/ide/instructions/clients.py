@@ -26,8 +26,7 @@ class Rule:
     setting: tuple[str, ...] = ()
     joins: bool = False
     folders: Literal["all", "root", "below"] = "all"
-    when: Literal["always", "header"] = "always"
-    below: Literal["nested", "off"] = "nested"
+    below: Literal["", "off"] = ""
     why: str = ""
     pick: Literal["all", "first", "kind"] = "all"
     unless: tuple[str, ...] = ()

@@ -296,11 +296,11 @@ class _Stack:
     def _timing(
         self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
     ) -> tuple[When | None, str]:
-        usual = (When.NESTED, f"a file in {place} is read") if below else (When.ALWAYS, "")
+        usual = (When.NESTED, f"when a file in {place} is read") if below else (When.ALWAYS, "")
         globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
         shown = ", ".join(globs[:5])
         values = {name: field.value for name, field in said.items()}
-        if rule.when == "always" or values.get("alwaysApply") == "true":
+        if not rule.patterns or values.get("alwaysApply") == "true":
             return usual
         if not globs and rule.without == "always":
             return usual
