@@ -305,12 +305,12 @@ CASES = [
         "opencode",
         OPENCODE1,
         {
-            "opencode.json": '{"instructions": ["docs/*.md", "https://a.example/b.md"]}',
+            "opencode.json": '{"instructions": ["docs/*.md", "https://a.example/b.md", "~/x"]}',
             "docs/a.md": "a",
             "docs/deep/b.md": "b",
         },
         [("docs/a.md", "always")],
-        ["https://a.example/b.md"],
+        ["https://a.example/b.md", "~/x"],
     ),
     Case(
         "opencode 2 reads AGENTS.md alone, nearest folder first",
@@ -440,6 +440,15 @@ def test_settings_outside_of_the_workspace_are_not_read(tmp_path: Path) -> None:
     stack = stack_of(root, "gemini")
     assert not stack.files
     assert [one.path for one in stack.left_out] == [".gemini/settings.json"]
+
+
+def test_a_glob_of_everything_is_bounded(tmp_path: Path) -> None:
+    files = {f"docs/{number}.md": "d" for number in range(250)}
+    written(tmp_path, {"opencode.json": '{"instructions": ["**/*"]}', ".git/a": "a", **files})
+    stack = stack_of(tmp_path, "opencode")
+    assert len(stack.files) == 200
+    assert ".git/a" not in [one.path for one in stack.files]
+    assert [one.path for one in stack.left_out] == ["**/*"]
 
 
 def test_an_import_is_no_glob(tmp_path: Path) -> None:

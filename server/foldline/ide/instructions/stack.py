@@ -245,8 +245,8 @@ class _Stack:
 
     def _named(self, place: str, name: str) -> list[str]:
         """The files of a name or glob in a folder."""
-        if "://" in name:
-            self._leave_out(name, "it's on the web: not read here")
+        if "://" in name or name.startswith("~"):
+            self._leave_out(name, "outside of the workspace: not read here")
             return []
         path = _joined(place, name)
         fixed = re.split(r"[^/]*[*?\[{,]", path, maxsplit=1)[0].rstrip("/")
@@ -263,8 +263,12 @@ class _Stack:
         listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
         below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
         globs = list(globs_of([path]))
-        found = (one for one in below if any(matches(glob, one) for glob in globs))
-        return list(islice(found, _MOST_FILES))
+        inside = (one for one in below if not one.startswith(".git/"))
+        matching = (one for one in inside if any(matches(glob, one) for glob in globs))
+        found = list(islice(matching, _MOST_FILES + 1))
+        if len(found) > _MOST_FILES:
+            self._leave_out(path, f"more than {_MOST_FILES} files match: not all are shown")
+        return found[:_MOST_FILES]
 
     def _is_file(self, path: str) -> bool:
         """True for what is there and no folder; what is outside of the workspace is left out."""
