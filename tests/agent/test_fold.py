@@ -112,11 +112,11 @@ def test_a_skill_says_how_the_sections_are_read(
     assert skill.read_text(encoding="utf-8") == text
     skill.write_text("---\nname: mine\n---\n", encoding="utf-8")
     assert cli.main(words) == 2
-    assert "is another skill" in capsys.readouterr().err
+    assert "SKILL.md wasn't written by" in capsys.readouterr().err
     assert skill.read_text(encoding="utf-8") == "---\nname: mine\n---\n"
 
 
-@pytest.mark.parametrize("place", ["../secret.md", "{}/secret.md", "link.md", "'"])
+@pytest.mark.parametrize("place", ["../secret.md", "{}/secret.md", "link.md"])
 def test_a_source_outside_of_the_project_is_not_read(
     place: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,14 +125,14 @@ def test_a_source_outside_of_the_project_is_not_read(
     (tmp_path / "secret.md").write_text("# Secret\n", encoding="utf-8")
     (project / "link.md").symlink_to(tmp_path / "secret.md")
     line = (
-        "<!-- Generated, edit x instead and run: "
-        f"foldline fold {place.format(tmp_path)} --write a.md (sha256 0123456789abcdef) -->\n"
+        f"<!-- Generated, edit {place.format(tmp_path)} instead and run: "
+        "foldline fold x --write a.md (sha256 0123456789abcdef) -->\n"
     )
     (project / "a.md").write_text(line + "# Secret\n", encoding="utf-8")
     for option in ("--unfold", "--check"):
         assert cli.main(["fold", "docs/a.md", option]) == 2
         said = capsys.readouterr()
-        assert "outside of its project" in said.err or "wasn't written by" in said.err
+        assert "outside of its project" in said.err
         assert not said.out
 
 

@@ -6,12 +6,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import complain, is_styled, show
+from foldline.backends.formatting.visible import visible
+
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     from foldline.agent.verbs import Verbs
     from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.instructions.fold import Origin
     from foldline.ide.workspace import Workspace
 
 SKILL = Path(__file__).with_name("fold_skill.md")
@@ -28,40 +32,26 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="the instruction file, or a generated one")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--write", metavar="OUT", help="write the folded text to OUT")
     what.add_argument(
-        "--check", action="store_true", help="say whether FILE, written by --write, is up to date"
-    )
-    what.add_argument(
-        "--unfold", action="store_true", help="print the whole text of FILE, written by --write"
-    )
-    what.add_argument(
-        "--suggest", action="store_true", help="list sections that look like reference"
-    )
-    parser.add_argument(
         "--open", action="append", default=[], metavar="KEY", help="show this section in full"
     )
-    parser.add_argument(
-        "--tool", default="", metavar="NAME", help="the client's name for `read_section`"
-    )
-    parser.add_argument(
-        "--root",
-        metavar="DIR",
-        type=Path,
-        help="the folder that the client works in (default: the repository)",
-    )
-    parser.add_argument(
-        "--skill",
-        metavar="DIR",
-        type=Path,
-        help="with --write: also write a skill that reads the sections, into DIR of the client, "
-        "such as .claude/skills",
-    )
+    what.add_argument("--write", metavar="OUT", help="write the folded text to OUT")
+    for option, answer in {
+        "--check": "say whether FILE, written by --write, is up to date",
+        "--unfold": "print the whole text of FILE, written by --write",
+        "--suggest": "list sections that look like reference",
+    }.items():
+        what.add_argument(option, action="store_true", help=answer)
+    for option, value, meaning in (
+        ("--tool", "NAME", "the client's name for `read_section`"),
+        ("--root", "DIR", "the folder that the client works in (default: the repository)"),
+        ("--skill", "DIR", "with --write: also write a skill that reads the sections, into DIR"),
+    ):
+        parser.add_argument(option, metavar=value, help=meaning)
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.refusals import Refused
     from foldline.agent.scan import root_of
     from foldline.agent.targets import file_and_name
     from foldline.ide.instructions import fold
@@ -70,30 +60,42 @@ def run(options: Namespace) -> int:
     path, _ = file_and_name(options.file)
     # Clients work in repositories: paths in what they load are from there.
     tops = (folder for folder in path.parents if (folder / ".git").exists())
-    root = next(tops, root_of(path)) if options.root is None else options.root.resolve()
+    root = next(tops, root_of(path)) if options.root is None else Path(options.root).resolve()
     workspace = Workspace.at(root)
-    file = _read(workspace, root, path, options.tool)
-    opened = tuple(file.section(key).key for key in options.open)
+    file = _read(workspace, root, path, options.tool or "")
     if options.suggest:
         return _suggest(workspace, path, file)
     if options.check or options.unfold:
         origin = fold.origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
-        place = (root / origin.source).resolve()
+        place = (root / origin["source"]).resolve()
         if not place.is_relative_to(root):
             raise Refused(f"{options.file} names a source outside of its project: {place}")
         source = _read(workspace, root, place)
         if options.unfold:
-            _print(fold.unfold(file.text, source, origin.opened))
+            _print(fold.unfold(file.text, source))
             return 0
-        return _check(file, source, origin)
+        return _check(file, source, changed=origin["digest"] != fold.digest_of(source.text))
     if options.write is None:
-        _print(file.render(opened).text)
+        _print(file.render([file.section(key).key for key in options.open]).text)
         return 0
-    _write(file, path, Path(options.write), root, opened)
+    target = Path(options.write).resolve()
+    if not (target.is_relative_to(root) and path.is_relative_to(root)):
+        raise Refused(f"{target} and its source have to be in one project; --root DIR names it")
+    text = fold.generate(file, target.relative_to(root).as_posix())
+    _write(
+        target,
+        text,
+        is_ours=lambda before: fold.origin_of(before) is not None,
+        instead=f"move it to a place that no client loads, such as docs/agents/{target.stem}"
+        ".full.md, and fold it there",
+    )
     if options.skill is not None:
-        _write_skill(options.skill)
+        skill = SKILL.read_text(encoding="utf-8")
+        name = skill.splitlines()[1]
+        file_of_skill = Path(options.skill).resolve() / "folded-sections" / "SKILL.md"
+        _write(file_of_skill, skill, is_ours=lambda before: name in before, instead="rename it")
     return 0
 
 
@@ -110,74 +112,44 @@ def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> Instr
     return InstructionFile(path.name, text, path.relative_to(root).as_posix(), known)
 
 
-def _write(
-    file: InstructionFile, path: Path, out: Path, root: Path, opened: tuple[str, ...]
-) -> None:
+def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: str) -> None:
     from foldline.agent.install.files import read, replace
-    from foldline.agent.refusals import Refused
-    from foldline.agent.terminal import show
-    from foldline.backends.formatting.visible import visible
-    from foldline.ide.instructions import fold
+    from foldline.agent.targets import path_from_here
 
-    target, shown = out.resolve(), visible(str(out))
-    if not target.is_relative_to(root) or not path.is_relative_to(root):
-        raise Refused(f"{shown} and its source have to be in one project; --root DIR names it")
-    before = read(target)
-    if before is not None and fold.origin_of(before) is None:
-        raise Refused(
-            f"{shown} wasn't written by `foldline fold`, and is left alone: move it to a place "
-            f"that no client loads, such as docs/agents/{target.stem}.full.md, and fold it there"
-        )
-    made = fold.generate(file, target.relative_to(root).as_posix(), opened)
-    replace(target, before, made)
-    sizes = (len(text.encode()) for text in (file.text, made))
-    show("wrote {}: {:,} bytes of the whole, {:,} folded".format(shown, *sizes))
-
-
-def _write_skill(folder: Path) -> None:
-    from foldline.agent.install.files import read, replace
-    from foldline.agent.refusals import Refused
-    from foldline.agent.terminal import show
-    from foldline.backends.formatting.visible import visible
-
-    text = SKILL.read_text(encoding="utf-8")
-    file = folder / "folded-sections" / "SKILL.md"
+    shown = visible(path_from_here(file))
     before = read(file)
-    if before is not None and before.splitlines()[:2] != text.splitlines()[:2]:
-        raise Refused(f"{visible(str(file))} is another skill, and is left alone: rename it")
+    if before is not None and not is_ours(before):
+        raise Refused(f"{shown} wasn't written by `foldline fold`, and is left alone: {instead}")
     replace(file, before, text)
-    show(f"wrote {visible(str(file))}")
+    show(f"wrote {shown}: {len(text.encode()):,} bytes")
 
 
-def _check(file: InstructionFile, source: InstructionFile, origin: Origin) -> int:
-    from foldline.agent.terminal import complain, show
-    from foldline.backends.formatting.visible import visible
+def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> int:
     from foldline.ide.instructions import fold
 
-    name, command = visible(file.path), f"`{visible(origin.command)}`"
-    if file.text == fold.generate(source, origin.target, origin.opened):
+    name = visible(file.path)
+    if file.text == fold.generate(source, file.path):
         show(f"{name} is up to date")
         return 0
-    if origin.digest != fold.digest_of(source.text):
-        complain(f"{name} is out of date: {visible(source.path)} has changed; run {command}")
-    else:
-        complain(
-            f"{name} was changed by hand: `foldline fold {name} --unfold` prints the whole text "
-            f"for {visible(source.path)}; then run {command}"
+    command = visible(fold.command_for(source.path, file.path))
+    why = f"is out of date: {visible(source.path)} has changed"
+    if not changed:
+        why = (
+            f"was changed by hand: put what `foldline fold {name} --unfold` prints into "
+            f"{visible(source.path)}"
         )
+    complain(f"{name} {why}, and run `{command}`")
     return 1
 
 
 def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
-    from foldline.agent.terminal import complain, show
     from foldline.ide.instructions import fold
 
     counter = workspace.folder(path).counter
-    found = list(fold.candidates(file))
+    found = [one for one in file.sections if fold.is_reference(file, one)]
     for section in found:
-        text = file.whole_text(section)
         line = file.text.count("\n", 0, section.start) + 1
-        tokens = counter.format(counter.count(text))
+        tokens = counter.format(counter.count(file.whole_text(section)))
         show(f"{file.path}:{line}: {section.title} ({tokens} tokens)")
     if not found:
         complain("no long section is without directives; mark one yourself, where you know better")
@@ -186,8 +158,6 @@ def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
 
 def _print(text: str) -> None:
     """Print a text as it is; programs get UTF-8, whatever the locale."""
-    from foldline.agent.terminal import is_styled, show
-
     if is_styled():
         show(text, end="")
     else:

@@ -50,21 +50,18 @@ def source_of(text: str) -> InstructionFile:
     return InstructionFile("AGENTS.full.md", text, "docs/AGENTS.full.md")
 
 
-@given(TEXTS, st.data())
-@example("# A\n<!-- fold: a -->\n## B\n<!-- fold: b -->\n# A\n<!-- fold: a -->\n", None)
-def test_a_folded_text_and_its_source_make_the_whole(text: str, data: st.DataObject | None) -> None:
+@given(TEXTS)
+@example("# A\n<!-- fold: a -->\n## B\n<!-- fold: b -->\n# A\n<!-- fold: a -->\n")
+def test_a_folded_text_and_its_source_make_the_whole(text: str) -> None:
     file = source_of(text)
-    keys = [section.key for section in file.sections if section.mark]
-    opened = tuple(data.draw(st.lists(st.sampled_from(keys), unique=True))) if data and keys else ()
-    made = fold.generate(file, "AGENTS.md", opened)
+    made = fold.generate(file, "AGENTS.md")
     origin = fold.origin_of(made)
     assert origin is not None
-    assert (origin.source, origin.opened) == (file.path, opened)
-    assert (origin.target, origin.digest) == ("AGENTS.md", fold.digest_of(text))
-    whole = fold.unfold(made, file, origin.opened)
+    assert (origin["source"], origin["digest"]) == (file.path, fold.digest_of(text))
+    whole = fold.unfold(made, file)
     assert whole == text
-    assert fold.generate(source_of(whole), "AGENTS.md", opened) == made
-    assert fold.unfold(file.render(opened).text, file, opened) == text
+    assert fold.generate(source_of(whole), "AGENTS.md") == made
+    assert fold.unfold(file.render().text, file) == text
 
 
 @given(TEXTS)
@@ -76,7 +73,7 @@ def test_what_is_folded_once_stays_as_it_is(text: str) -> None:
 @given(TEXTS)
 def test_a_folded_section_is_where_its_text_says(text: str) -> None:
     file = source_of(text)
-    for section in fold.shown_folded(file):
+    for section in file.folded:
         place = file.fold_text(section).rpartition("(read lines ")[2]
         first, last = map(int, place.partition(" ")[0].split("-"))
         lines = text.split("\n")[first - 1 : last]
@@ -88,7 +85,7 @@ def test_a_folded_section_is_where_its_text_says(text: str) -> None:
 def test_what_changes_around_folded_sections_comes_back_with_them(text: str) -> None:
     file = source_of(text)
     made = fold.generate(file, "AGENTS.md")
-    shown = [file.fold_text(section) for section in fold.shown_folded(file)]
+    shown = [file.fold_text(section) for section in file.folded]
     assume(all(made.count(one) == 1 for one in shown))
     assert fold.unfold(f"{made}\nMore.\n", file) == f"{text}\nMore.\n" or not shown
 
@@ -98,6 +95,12 @@ def test_a_changed_summary_is_refused_with_the_file_to_change() -> None:
     made = fold.generate(file, "AGENTS.md")
     with pytest.raises(ToolRefused, match=r"'a' was changed.*docs/AGENTS\.full\.md"):
         fold.unfold(made.replace("about", "others"), file)
+
+
+@pytest.mark.parametrize("path", ["a-->b.md", "a\nb.md", "a instead and run: foldline fold b.md"])
+def test_a_path_that_no_comment_can_hold_is_refused(path: str) -> None:
+    with pytest.raises(ToolRefused, match="rename the file"):
+        fold.generate(InstructionFile("b.md", "", path), "AGENTS.md")
 
 
 def test_only_a_model_that_has_the_tool_reads_of_it() -> None:
@@ -136,5 +139,6 @@ REFERENCE = "".join(f"- `src/part_{number}.py` holds part {number}.\n" for numbe
 )
 def test_only_a_long_section_without_directives_is_offered(section: str, *, offered: bool) -> None:
     text = f"# Project\nDon't guess.\n{section}## Next\nBe brief.\n"
-    found = [one.title for one in fold.candidates(source_of(text))]
-    assert found == (["Files"] if offered else [])
+    file = source_of(text)
+    found = {one.title for one in file.sections if fold.is_reference(file, one)}
+    assert found - {"Parts"} == ({"Files"} if offered else set())

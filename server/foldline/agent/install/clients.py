@@ -41,7 +41,7 @@ class Client:
         entry: Returns the entry for a server that this command line starts.
         note: What to do afterwards.
         new: Further members of a new entry.
-        plugin: The user's and the project's file of the plugin that folds, if it takes one.
+        plugin: The user's and the project's file of the plugin that folds; empty if it takes none.
     """
 
     name: str
@@ -52,21 +52,22 @@ class Client:
     entry: Callable[[Sequence[str]], dict[str, object]]
     note: str
     new: Mapping[str, object] = field(default_factory=dict)
-    plugin: tuple[str, str] | None = None
+    plugin: tuple[str, ...] = ()
 
     def files(self, root: Path | None) -> list[Path]:
         """Return the files of a project, or the user's without one."""
-        if root is not None:
-            return [root / name for name in self.project]
-        folders = _folders()
-        return [Path(name.format(**folders)) for name in self.user]
+        return _placed(root, self.user, self.project)
 
-    def plugin_file(self, root: Path | None) -> Path | None:
-        """Return the file of the plugin of a project, or the user's without one."""
-        if self.plugin is None:
-            return None
-        user, project = self.plugin
-        return Path(user.format(**_folders())) if root is None else root / project
+    def plugins(self, root: Path | None) -> list[Path]:
+        """Return the file of the plugin that folds, likewise; empty if it takes none."""
+        return _placed(root, self.plugin[:1], self.plugin[1:])
+
+
+def _placed(root: Path | None, user: Sequence[str], project: Sequence[str]) -> list[Path]:
+    if root is not None:
+        return [root / name for name in project]
+    folders = _folders()
+    return [Path(name.format(**folders)) for name in user]
 
 
 def _folders() -> dict[str, Path]:

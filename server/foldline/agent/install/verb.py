@@ -110,16 +110,16 @@ def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Chang
     """Return how the plugin that folds changes, which is there or wanted."""
     from foldline.agent.install.files import InstallError, read
 
-    file = client.plugin_file(root)
-    before = None if file is None else read(file, root)
-    if file is None or (before is None and not options.fold):
-        return []
+    changes: list[Change] = []
     template = PLUGIN.read_text(encoding="utf-8")
-    if before is not None and before.partition("\n")[0] != template.partition("\n")[0]:
-        raise InstallError(f"{file} isn't foldline's plugin, and is left alone: rename it")
-    program = json.dumps(_program(options), ensure_ascii=False)
-    after = template.replace('["foldline"]', program, 1)
-    return [(file, before, None if options.remove else after)]
+    text = template.replace('["foldline"]', json.dumps(_program(options), ensure_ascii=False), 1)
+    for file in client.plugins(root):
+        before = read(file, root)
+        if before is not None and before.partition("\n")[0] != template.partition("\n")[0]:
+            raise InstallError(f"{file} isn't foldline's plugin, and is left alone: rename it")
+        if before is not None or options.fold:
+            changes.append((file, before, None if options.remove else text))
+    return changes
 
 
 def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:

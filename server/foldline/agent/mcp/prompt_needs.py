@@ -17,7 +17,7 @@ PROMPT_WORD = r"\bPromptTemplate\b"
 # A line that may fold a section; reading the file for that would load the grammar of Markdown.
 FOLD_LINE = r"^ {0,3}<!--\s*fold:"
 
-CALL_TOOL = "call_prompt_tool"
+OPEN, READ, CALL_TOOL = "open_sections", "read_section", "call_prompt_tool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,15 @@ class Needs:
     tools: bool
     instructions: bool = False
 
+    def has(self, name: str, *, safe: bool) -> bool:
+        """Return whether one of the tools for prompts is needed."""
+        return (self.folded or (self.instructions and name == READ)) if safe else self.tools
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the tools for them."""
-        if not (self.folded or self.tools or self.instructions):
-            return ()
-        from foldline.prompts.layout import layout
-
-        needed = {
-            layout.OPEN_SECTIONS: self.folded,
-            layout.READ_SECTION: self.folded or self.instructions,
-            CALL_TOOL: self.tools,
-        }
-        return tuple(name for name, is_needed in needed.items() if is_needed)
+        tools = {OPEN: True, READ: True, CALL_TOOL: False}
+        return tuple(name for name, safe in tools.items() if self.has(name, safe=safe))
 
 
 def all_needs(*, trusted: bool) -> Needs:

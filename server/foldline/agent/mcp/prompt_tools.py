@@ -32,7 +32,7 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, NoPrompt, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.ide.prompts.actions import ACTIONS, Open, Read
+from foldline.ide.prompts.actions import ACTIONS, Open
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, View
@@ -117,11 +117,6 @@ class PromptTools:
         return self._workspace.settings.trusted
 
     def _of_needs(self, needs: Needs) -> tuple[types.Tool, ...]:
-        def is_needed(name: str, action: type[Action[Any]]) -> bool:
-            if not action.names.safe:
-                return needs.tools
-            return needs.folded or (needs.instructions and name == Read.names.tool)
-
         return tuple(
             types.Tool(
                 name=name,
@@ -133,7 +128,7 @@ class PromptTools:
                 ),
             )
             for name, action in self._actions.items()
-            if not action.names.of_sets and is_needed(name, action)
+            if not action.names.of_sets and needs.has(name, safe=action.names.safe)
         )
 
     async def _perform(self, name: str, folders: Folders, values: Mapping[str, object]) -> Result:
@@ -141,8 +136,8 @@ class PromptTools:
         own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
         action = action_of(self._actions[name], own)
         if PurePath(arguments.prompt).suffix in (".md", ".mdc"):
-            ref = self._instruction_file(folders, arguments.prompt, arguments.open)
-            answer = await perform(self._workspace, ref, action)
+            find = partial(self._instruction_file, folders, arguments.prompt, arguments.open)
+            answer = await perform(self._workspace, await in_thread(find, PROMPTS), action)
             if isinstance(answer, OpenedSections):
                 return success(opened_text(arguments.open, answer))
             return success(answer.text)

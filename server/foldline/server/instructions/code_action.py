@@ -25,8 +25,6 @@ from foldline.server.features.code_action import covers
 from foldline.server.instructions.snapshot import with_instructions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lsprotocol.types import CodeActionParams
 
     from foldline.server.instructions.snapshot import InstructionSnapshot
@@ -43,52 +41,33 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     only = params.context.only
 
     def query(snapshot: InstructionSnapshot) -> list[CodeAction]:
-        at = snapshot.index.offset(params.range.start)
-        return [
-            action
-            for action in _actions(snapshot, at, snippets=snippets)
-            if only is None or any(covers(asked, action.kind or "") for asked in only)
-        ]
+        action = _action(snapshot, snapshot.index.offset(params.range.start), snippets=snippets)
+        kind = "" if action is None else action.kind or ""
+        wanted = only is None or any(covers(asked, kind) for asked in only)
+        return [action] if action is not None and wanted else []
 
     return await with_instructions(ls, params.text_document.uri, query)
 
 
-def _actions(snapshot: InstructionSnapshot, at: int, *, snippets: bool) -> Iterator[CodeAction]:
-    """Yield what unmarks the section that is folded here, or marks the innermost one."""
-    file = snapshot.file
+def _action(snapshot: InstructionSnapshot, at: int, *, snippets: bool) -> CodeAction | None:
+    """Return what unmarks the section that is folded here, or marks the innermost one."""
+    file, document = snapshot.file, snapshot.document
     around = [one for one in file.sections if one.start <= at < one.end or at == one.end == one.own]
-    for section in around:
-        if section.mark is not None:
-            taken = TextEdit(snapshot.range(*section.mark), "")
-            yield _action(snapshot, f"Unfold {section.title}", taken)
-            return
-    section = around[-1]
+    section = next((one for one in around if one.mark), around[-1])
     heading = file.text[section.start : section.body]
     if not heading or not file.text[section.body : section.end].strip():
-        return
-    newline = "\r\n" if heading.endswith("\r\n") else "\n"
-    place = snapshot.range(section.body, section.body)
-    mark = f"<!-- fold: {SUMMARY} -->{newline}"
-    edit: TextEdit | SnippetTextEdit = TextEdit(place, mark)
+        return None
+    kind, title, text = CodeActionKind.RefactorRewrite, f"Unfold {section.title}", ""
+    if section.mark is None:
+        summary = f"${{1:{SUMMARY}}}" if snippets else SUMMARY
+        newline = "\r\n" if heading.endswith("\r\n") else "\n"
+        text = f"<!-- fold: {summary} -->{newline}"
+        title = f"Fold {section.title}…"
+        kind = CodeActionKind.QuickFix if is_reference(file, section) else kind
+    place = snapshot.range(*(section.mark or (section.body, section.body)))
+    change = WorkspaceEdit(changes={document.uri: [TextEdit(place, text)]})
     if snippets:
-        snippet = StringValue(mark.replace(SUMMARY, f"${{1:{SUMMARY}}}"))
-        edit = SnippetTextEdit(place, snippet)
-    reference = is_reference(file, section)
-    yield _action(snapshot, f"Fold {section.title}…", edit, is_hint=reference)
-
-
-def _action(
-    snapshot: InstructionSnapshot,
-    title: str,
-    edit: TextEdit | SnippetTextEdit,
-    *,
-    is_hint: bool = False,
-) -> CodeAction:
-    document = snapshot.document
-    if isinstance(edit, TextEdit):
-        change = WorkspaceEdit(changes={document.uri: [edit]})
-    else:
         version = OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
+        edit = SnippetTextEdit(place, StringValue(text))
         change = WorkspaceEdit(document_changes=[TextDocumentEdit(version, [edit])])
-    kind = CodeActionKind.QuickFix if is_hint else CodeActionKind.RefactorRewrite
     return CodeAction(title, kind, edit=change)
