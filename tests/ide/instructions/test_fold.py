@@ -129,6 +129,7 @@ REFERENCE = "".join(f"- `src/part_{number}.py` holds part {number}.\n" for numbe
         (f"## Files\n{REFERENCE}\n### Style\nYou must be brief.\n", False),
         (f"## Coding conventions\n{REFERENCE}", False),
         ("## Steps\n" + "- Run the tests.\n- They take a minute.\n" * 8, False),
+        (f"## Files\n### 2. Create parts\n{REFERENCE}", False),
         (f"## Files\n<!-- fold: files -->\n{REFERENCE}", False),
         (f"## Files\n### Parts\n<!-- fold: files -->\n{REFERENCE}", False),
         (

@@ -27,7 +27,7 @@ _DIRECTIVE = re.compile(
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
-    r"^\W*(add|ask|call|check|commit|create|do|follow|include|keep|look|open|put|read|remove|run|"
+    r"^[\W\d]*(add|ask|call|check|commit|create|do|follow|include|keep|look|open|put|read|remove|run|"
     r"set|start|stop|test|treat|try|update|use|verify|wait|write)\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -99,13 +99,14 @@ def is_reference(file: InstructionFile, section: InstructionSection) -> bool:
     It's a guess that rather misses one: whether a model can do without is a person's decision.
     """
     inside = range(section.start, section.end)
+    parts = [one for one in file.sections if one.start in inside]
     lines = sum(bool(line.strip()) for line in file.whole_text(section).splitlines()[1:])
     prose = [file.text[slice(*part)] for part in file.markdown.prose if part.start in inside]
     orders = sum(len(_IMPERATIVE.findall(part)) for part in prose)
     return bool(
         section.number
         and max(FEWEST_LINES, 10 * orders + 1) <= lines
-        and not any(one.mark and one.start in inside for one in file.sections)
+        and not any(one.mark or _IMPERATIVE.match(one.title) for one in parts)
         and not any(map(_DIRECTIVE.search, prose))
     )
 
