@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import Reference, References
+    from foldline.backends.models import NamedIn, Reference, References
 
 KIND = "refs"
 _TIERS = {
@@ -150,6 +150,7 @@ def _lines(
         else:
             lines.append([path, (f"{test}: {folded}", "dim")])
     lines += _another(found)
+    lines += _named(found)
     lines += _text(found)
     if whole < number:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
@@ -168,6 +169,21 @@ def _another(found: References) -> list[Line]:
     named = f": {', '.join(islice(names, _MOST_NAMED))}{', …' * (len(names) > _MOST_NAMED)}"
     text = f"{len(uses)} of another {word}{named if names else ''}"
     return [note(visible(text))] if uses else []
+
+
+def _named(found: References) -> list[Line]:
+    """The line with the texts for models that name the same, as many as are small."""
+    places = [
+        f"{visible(path)} {', '.join(_place(one) for one in some)}"
+        for path, some in groupby(found.named, key=lambda one: one.path)
+    ]
+    kept = budgets.how_many_fit(([(part, "")] for part in places), _TEXT_BYTES)
+    places[kept:] = [f"{len(places) - kept} more files"] if kept < len(places) else []
+    return [note(f"named in instructions: {'; '.join(places)}")] if places else []
+
+
+def _place(one: NamedIn) -> str:
+    return f"{one.line} ({visible(_cut(one.section))})" if one.section else str(one.line)
 
 
 def _text(found: References) -> list[Line]:

@@ -17,7 +17,7 @@ __all__, __getattr__, __dir__ = exports(
             "SymbolResults",
         ),
         "kinds": ("ReferenceKind", "SymbolKind"),
-        "references": ("Reference", "References", "TextUses"),
+        "references": ("NamedIn", "Reference", "References", "TextUses"),
         "symbols": ("FileOutline", "Inherited", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
     },
 )

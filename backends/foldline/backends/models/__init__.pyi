@@ -10,7 +10,7 @@ from foldline.backends.models.hits import (
     SymbolResults,
 )
 from foldline.backends.models.kinds import ReferenceKind, SymbolKind
-from foldline.backends.models.references import Reference, References, TextUses
+from foldline.backends.models.references import NamedIn, Reference, References, TextUses
 from foldline.backends.models.symbols import (
     FileOutline,
     Inherited,
@@ -28,6 +28,7 @@ __all__ = [
     "GrepMatch",
     "GrepResults",
     "Inherited",
+    "NamedIn",
     "Reference",
     "ReferenceKind",
     "References",

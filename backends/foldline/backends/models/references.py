@@ -42,6 +42,15 @@ class TextUses:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedIn:
+    """A line of a text for models that names a definition, and the section that it is in."""
+
+    path: str
+    line: int
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
@@ -50,6 +59,8 @@ class References:
 
     On the first page `text` has the word in files that no parser reads, and `counted` says in how
     many files of prose and data it is, such as `4 .md, 1 .lock`.
+
+    `named` are the places in texts for models that name the same, which are no uses.
 
     `said` tells which definition a name means that isn't its own, or that nothing defines it.
     """
@@ -69,6 +80,7 @@ class References:
     text: tuple[TextUses, ...] = ()
     counted: str = ""
     said: str = ""
+    named: tuple[NamedIn, ...] = ()
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

@@ -67,7 +67,12 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
         if arguments.scope is not None:
             raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
         return await other.run(access, PositionArguments(**same))
-    return await run_query(access.find_references, scope=arguments.scope, **same)
+    found = await run_query(access.find_references, scope=arguments.scope, **same)
+    if arguments.cursor is not None or arguments.scope is not None:
+        return found
+    from foldline.ide.instructions.named import with_mentions
+
+    return await with_mentions(access, found)
 
 
 def _format(found: References | AtSymbol[Any], arguments: Arguments) -> Sequence[Line | Code]:
@@ -89,7 +94,9 @@ OPERATION = Operation(
     f"({cost_of('find_references')}).",
     verb="refs",
     found=lambda found: (
-        found.has_any if isinstance(found, AtSymbol) else found.total or found.text or found.counted
+        found.has_any
+        if isinstance(found, AtSymbol)
+        else found.total or found.text or found.counted or found.named
     ),
     data=lambda found: found.result if isinstance(found, AtSymbol) else found,
     across=True,
