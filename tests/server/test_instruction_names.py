@@ -113,3 +113,51 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     assert stale.code == "stale-reference"
     assert "another way" in stale.message
     assert stale.range.start == types.Position(0, 6)
+
+
+async def test_the_uses_of_a_name_are_found_from_instructions(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+    (tmp_path / "é.py").write_text(
+        "from lib.cart import Cart\n'é🛒', Cart().total()\n", encoding="utf-8"
+    )
+    context = types.ReferenceContext(include_declaration=True)
+    found = await editor.client.text_document_references_async(
+        types.ReferenceParams(context, **at(TEXT, "Cart.total", uri))  # type: ignore[arg-type]
+    )
+    places = {
+        (Path(one.uri).name, one.range.start.line, one.range.start.character) for one in found or []
+    }
+    assert places == {("cart.py", 3, 8), ("%C3%A9.py", 1, 14)}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("See `li", ["lib/"]),
+        ("See `lib/", ["lib/cart.py"]),
+        ("See @lib/c", ["lib/cart.py"]),
+        ("See `rul", ["rules"]),
+        ("See `Ca", ["Cart"]),
+        ("See li", None),
+        ("See `a` li", None),
+    ],
+)
+async def test_names_are_completed(
+    connect: Connect, tmp_path: Path, line: str, expected: list[str] | None
+) -> None:
+    text = f"# Rules\n\n{line}"
+    editor, uri = await opened(connect, tmp_path, "AGENTS.md", text)
+    await editor.command("code.findReferences", name="Cart")
+    found = await editor.client.text_document_completion_async(
+        types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(2, len(line)))
+    )
+    if expected is None:
+        assert found is None
+        return
+    assert isinstance(found, types.CompletionList)
+    assert [one.label for one in found.items] == expected
+    edit = found.items[0].text_edit
+    assert isinstance(edit, types.TextEdit)
+    assert edit.range.start.character == len(line.rstrip("abcdefghijklmnopqrstuvwxyzC/"))

@@ -70,6 +70,8 @@ _SYMBOL = re.compile(r"([A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*)(\(.*\))?\Z", r
 _WRITTEN_AS_NAME = re.compile(r"\w*[a-z\d][A-Z]|[A-Z]\w*[a-z]|_*[A-Za-z]\w*_[A-Za-z\d]")
 _IMPORT = re.compile(r"(?<![\w@`/.-])@((?:\.{1,2}/|~/)?[\w.-]+(?:/[\w.-]+)*)")
 _SHELLS = frozenset({"", "bash", "console", "sh", "shell", "shellsession", "zsh"})
+SEPARATOR = re.compile(r"::|#")
+"""What stands between the parts of a symbol besides dots."""
 _LONGEST = 200
 _MARKED = re.compile(r"`|\]\(|@\S")
 

@@ -12,8 +12,8 @@ from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.config import read_project_options
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
-from foldline.ide.instructions.targets import SEPARATOR, Targets
+from foldline.ide.instructions.mentions import SEPARATOR, Kind, mentions, mentions_of
+from foldline.ide.instructions.targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import History
-from foldline.ide.instructions.mentions import Kind
+from foldline.ide.instructions.mentions import SEPARATOR, Kind
 from foldline.ide.instructions.targets import (
-    SEPARATOR,
     Targets,
     defines,
     is_of_tests,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cached_property, partial
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
@@ -18,7 +19,7 @@ from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE
-from foldline.ide.instructions.mentions import COMMANDS, Kind
+from foldline.ide.instructions.mentions import COMMANDS, SEPARATOR, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,16 +28,27 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import FileStamp
     from foldline.backends.references.hierarchy import Found
     from foldline.backends.references.meaning import Meaning, Names
+    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.mentions import Mention
 
 _MOST_BRACES = 50
+_MOST_PROPOSED = 100
+_UNFINISHED = re.compile(r"(`|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
 _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
 )
-SEPARATOR = re.compile(r"::|#")
+
+
+class Proposed(Enum):
+    """What completes an unfinished name."""
+
+    FILE = auto()
+    FOLDER = auto()
+    NAME = auto()
+    SECTION = auto()
 
 
 class Target(NamedTuple):
@@ -144,6 +156,35 @@ class Tree:
             if near := [one for one in known if dirname(one.path) == start]:
                 return near[:1]
         return known
+
+
+def propose(
+    access: SmartFileAccess, path: str, file: InstructionFile, offset: int
+) -> tuple[int, list[tuple[Proposed, str]]] | None:
+    """Return where the name before an offset begins, and what completes it; None for no name.
+
+    It stands behind a backquote or an `@`. Paths are completed by a folder at a time.
+    """
+    line = file.text.rfind("\n", 0, offset) + 1
+    before = file.text[line:offset]
+    found = _UNFINISHED.search(before)
+    if found is None or (found[1] == "`" and before.count("`") % 2 == 0):
+        return None
+    begun, folder = found[2], dirname(path)
+    every: dict[str, Proposed] = {}
+    for start in dict.fromkeys((f"{folder}/" if folder else "", "")):
+        for one in access.file_backend.walk_folder("."):
+            if one.path.startswith(start + begun):
+                name, below, _ = one.path[len(start) + len(begun) :].partition("/")
+                every.setdefault(begun + name + below, Proposed.FOLDER if below else Proposed.FILE)
+    if found[1] == "`" and "/" not in begun:
+        every |= {one.key: Proposed.SECTION for one in file.sections if one.key.startswith(begun)}
+        index = access.index
+        if begun and index is not None:
+            names = sorted(name for name in index.last_defined() if name.startswith(begun))
+            every |= dict.fromkeys(names[:_MOST_PROPOSED], Proposed.NAME)
+    some = [(kind, text) for text, kind in every.items()]
+    return line + found.start(2), some[:_MOST_PROPOSED]
 
 
 class _Symbols(NamedTuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 METHOD = TEXT_DOCUMENT_COMPLETION
 # By default, editors don't suggest inside strings.
-OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
+OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "[", "`", "@", "/"])
 
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from foldline.server.instructions import (
     code_action,
     code_lens,
+    completion,
     definition,
     diagnostic,
     document_link,
@@ -12,19 +13,20 @@ from foldline.server.instructions import (
     folding_range,
     hover,
     inlay_hint,
+    references,
 )
 
-HANDLERS = {
-    feature.METHOD: feature.handle
-    for feature in (
-        code_action,
-        code_lens,
-        definition,
-        diagnostic,
-        document_link,
-        document_symbol,
-        folding_range,
-        hover,
-        inlay_hint,
-    )
-}
+_FEATURES = (
+    code_action,
+    code_lens,
+    completion,
+    definition,
+    diagnostic,
+    document_link,
+    document_symbol,
+    folding_range,
+    hover,
+    inlay_hint,
+    references,
+)
+HANDLERS = {feature.METHOD: feature.handle for feature in _FEATURES}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import DocumentLink, Hover, Location
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.instructions.mentions import mentions, mentions_of
+from foldline.ide.instructions.mentions import SEPARATOR, Kind, mentions, mentions_of
 from foldline.ide.uris import local_path, uri_of
 from foldline.server.convert import LineIndex
 from foldline.server.instructions.snapshot import is_instructions, with_instructions
@@ -114,6 +114,38 @@ async def hover(ls: FoldlineServer, params: HoverParams) -> Hover | None:
         return None
     _, (target,) = await targets_of(ls, params.text_document.uri, [found[1]])
     return None if target is None else Hover(hover_markup(ls, target.about), found[0])
+
+
+async def uses(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
+    """Return the uses of the definition that the mention at a position means."""
+    from foldline.backends import AsyncSmartFileAccess
+
+    found = await mention_at(ls, params)
+    if found is None or found[1].kind != Kind.SYMBOL:
+        return None
+    folder, (target,) = await targets_of(ls, params.text_document.uri, [found[1]])
+    if target is None or not target.line:
+        return None
+    word = SEPARATOR.sub(".", found[1].name).rpartition(".")[2]
+    access = AsyncSmartFileAccess(folder.access)
+    references = await access.find_references(f"{target.path}:{target.line}:{word}")
+
+    def locate() -> list[Location]:
+        texts: dict[str, LineIndex] = {}
+        places = []
+        for use in references:
+            if use.tier == "another":
+                continue
+            if use.path not in texts:
+                text = folder.access.file_backend.load(use.path).text
+                texts[use.path] = LineIndex.of(text, ls.documents.position_codec.encoding)
+            index = texts[use.path]
+            start = index.starts[min(use.line, len(index.starts)) - 1]
+            place = index.range(start + use.column - 1, start + use.column_end - 1)
+            places.append(Location(uri_of(folder.root / use.path), place))
+        return places
+
+    return await in_thread(locate, LONG)
 
 
 def _location(ls: FoldlineServer, folder: Folder, path: str, line: int) -> Location | None:
