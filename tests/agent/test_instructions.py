@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -116,6 +118,15 @@ def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) 
     status, _, err = run(capsys, "preview", "AGENTS.md", "--open", "data2")
     assert status != 0
     assert "rules.data" in err
+
+
+@pytest.mark.usefixtures("repository")
+def test_preview_serves_a_page_of_a_file() -> None:
+    command = [sys.executable, "-m", "foldline.agent", "preview", "AGENTS.md", "--serve"]
+    # It ends with its input.
+    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("http://127.0.0.1:")
+    assert "running" not in done.stderr
 
 
 def test_check_reads_them_in_every_format(

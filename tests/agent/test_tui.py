@@ -199,6 +199,18 @@ async def test_a_section_is_opened_closed_undone_and_reset(desk: Desk) -> None:
     await desk.until(lambda: "Refunds" not in desk.text())
 
 
+async def test_an_instruction_file_opens_its_folded_sections(prompt_file: Path) -> None:
+    file = prompt_file.with_name("AGENTS.md")
+    rules = "Each package has its metadata in a file of its own. " * 20
+    file.write_text(f"# Rules\n\n## Data\n<!-- fold: where it lives -->\n{rules}\n")
+    async for one in opened(app_of(file)):
+        assert one.labels()[1].startswith("▸ 1.1. Data")
+        await one.press("down", "o")
+        await one.until(lambda: "Each package" in one.text())
+        await one.press("c")
+        await one.until(lambda: "Each package" not in one.text())
+
+
 @pytest.mark.parametrize("key", ["o", "p"])
 async def test_what_cannot_be_opened_is_told(desk: Desk, key: str) -> None:
     await desk.press("down", "down", key)
