@@ -65,7 +65,11 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
     monkeypatch.setattr(FileBackend, "walk_folder", walk_noted)
     workspace = Workspace.at(tmp_path)
     codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
-    server = SimpleNamespace(core=workspace, documents=SimpleNamespace(position_codec=codec))
+    server = SimpleNamespace(
+        core=workspace,
+        documents=SimpleNamespace(position_codec=codec),
+        histories=SimpleNamespace(known=lambda _: (), read=lambda _: None),
+    )
     ls = cast("FoldlineServer", server)
     uri = uri_of(tmp_path / "AGENTS.md")
     identifier = types.TextDocumentIdentifier(uri)
