@@ -19,6 +19,7 @@ from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields
 from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
+from foldline.ide.token_counter import TokenCounter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.clients import Client, Rule
     from foldline.ide.instructions.front_matter import Field
-    from foldline.ide.token_counter import TokenCounter
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
 _ALL = frozenset({"*", "**", "**/*"})
 _MOST_FILES = 200
+# For questions that aren't about costs.
+_NO_COUNTER = TokenCounter("", exact=False, _count=lambda _: 0)
 _MOST_LISTED = 20_000
 
 
@@ -126,7 +128,8 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
     """
     backend = folder.access.file_backend
     found: dict[tuple[str, str], list[str]] = {}
-    for stack in stacks(folder, all_clients(), path):
+    for client in all_clients():
+        stack = _Stack(backend, _NO_COUNTER, client, path, ".").build()
         for one in stack.left_out:
             if one.path == path and one.by and not backend.is_ignored(one.by):
                 found.setdefault((one.by, one.repair), []).append(stack.title)
