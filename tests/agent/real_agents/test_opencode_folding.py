@@ -69,8 +69,13 @@ def test_a_section_is_folded_and_read_and_the_prefix_stays(agent: Agent) -> None
 
 @pytest.mark.parametrize(
     "program",
-    ["printf '# Rules'; kill -9 $$", "sleep 60", None],
-    ids=["killed", "slow", "missing"],
+    [
+        "printf '# Rules'; kill -9 $$",
+        "exec sleep 3600",
+        '[ -e "$HOME/asked" ] || { touch "$HOME/asked"; exit 1; }; exec foldline "$@"',
+        None,
+    ],
+    ids=["killed", "slow", "only at first", "missing"],
 )
 def test_without_foldline_the_file_is_whole(program: str | None, agent: Agent) -> None:
     plugin = agent.home / ".config/opencode/plugins/foldline.js"

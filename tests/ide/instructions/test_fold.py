@@ -64,6 +64,12 @@ def test_a_folded_text_and_its_source_make_the_whole(text: str) -> None:
     assert fold.unfold(file.render().text, file) == text
 
 
+@pytest.mark.parametrize("front", ["---\napplyTo: '**'\n---\n", "---\r\na: é\r\n---\r\n", ""])
+def test_front_matter_stays_at_the_beginning(front: str) -> None:
+    made = fold.generate(source_of(f"{front}# A\n"), "AGENTS.md")
+    assert made.startswith(f"{front}<!-- Generated, edit docs/AGENTS.full.md instead")
+
+
 @given(TEXTS)
 def test_what_is_folded_once_stays_as_it_is(text: str) -> None:
     folded = source_of(text).render().text
@@ -71,6 +77,7 @@ def test_what_is_folded_once_stays_as_it_is(text: str) -> None:
 
 
 @given(TEXTS)
+@example("# One\n## Two\n# One\n## Two\n<!-- fold: b -->\nText.\n")
 def test_a_folded_section_is_where_its_text_says(text: str) -> None:
     file = source_of(text)
     for section in file.folded:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 START = "start"
 """The key of what stands above the first heading."""
-_FOLD = re.compile(r"<!--\s*fold:((?:(?!<!--).)*?)-->[ \t]*\r?\n?", re.DOTALL)
+_FOLD = re.compile(r"<!--\s*fold:(.*?)-->[ \t]*\r?\n?", re.DOTALL)
 _AFTER_FRONT_MATTER = re.compile(r".*\n?\s*")
 _NO_SLUG = re.compile(r"[^\w]+")
 
@@ -257,7 +257,7 @@ def read_instructions(path: Path, root: Path) -> InstructionFile:
     return instruction_file(path, root, read_text(path, LARGEST))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def instruction_file(path: PurePath, root: PurePath, text: str) -> InstructionFile:
     """Return a file; it's read once, whatever is asked of it."""
     shown = path.relative_to(root) if path.is_relative_to(root) else path
