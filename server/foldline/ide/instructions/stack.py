@@ -15,7 +15,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.instructions.clients import all_clients
-from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import fields
 from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.clients import Client, Rule
+    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.front_matter import Field
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
@@ -292,7 +293,7 @@ class _Stack:
         """A file; None, and left out, where it can't be read."""
         try:
             text = self.backend.load(self.backend.resolve_unsaved(path)).text
-            file = _parsed(posixpath.basename(path), text)
+            file = instruction_file(self.backend.root / path, self.backend.root, text)
             _ = file.sections
         except (PathError, ParseRefusedError) as error:
             said = error.summary if isinstance(error, PathError) else str(error)
@@ -364,9 +365,6 @@ def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, ...]]:
 
 
 # Every client reads the same files, and a key changes one of them.
-_parsed = lru_cache(maxsize=128)(InstructionFile)
-
-
 @lru_cache(maxsize=256)
 def _costs(
     file: InstructionFile, end: int, counter: TokenCounter, *, comments: bool
