@@ -355,14 +355,16 @@ test('the view of instructions follows the file, and leads to the sections', asy
   writeFileSync(join(session.workspace, 'AGENTS.md'), rules);
   await openFile(page, 'plain.py');
   await runCommand(page, 'foldline: Focus on Instructions View');
-  await row('Codex').waitFor();
-  assert.match(await row('Codex').innerText(), /~?\d+ tokens/);
-  await row('AGENTS.md').waitFor();
-  await page.getByRole('button', { name: 'Instructions - plain.py' }).waitFor();
-  await row('AGENTS.md').locator('.monaco-tl-twistie').click();
-  await row('1.1 Tests').waitFor();
+  // The view of prompts lists the file, too.
+  const header = page.getByRole('button', { name: 'Instructions - plain.py' });
+  const pane = page.locator('.sidebar .pane', { has: header });
+  const inside = (text) => pane.locator('.monaco-list-row', { hasText: text }).first();
+  await inside('Codex').waitFor();
+  assert.match(await inside('Codex').innerText(), /~?\d+ tokens/);
+  await inside('AGENTS.md').locator('.monaco-tl-twistie').click();
+  await inside('1.1 Tests').waitFor();
   await screenshot(page, 'instructions');
-  await row('1.1 Tests').click();
+  await inside('1.1 Tests').click();
   await tabs('AGENTS.md').first().waitFor();
   await cursorIsAt(5);
   await openFile(page, 'routing.py');
