@@ -2,9 +2,21 @@
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from lsprotocol import types
+
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.mentions import mentions
+from foldline.ide.instructions.stale import StaleMention
+from foldline.ide.resolve import DocumentTarget
+from foldline.ide.workspace import Workspace
+from foldline.server.convert import LineIndex
+from foldline.server.instructions.diagnostic import quick_fixes
+from foldline.server.instructions.snapshot import InstructionSnapshot
+from foldline.server.server import FoldlineServer
 
 from .conftest import Connect, Editor
 
@@ -161,3 +173,25 @@ async def test_names_are_completed(
     edit = found.items[0].text_edit
     assert isinstance(edit, types.TextEdit)
     assert edit.range.start.character == len(line.rstrip("abcdefghijklmnopqrstuvwxyzC/"))
+
+
+def test_a_stale_name_is_repaired_where_it_stands(tmp_path: Path) -> None:
+    text = "é 🛒 `open_cart()`\n"
+    (folder,) = Workspace.at(tmp_path).folders()
+    path = tmp_path / "AGENTS.md"
+    file = InstructionFile(path.name, text)
+    document = DocumentTarget(path.as_uri(), path, tmp_path, text)
+    snapshot = InstructionSnapshot(document, file, LineIndex.of(text), folder)
+    (mention,) = mentions(file.markdown)
+    stale = [StaleMention(mention, None, "open_carts")]
+    server = SimpleNamespace(histories=SimpleNamespace(known=lambda _: stale))
+    ls = cast("FoldlineServer", server)
+    (fix,) = quick_fixes(ls, snapshot, mention.start, mention.start)
+    assert fix.title == "Write open_carts"
+    assert fix.edit is not None
+    assert fix.edit.changes is not None
+    (edit,) = fix.edit.changes[document.uri]
+    assert edit.new_text == "open_carts"
+    places = edit.range.start.character, edit.range.end.character
+    assert places == (6, 15)
+    assert not list(quick_fixes(ls, snapshot, 0, 1))

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_DIAGNOSTIC, RelatedFullDocumentDiagnosticReport
+from lsprotocol.types import (
+    TEXT_DOCUMENT_DIAGNOSTIC,
+    CodeAction,
+    CodeActionKind,
+    RelatedFullDocumentDiagnosticReport,
+    TextEdit,
+    WorkspaceEdit,
+)
 
 from foldline.server.instructions.snapshot import with_instructions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lsprotocol.types import Diagnostic, DocumentDiagnosticParams
 
     from foldline.server.instructions.snapshot import InstructionSnapshot
@@ -43,3 +52,27 @@ async def instruction_diagnostics(
     found = await with_instructions(ls, uri, query)
     ls.histories.read(uri)
     return found
+
+
+def quick_fixes(
+    ls: FoldlineServer, snapshot: InstructionSnapshot, start: int, end: int
+) -> Iterator[CodeAction]:
+    """Yield what repairs the diagnostics that a selection touches."""
+    from foldline.ide.instructions.checks import diagnostics
+    from foldline.server.diagnostic_items import lsp_diagnostic
+
+    stale = ls.histories.known(snapshot)
+    for found in diagnostics(snapshot.file, snapshot.document.path, snapshot.folder, stale):
+        if found.place.start <= end and start <= found.place.end:
+            for fix in found.fixes:
+                edits = [
+                    TextEdit(snapshot.range(one.place.start, one.place.end), one.text)
+                    for one in fix.changes
+                ]
+                yield CodeAction(
+                    fix.title,
+                    CodeActionKind.QuickFix,
+                    diagnostics=[lsp_diagnostic(found, snapshot)],
+                    is_preferred=fix.preferred or None,
+                    edit=WorkspaceEdit(changes={snapshot.document.uri: edits}),
+                )
