@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from lsprotocol import types
@@ -16,9 +16,11 @@ from foldline.ide.workspace import Workspace
 from foldline.server.convert import LineIndex
 from foldline.server.instructions.diagnostic import quick_fixes
 from foldline.server.instructions.snapshot import InstructionSnapshot
-from foldline.server.server import FoldlineServer
 
 from .conftest import Connect, Editor
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
 
 pytestmark = pytest.mark.real
 

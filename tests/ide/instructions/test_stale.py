@@ -137,14 +137,19 @@ def test_the_commit_that_wrote_the_line_decides(repository: Repository) -> None:
     assert repository.stale() == []
 
 
-def test_what_a_branch_ended_is_found_behind_its_merge(repository: Repository) -> None:
+@pytest.mark.parametrize(("ending", "going_on"), [("side", "main"), ("main", "side")])
+def test_what_a_branch_ended_is_found_behind_its_merge(
+    repository: Repository, ending: str, going_on: str
+) -> None:
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
-    repository.git("switch", "-q", "-c", "side")
+    repository.git("branch", "side")
+    repository.git("switch", "-q", ending)
     ended = repository.commit("on a branch", {"cart.py": "class Cart: ...\n"})
-    repository.commit("side goes on", {"side.py": ""})
-    repository.git("switch", "-q", "main")
+    repository.commit("it goes on", {"it.py": ""})
+    repository.git("switch", "-q", going_on)
     for number in range(5):
-        repository.commit(f"main goes on {number}", {"main.py": f"x = {number}\n"})
+        repository.commit(f"the other goes on {number}", {"other.py": f"x = {number}\n"})
+    repository.git("switch", "-q", "main")
     repository.days += 1
     repository.git("merge", "-q", "--no-edit", "side")
     assert repository.stale() == [("open_cart", ended, "")]
@@ -167,10 +172,11 @@ def test_an_ignored_file_that_is_there_is_not_stale(repository: Repository) -> N
 
 
 def test_a_part_of_a_history_says_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("before", {"README.md": ""})
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
     repository.commit("remove", {"cart.py": "class Cart: ...\n"})
     address = repository.root.as_uri()
-    for name, options in (("shallow", ["--depth=1"]), ("partial", ["--filter=blob:none"])):
+    for name, options in (("shallow", ["--depth=2"]), ("partial", ["--filter=blob:none"])):
         repository.git("config", "uploadpack.allowFilter", "true")
         repository.git("clone", "-q", *options, address, str(tmp_path / name))
         clone = Repository.__new__(Repository)
