@@ -56,6 +56,8 @@ def test_a_file_that_a_client_loads_is_written_checked_and_unfolded(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "CLAUDE.md"
+    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md", "--tool", "read_section"]) == 2
+    assert "names lines alone" in capsys.readouterr().err
     assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
     comment, _, folded = out.read_text(encoding="utf-8").partition("\n")
     assert comment.startswith(f"<!-- Generated, edit {SOURCE} instead")

@@ -80,6 +80,8 @@ def run(options: Namespace) -> int:
     if options.write is None:
         _print(file.render([file.section(key).key for key in options.open]).text)
         return 0
+    if options.tool:
+        raise Refused("--tool is for printed text: a written file names lines alone")
     target = Path(options.write).resolve()
     if not (target.is_relative_to(root) and path.is_relative_to(root)):
         raise Refused(f"{target} and its source have to be in one project; --root DIR names it")

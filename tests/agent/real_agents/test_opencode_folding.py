@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from foldline.agent.install.verb import PLUGIN
+
+from ...editors.node import find
 from .agents import Agent, opencode
 
 if TYPE_CHECKING:
@@ -72,10 +76,9 @@ def test_a_section_is_folded_and_read_and_the_prefix_stays(agent: Agent) -> None
     [
         "printf '# Rules'; kill -9 $$",
         "exec sleep 3600",
-        '[ -e "$HOME/asked" ] || { touch "$HOME/asked"; exit 1; }; exec foldline "$@"',
         None,
     ],
-    ids=["killed", "slow", "only at first", "missing"],
+    ids=["killed", "slow", "missing"],
 )
 def test_without_foldline_the_file_is_whole(program: str | None, agent: Agent) -> None:
     plugin = agent.home / ".config/opencode/plugins/foldline.js"
@@ -95,6 +98,31 @@ def test_without_foldline_the_file_is_whole(program: str | None, agent: Agent) -
         in (messages(request)[0]["content"])
     )
     assert "The script is played." in ended.stdout
+
+
+TWICE = """
+const { FoldlineFold } = await import(process.argv[1])
+const hooks = await FoldlineFold({ directory: process.argv[2] })
+for (const _ of [1, 2]) {
+  const output = { system: [process.argv[3]] }
+  await hooks["experimental.chat.system.transform"]({}, output)
+  console.log(JSON.stringify(output.system[0]))
+}
+"""
+
+
+def test_a_file_that_was_sent_whole_stays_whole(tmp_path: Path) -> None:
+    """A session has many turns, and a foldline that was too slow in the first is fast later."""
+    file, program, plugin = (tmp_path / name for name in ("AGENTS.md", "other", "foldline.mjs"))
+    file.write_text(TEXT, encoding="utf-8")
+    program.write_text('#!/bin/sh\n[ -e "$0.ran" ] && echo Folded; touch "$0.ran"\n')
+    program.chmod(0o755)
+    plugin.write_text(PLUGIN.read_text("utf-8").replace('["foldline"]', f'["{program}"]'), "utf-8")
+    system = f"Before.\nInstructions from: {file}\n{TEXT}\nBehind."
+    words = (find("node"), "--input-type=module", "-e", TWICE, plugin, tmp_path, system)
+    ended = subprocess.run(words, check=True, capture_output=True, text=True)
+    assert [json.loads(line) for line in ended.stdout.splitlines()] == [system, system]
+    assert program.with_name("other.ran").exists()
 
 
 def test_the_plugin_is_taken_out_by_one_line(agent: Agent) -> None:
