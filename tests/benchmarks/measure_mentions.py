@@ -91,8 +91,8 @@ def stale(clones: Path) -> None:
                 search.targets = _AtRevision(search)  # type: ignore[assignment]
                 every = list(mentions(file.markdown))
                 checked += len(every)
-                missing = [one for one in every if not search.resolves(revision, one)]
                 try:
+                    missing = [one for one in every if not search.resolves(revision, one)]
                     found = list(search.stale(missing))
                 except (RevisionError, KeyError) as error:
                     print(f"{address} {path} {revision[:8]}: {error}")

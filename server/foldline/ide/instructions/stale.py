@@ -141,10 +141,10 @@ class Search:
                 self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
         for mention in waiting:
             verdict = self.history.verdicts.get(self._key(mention), False)
-            if not verdict or (verdict is True and self.history.is_sparse):
+            ended = None if isinstance(verdict, bool) else verdict
+            if not verdict or (ended is None and self.history.is_sparse):
                 continue
             if not self.targets.exists(mention):
-                ended = None if verdict is True else verdict
                 yield StaleMention(mention, ended, self._near(mention, ended))
 
     def _key(self, mention: Mention) -> tuple[str, str, str]:
@@ -164,8 +164,9 @@ class Search:
             known.setdefault(line.strip(), number)
         found: dict[int, list[Mention]] = {}
         for mention in waiting:
-            if number := known.get(line_of(self._text, mention)):
-                found.setdefault(number, []).append(mention)
+            at = known.get(line_of(self._text, mention))
+            if at is not None:
+                found.setdefault(at, []).append(mention)
         return found
 
     def resolves(self, commit: str, mention: Mention) -> bool:
@@ -190,24 +191,27 @@ class Search:
             and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
         ]
 
-    def _end(self, mention: Mention, good: str, bad: str) -> Commit:
-        """Return the commit after `good`, and up to `bad`, that ended what a mention meant."""
+    def _end(self, mention: Mention, good: str, bad: str) -> Commit | bool:
+        """Return the commit after `good`, and up to `bad`, that ended what a mention meant.
+
+        False if there are too many commits to tell.
+        """
+        found: Commit | bool = False
         for _ in range(_MOST_MERGES):
             commits = self.history.since(good, bad)
             low, high = -1, len(commits) - 1
             if high < 0:
-                raise RevisionError(f"{good} doesn't lead to {bad}")
+                break
             while high - low > 1:
                 middle = (low + high) // 2
                 resolves = self.resolves(commits[middle], mention)
                 low, high = (middle, high) if resolves else (low, middle)
             found = self.history.commit(commits[high])
             # A merge of what another branch ended.
-            inside = set(commits[:high])
-            earlier = (one for one in found.parents if one in inside)
+            earlier = (one for one in found.parents if one in commits[:high])
             before = next((one for one in earlier if not self.resolves(one, mention)), None)
             if before is None:
-                return found
+                break
             bad = before
         return found
 
@@ -219,37 +223,36 @@ class Search:
         return ""
 
     def _nearest(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
-        name = mention.name
         if mention.kind == Kind.PATH:
-            bare = name.rstrip("/")
-            before = self.history.tree(ended.parents[0]) if ended and ended.parents else None
-            for path in before.named(name, dirname(self._path)) if before and ended else ():
-                if new := self.history.renamed(ended.hash, path):  # type: ignore[union-attr]
-                    yield new.removeprefix(path.removesuffix(bare))
+            return self._near_paths(mention.name.rstrip("/"), ended)
+        return self._near_symbols(mention, ended) if mention.kind == Kind.SYMBOL else ()
+
+    def _near_paths(self, name: str, ended: Commit | None) -> Iterable[str]:
+        if ended is not None and ended.parents:
+            for path in self.history.tree(ended.parents[0]).named(name, dirname(self._path)):
+                if new := self.history.renamed(ended.hash, path):
+                    yield new.removeprefix(path.removesuffix(name))
                     yield new
-            paths = self.targets.tree.paths
-            same = [path for path in paths if basename(path) == basename(bare)]
-            yield from same if len(same) == 1 else near_names(bare, same)
-            ending = splitext(bare)[1]
-            if ending:
-                yield from near_names(bare, (path for path in paths if path.endswith(ending)))
-        elif mention.kind == Kind.SYMBOL:
-            word = SEPARATOR.sub(".", name).rpartition(".")[2]
-            above = name[: len(name) - len(word)]
-            known: set[str] = set()
-            if ended and ended.parents:
-                before = self._files(ended.parents[0], mention)
-                files = self.history.files(ended.hash)
-                some = [path for path in before if path in files]
-                known = self.history.defined(ended.hash, some)
-                known -= self.history.defined(ended.parents[0], before)
-            for one in near_names(word, known):
+        paths = self.targets.tree.paths
+        same = [path for path in paths if basename(path) == basename(name)]
+        yield from same if len(same) == 1 else near_names(name, same)
+        if ending := splitext(name)[1]:
+            yield from near_names(name, (path for path in paths if path.endswith(ending)))
+
+    def _near_symbols(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
+        word = SEPARATOR.sub(".", mention.name).rpartition(".")[2]
+        above = mention.name.removesuffix(word)
+        if ended is not None and ended.parents:
+            before = self._files(ended.parents[0], mention)
+            after = [path for path in before if path in self.history.files(ended.hash)]
+            new = self.history.defined(ended.hash, after)
+            for one in near_names(word, new - self.history.defined(ended.parents[0], before)):
                 yield above + one
-            index = self._access.index
-            for one in near_names(word, index.last_defined() if index else ()):
-                # What is merely like it is something else.
-                if SequenceMatcher(None, word, one).ratio() >= _LIKE:
-                    yield above + one
+        index = self._access.index
+        for one in near_names(word, index.last_defined() if index else ()):
+            # What is merely like it is something else.
+            if SequenceMatcher(None, word, one).ratio() >= _LIKE:
+                yield above + one
 
 
 def _words(mentions: Iterable[Mention]) -> list[str]:
