@@ -332,6 +332,10 @@ class WorkspaceIndex:
         self._complete(found, set(), word, unread, since, defined=True)
         return sorted(found)
 
+    def last_holding(self, word: str) -> set[str]:
+        """The files that held `word` when last indexed, as far as they are known."""
+        return {*self._lookup(lambda store: store.files_with(word))} if self.recall() else set()
+
     def last_defined(self) -> Iterator[str]:
         """The names that seemed to be defined when last indexed, without a look at the files."""
         names = self._lookup(Store.defined_names) if self.recall() else ()

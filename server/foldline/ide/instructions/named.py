@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.models import NamedIn, ReferenceKind
 from foldline.backends.outlines.syntax import ParseRefusedError
@@ -22,30 +21,24 @@ if TYPE_CHECKING:
     from foldline.backends.models import References
     from foldline.ide.instructions.mentions import Mention
 
-LIBRARY = "foldline"
 _MOST_FILES = 50
 
 
-async def with_mentions(access: SmartFileAccess, found: References) -> References:
+def with_mentions(
+    access: SmartFileAccess, found: References, texts: Iterable[str], modules: Iterable[str]
+) -> References:
     """Return references with the places in instruction files and prompts that name the same.
 
-    They are no uses: nothing else counts them. Names that may mean another definition are left out.
+    They are among these texts and modules. They are no uses: nothing else counts them. Names that
+    may mean another definition are left out.
     """
-    index = access.index
-    word = found.name.rpartition(".")[2]
-    if index is None or not word.isidentifier():
-        return found
     options, _ = read_project_options(access.file_backend.root)
-    texts = (await coroutine_of(index.texts_with)(word)).paths
-    paths = [path for path in texts if is_instructions(path, options.instructions)]
-    prompts = {*(await coroutine_of(index.files_with)(LIBRARY)).paths}
-    if prompts:
-        prompts &= {*(await coroutine_of(index.files_with)(word)).paths}
+    files = [path for path in texts if is_instructions(path, options.instructions)]
     places = [
-        *(one for path in paths[:_MOST_FILES] for one in _in_file(access, found, path)),
+        *(one for path in files[:_MOST_FILES] for one in _in_file(access, found, path)),
         *(
             one
-            for path in sorted(prompts)[:_MOST_FILES]
+            for path in sorted(modules)[:_MOST_FILES]
             for one in _in_prompts(access, found, path)
         ),
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.ide.errors import ArgumentsError
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import References
+
+_MARKDOWN = (".md", ".mdc", ".markdown")
+_LIBRARY = "foldline"
 
 
 class Relation(StrEnum):
@@ -67,12 +72,31 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
         if arguments.scope is not None:
             raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
         return await other.run(access, PositionArguments(**same))
+    since = monotonic()
     found = await run_query(access.find_references, scope=arguments.scope, **same)
     if arguments.cursor is not None or arguments.scope is not None:
         return found
+    return await _with_mentions(access, found, since)
+
+
+async def _with_mentions(access: SmartFileAccess, found: References, since: float) -> References:
+    """The references with the places in texts for models that name the same.
+
+    What was read for a query that was asked at `since` isn't looked at again.
+    """
+    index, word = access.index, found.name.rpartition(".")[2]
+    if index is None or not word.isidentifier():
+        return found
+    held = await coroutine_of(index.texts_with)(word, since=since)
+    texts = [path for path in held.paths if path.endswith(_MARKDOWN)]
+    modules = index.last_holding(_LIBRARY)
+    modules &= index.last_holding(word) if modules else modules
+    if not texts and not modules:
+        return found
+    # It loads the analysis of prompts.
     from foldline.ide.instructions.named import with_mentions
 
-    return await with_mentions(access, found)
+    return with_mentions(access, found, texts, modules)
 
 
 def _format(found: References | AtSymbol[Any], arguments: Arguments) -> Sequence[Line | Code]:
