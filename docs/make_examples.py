@@ -53,9 +53,6 @@ NOT_TYPED = {
         "pip install uv && uv run foldline tour": "tests/test_readme.py runs the tour",
         "uv run pytest": _SUITE,
     },
-    "docs/tutorials/instruction-files.md": dict.fromkeys(
-        ("git ", "foldline ", "mkdir "), "it clones a public repository"
-    ),
     "docs/adopting.md": {"foldline adopt ": "the tutorial on adopting has files to adopt"},
     "docs/mcp.md": {"npx ": "tests/agent/test_mcp_inspector.py has npm's packages, and runs it"},
     "editors/vscode/README.md": {
