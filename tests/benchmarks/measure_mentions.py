@@ -26,7 +26,12 @@ LABELS = Path(__file__).parent / "instruction_mentions.jsonl"
 HISTORIES = {
     "jlowin/fastmcp": ("AGENTS.md", "CLAUDE.md", ".cursor/rules/core-mcp-objects.mdc"),
     "entireio/cli": ("CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"),
-    "genealogix/glx": ("CLAUDE.md", "go-glx/CLAUDE.md"),
+    "genealogix/glx": (
+        "CLAUDE.md",
+        "glx/CLAUDE.md",
+        "go-glx/CLAUDE.md",
+        "specification/CLAUDE.md",
+    ),
     "JanDeDobbeleer/oh-my-posh": (
         "AGENTS.md",
         ".github/copilot-instructions.md",
