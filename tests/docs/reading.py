@@ -16,7 +16,20 @@ LISTS = {"docs/commands.md": 60_000, "CHANGELOG.md": 80_000}
 """Pages in which one looks something up. Each entry says all of it, though others say the same."""
 
 LANGUAGES = {
-    *("", "console", "python", "pycon", "text", "diff", "toml", "yaml", "json", "jinja", "markdown", "sh"),
+    *(
+        "",
+        "console",
+        "python",
+        "pycon",
+        "text",
+        "diff",
+        "toml",
+        "yaml",
+        "json",
+        "jinja",
+        "markdown",
+        "sh",
+    ),
     *("lua", "elisp", "{toctree}"),
 }
 

@@ -5,7 +5,7 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "coverage": ("COMPLETE", "CUT_SHORT"),
+        "coverage": ("COMPLETE", "CUT_SHORT", "TEXT_ALONE"),
         "files": ("FileText", "FileTree", "TreeEntry"),
         "hits": (
             "GrepMatch",

@@ -1,4 +1,4 @@
-from foldline.backends.models.coverage import COMPLETE, CUT_SHORT
+from foldline.backends.models.coverage import COMPLETE, CUT_SHORT, TEXT_ALONE
 from foldline.backends.models.files import FileText, FileTree, TreeEntry
 from foldline.backends.models.hits import (
     GrepMatch,
@@ -22,6 +22,7 @@ from foldline.backends.models.symbols import (
 __all__ = [
     "COMPLETE",
     "CUT_SHORT",
+    "TEXT_ALONE",
     "FileOutline",
     "FileText",
     "FileTree",

@@ -13,7 +13,7 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.words import is_text
-from foldline.backends.models import COMPLETE, TextUses
+from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import References
-
-TEXT_ALONE = "partial: text: "
-"""The beginning of a coverage of which all references are known."""
 
 _DATA = re.compile(
     r"\.(svg|map|csv|tsv|snap|po|pot|sum|lock|min\.\w+)$|[-.]lock\.\w+$", re.IGNORECASE

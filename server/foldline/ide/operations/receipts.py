@@ -101,14 +101,13 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any, since: float) 
 
     Its reason says if the mark of the cursor that was asked with is another.
     """
-    from foldline.backends.models import COMPLETE
-    from foldline.backends.references.text_uses import TEXT_ALONE
-
     asked = _LIST_CURSOR.search(getattr(arguments, "cursor", None) or "")
     cursor = getattr(result, "cursor", None)
     if not hasattr(result, "reason") or not (asked or cursor):
         return result
     known = [stamp.path for stamp in access.file_backend.walk_folder(".", since=since)]
+    from foldline.backends.models import COMPLETE, TEXT_ALONE
+
     # Later pages have no text.
     if result.coverage == COMPLETE or result.coverage.startswith(TEXT_ALONE):
         totals = (getattr(result, name, 0) for name in ("total", "files", "total_entries"))

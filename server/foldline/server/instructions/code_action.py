@@ -1,4 +1,4 @@
-"""`textDocument/codeAction`: marks the section under the cursor as folded, or takes its mark away.
+"""`textDocument/codeAction`: repairs, and folds or unfolds the section under the cursor.
 
 The summary is a person's. Only a section that looks like reference is offered with the quick fixes,
 for which editors show a light bulb; the others are refactorings.
@@ -22,6 +22,7 @@ from lsprotocol.types import (
 
 from foldline.ide.instructions.fold import is_reference
 from foldline.server.features.code_action import covers
+from foldline.server.instructions.diagnostic import quick_fixes
 from foldline.server.instructions.snapshot import with_instructions
 
 if TYPE_CHECKING:
@@ -41,10 +42,14 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     only = params.context.only
 
     def query(snapshot: InstructionSnapshot) -> list[CodeAction]:
-        action = _action(snapshot, snapshot.index.offset(params.range.start), snippets=snippets)
-        kind = "" if action is None else action.kind or ""
-        wanted = only is None or any(covers(asked, kind) for asked in only)
-        return [action] if action is not None and wanted else []
+        start, end = map(snapshot.index.offset, (params.range.start, params.range.end))
+        found = [*quick_fixes(ls, snapshot, start, end)]
+        found += filter(None, [_action(snapshot, start, snippets=snippets)])
+        return [
+            one
+            for one in found
+            if only is None or any(covers(asked, one.kind or "") for asked in only)
+        ]
 
     return await with_instructions(ls, params.text_document.uri, query)
 
