@@ -100,7 +100,7 @@ PARSERS = {"tree_sitter", "tree_sitter_python"}
 IMPORTS = {
     "tree": (FILES, 80),
     "outline review.py": (FILES | PARSERS, 120),
-    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 120),
+    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 190),
     "search review": (FILES | PARSERS, 120),
     "grep review": (FILES, 85),
 }

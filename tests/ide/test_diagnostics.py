@@ -58,8 +58,13 @@ ELSEWHERE = {
     Code.CACHE_ORDER,
     Code.NOT_EVALUATED,
     Code.SWITCHED_OFF_INSTRUCTIONS,
+    Code.EMPTY_SECTION,
+    Code.FRONT_MATTER,
+    Code.REPEATED_SECTION,
+    Code.STALE_REFERENCE,
+    Code.UNKNOWN_FRONT_MATTER,
 }
-"""Codes whose cases are no short fixtures: below, in `test_cache_order.py` and in `test_check.py`."""
+"""Codes whose cases are no short fixtures of a prompt: below, and in the tests of instruction files."""
 
 
 @pytest.mark.parametrize("title", CASES)
