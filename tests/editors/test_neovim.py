@@ -434,7 +434,7 @@ def test_instruction_files_of_a_repository_in_go_have_previews_and_others_no_ser
         nvim.command("lua vim.lsp.codelens.refresh({ bufnr = 0 })")
         nvim.wait(LENSES_HAVE_TITLES)
         nvim.command("FoldlinePreview")
-        nvim.wait("vim.fn.search('where data lives (folded', 'nw') > 0")
+        nvim.wait("vim.fn.search('Folded: where data lives', 'nw') > 0")
         assert "one file for each year" not in nvim.buffer()
         nvim.command("FoldlineOpen rules.data")
         nvim.wait("vim.fn.search('one file for each year', 'nw') > 0")

@@ -38,7 +38,8 @@ def test_neovim_starts_the_server_from_the_entry_without_the_plugin(tmp_path: Pa
         nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
         root = nvim.lua("return vim.lsp.get_clients({ name = 'foldline' })[1].root_dir")
         assert root == str(project)
-        for key in ("cmd", "cmd_cwd", "filetypes"):
+        # The plugin also takes some of the Markdown files, which no list of root markers can say.
+        for key in ("cmd", "cmd_cwd"):
             own, other = (
                 nvim.lua(f"return dofile({quoted(str(folder / 'lsp' / 'foldline.lua'))}).{key}")
                 for folder in (ENTRY, PLUGIN)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.files.listing import FileStamp
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class Folder:
         self.project = Project(root)
         self._set_by_project, self.problems = read_project_options(root)
         self.options = self._set_by_project
-        self.files = PromptFiles(partial(self._walk, (".",)), seconds=SEARCH_SECONDS)
+        self.files = PromptFiles(partial(self.walk, (".",)), seconds=SEARCH_SECONDS)
         self._refresh = Shared(lambda _: self.files.refresh())
         self.project.search = lambda: self.refresh().result()
 
@@ -70,7 +71,7 @@ class Folder:
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """Return the files that hold prompts, below some of its paths."""
-        return PromptFiles(partial(self._walk, tuple(below)))
+        return PromptFiles(partial(self.walk, tuple(below)))
 
     @property
     def unsearched(self) -> tuple[str, ...]:
@@ -83,9 +84,10 @@ class Folder:
             "ask again to go on, or open a folder below it",
         )
 
-    def _walk(
-        self, below: Iterable[str], check: Callable[[], None]
-    ) -> Iterator[tuple[str, object]]:
+    def walk(
+        self, below: Iterable[str], check: Callable[[], None] = lambda: None
+    ) -> Iterator[tuple[str, FileStamp]]:
+        """Yield the files below some of its paths, with their times; none if it is no folder."""
         try:
             backend = self.access.file_backend
         except PathError as error:

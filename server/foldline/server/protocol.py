@@ -212,6 +212,20 @@ class FoldlineProtocol(LanguageServerProtocol):
         # each notification would stay, with the frames of its exception.
         future.add_done_callback(forget)
 
+    def _run_generator(
+        self,
+        future: Future[Any] | None,
+        *,
+        gen: Generator[Any, Any, Any],
+        result_future: Future[Any],
+    ) -> None:
+        """Go on with a generator, unless what it waits for was cancelled: the server ends."""
+        if future is not None and future.cancelled():
+            gen.close()
+            result_future.cancel()
+        else:
+            super()._run_generator(future, gen=gen, result_future=result_future)
+
     @lsp_method(INITIALIZE)
     def lsp_initialize(self, params: InitializeParams) -> Generator[Any, Any, InitializeResult]:
         """Begin the session; a root that isn't a folder of this machine counts as none."""

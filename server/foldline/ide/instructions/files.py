@@ -69,13 +69,7 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
     Files that git ignores are among them where a client reads them: its user's own.
     """
     patterns = folder.options.instructions
-    backend = folder.access.file_backend
-    found = {
-        stamp.path
-        for start in below
-        for stamp in backend.walk_folder(backend.resolve(start))
-        if is_instructions(stamp.path, patterns)
-    }
+    found = {stamp.path for _, stamp in folder.walk(below) if is_instructions(stamp.path, patterns)}
     return (folder.root / path for path in sorted(found))
 
 

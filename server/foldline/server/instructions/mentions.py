@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 
 
 async def mentions_in(ls: FoldlineServer, uri: str) -> list[tuple[Range, Mention]]:
-    """Return what the Markdown of a document names, with the ranges of the names."""
+    """Return what the Markdown of a document names, with the ranges of the names.
+
+    A document that isn't a file has none: names lead to files near it.
+    """
+    if local_path(uri) is None:
+        return []
     if is_instructions(ls, uri):
 
         def of_file(snapshot: InstructionSnapshot) -> list[tuple[Range, Mention]]:
@@ -82,12 +87,14 @@ async def targets_of(
         targets = Targets(folder.access, path.relative_to(folder.root).as_posix())
         return [targets.of(mention) for mention in found]
 
-    return folder, await in_thread(resolve, LONG) if found else []
+    return folder, await in_thread(resolve, LONG)
 
 
 async def links(ls: FoldlineServer, uri: str) -> list[DocumentLink]:
     """Return a link for each mention that means one file, or one line of it."""
     every = await mentions_in(ls, uri)
+    if not every:
+        return []
     folder, targets = await targets_of(ls, uri, [mention for _, mention in every])
     return [
         DocumentLink(place, target=uri_of(folder.root / to.path) + f"#L{to.line}" * (to.line > 0))
