@@ -163,6 +163,27 @@ def test_what_is_not_committed_yet_is_said_so(repository: Repository) -> None:
     assert repository.stale() == []
 
 
+def test_a_rename_is_told_before_and_after_it_is_committed(repository: Repository) -> None:
+    """Whatever the editor renames in code, the mention's fix has the new name."""
+    text = "Call `open_cart()`, then `Cart.total`.\n"
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": text})
+    renamed = CODE.replace("open_cart", "begin").replace("total", "price") + "\n\nbegin()\n"
+    repository.write({"cart.py": renamed})
+    assert repository.stale() == [("open_cart", "", "begin"), ("Cart.total", "", "Cart.price")]
+    ended = repository.commit("rename", {"cart.py": renamed})
+    assert [(name, near) for name, _, near in repository.stale()] == [
+        ("open_cart", "begin"),
+        ("Cart.total", "Cart.price"),
+    ]
+    assert {commit for _, commit, _ in repository.stale()} == {ended}
+
+
+def test_what_another_line_defines_is_no_rename(repository: Repository) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.write({"cart.py": CODE.replace("def open_cart(): ...", "def pay(sum): ...")})
+    assert repository.stale() == [("open_cart", "", "")]
+
+
 def test_an_ignored_file_that_is_there_is_not_stale(repository: Repository) -> None:
     repository.commit("start", {"AGENTS.md": "See `conf.toml`.\n", "conf.toml": ""})
     repository.commit("untrack", {".gitignore": "conf.toml\n", "conf.toml": None})

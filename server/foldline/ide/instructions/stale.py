@@ -12,6 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
+from foldline.backends.errors import BackendError
+from foldline.backends.index.definitions import definitions
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import History
 from foldline.ide.instructions.mentions import SEPARATOR, Kind
@@ -36,6 +38,7 @@ SECONDS = 20.0
 _MOST_MERGES = 8
 _MOST_KEPT = 16
 _LIKE = 0.85
+_MOST_LINES = 20
 _locks = threading.Lock()
 
 
@@ -242,17 +245,49 @@ class Search:
     def _near_symbols(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
         word = SEPARATOR.sub(".", mention.name).rpartition(".")[2]
         above = mention.name.removesuffix(word)
-        if ended is not None and ended.parents:
-            before = self._files(ended.parents[0], mention)
-            after = [path for path in before if path in self.history.files(ended.hash)]
-            new = self.history.defined(ended.hash, after)
-            for one in near_names(word, new - self.history.defined(ended.parents[0], before)):
+        old = self.history.head if ended is None else next(iter(ended.parents), None)
+        if old is not None:
+            before = {path: self.history.tree(old).read(path) for path in self._files(old, mention)}
+            after = {path: self._text_after(ended, path) for path in before}
+            new = {
+                name.decode("utf-8", "replace")
+                for path, text in after.items()
+                for name in definitions(path, text.encode("utf-8", "replace"))
+            } - self.history.defined(old, before)
+            renamed = [one for path in before for one in _renamed(word, before[path], after[path])]
+            for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one
         index = self._access.index
         for one in near_names(word, index.last_defined() if index else ()):
             # What is merely like it is something else.
             if SequenceMatcher(None, word, one).ratio() >= _LIKE:
                 yield above + one
+
+    def _text_after(self, ended: Commit | None, path: str) -> str:
+        """Return a file's text in the commit that ended something, or as it is now."""
+        if ended is not None:
+            tree = self.history.tree(ended.hash)
+            return tree.read(path) if path in tree.paths else ""
+        files = self._access.file_backend
+        try:
+            return files.load((self.history.top / path).relative_to(files.root).as_posix()).text
+        except (BackendError, ValueError):
+            return ""
+
+
+def _renamed(word: str, before: str, after: str) -> Iterable[str]:
+    """Yield what stands for a word now in lines that differ in nothing else."""
+    old, new = before.splitlines(), after.splitlines()
+    kept = set(new)
+    gone = [line for line in old if line not in kept and line.count(word) == 1]
+    kept = set(old)
+    added = [line for line in new if line not in kept]
+    for line in gone[:_MOST_LINES]:
+        head, _, tail = line.partition(word)
+        for one in added:
+            name = one.removeprefix(head).removesuffix(tail)
+            if name.isidentifier() and one == head + name + tail:
+                yield name
 
 
 def _words(mentions: Iterable[Mention]) -> list[str]:
