@@ -127,6 +127,15 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     assert stale.code == "stale-reference"
     assert "another way" in stale.message
     assert stale.range.start == types.Position(0, 6)
+    # A rename that isn't committed.
+    git("checkout", "-q", "HEAD~", "--", "cart.py")
+    git("commit", "-q", "-m", "back")
+    (tmp_path / "cart.py").write_text("def begin(): ...\n", encoding="utf-8")
+    change = types.FileEvent((tmp_path / "cart.py").as_uri(), types.FileChangeType.Changed)
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    found = await editor.diagnostics(uri)
+    while not any("did you mean `begin`?" in one.message for one in found):
+        found = await editor.diagnostics(uri)
 
 
 async def test_the_uses_of_a_name_are_found_from_instructions(
