@@ -32,6 +32,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that start other programs: one of them takes minutes.
+
+    A process that gets such a file last would leave the other one idle.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("real")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def program() -> Callable[..., str]:
     """Finds the first of some programs that aren't Python or npm packages: `program("clangd")`.
