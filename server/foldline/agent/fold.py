@@ -150,9 +150,8 @@ def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     counter = workspace.folder(path).counter
     found = [one for one in file.sections if fold.is_reference(file, one)]
     for section in found:
-        line = file.text.count("\n", 0, section.start) + 1
         tokens = counter.format(counter.count(file.whole_text(section)))
-        show(f"{file.path}:{line}: {section.title} ({tokens} tokens)")
+        show(f"{file.path}:{file.line(section.start)}: {section.title} ({tokens} tokens)")
     if not found:
         complain("no long section is without directives; mark one yourself, where you know better")
     return 0 if found else 1

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.features import Costs
 from foldline.ide.instructions.files import is_instructions
+from foldline.ide.token_counter import token_counter
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 TEXT = """\
 ---
@@ -112,3 +120,26 @@ def test_clients_files_are_known_by_their_paths(path: str, *, expected: bool) ->
 def test_a_project_adds_and_removes_files() -> None:
     assert is_instructions("docs/agents/style.md", ["docs/agents/*.md"])
     assert not is_instructions("old/AGENTS.md", ["!old/AGENTS.md"])
+
+
+def test_twice_the_sections_take_twice_the_work() -> None:
+    def work(count: int) -> int:
+        lines = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> object:
+            nonlocal lines
+            lines += event == "line" and "instructions" in frame.f_code.co_filename
+            return trace
+
+        file = InstructionFile("AGENTS.md", "# A\n<!-- fold: b -->\n\nc\n\n" * count)
+        counter = token_counter(exact=False)
+        sys.settrace(trace)
+        try:
+            shown = Costs(file, counter)
+            found = [*shown.lenses(), *shown.inlays()]
+        finally:
+            sys.settrace(None)
+        assert len(found) > count
+        return lines
+
+    assert work(400) < 2.2 * work(200)

@@ -203,3 +203,9 @@ def test_prompts_name_things_as_instructions_do(tmp_path: Path) -> None:
         ("path", "src/shop/cart.py"),
         ("symbol", "Cart.total"),
     ]
+
+
+def test_long_runs_that_nothing_closes_name_nothing() -> None:
+    # In time that grows with their square, these take hours.
+    quotes = " ".join("`" * count for count in range(1_200, 0, -1))
+    assert names(f"{quotes}\n\n[a]({'b' * 500_000}\n\n`src/a.py`\n") == ["path src/a.py"]

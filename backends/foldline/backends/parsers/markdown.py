@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 # A run of backquotes opens a code span, and the next run of as many closes it.
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_LINK = re.compile(r"\[[^\[\]]*\]\(\s*(<[^<>\n]*>|[^\s()<>]+)[^()\n]*\)")
+_QUOTES = re.compile(r"`+")
+_LINK = re.compile(r"\[[^\[\]]*\]\(\s*+(<[^<>\n]*>|[^\s()<>]++)[^()\n]*+\)")
 _HEADINGS = frozenset({"atx_heading", "setext_heading"})
 _FENCES = frozenset({"fenced_code_block", "indented_code_block"})
 
@@ -76,9 +76,9 @@ class Markdown:
     def code_spans(self) -> Iterator[Range]:
         """Yield what stands between backquotes, without the blanks around it."""
         for part in self.prose:
-            for found in _CODE.finditer(self.text, part.start, part.end):
-                inner = found[2]
-                start = found.start(2) + len(inner) - len(inner.lstrip())
+            for opened, closed in _code(self.text, part):
+                inner = self.text[opened.end : closed.start]
+                start = opened.end + len(inner) - len(inner.lstrip())
                 yield Range(start, start + len(inner.strip()))
 
     def link_targets(self) -> Iterator[Range]:
@@ -91,7 +91,11 @@ class Markdown:
 
     def words(self, part: Range) -> str:
         """Return a part of the text, its code spans as blanks."""
-        return _CODE.sub(lambda span: " " * len(span[0]), self.text[part.start : part.end])
+        pieces, at = [], part.start
+        for opened, closed in _code(self.text, part):
+            pieces += [self.text[at : opened.start], " " * (closed.end - opened.start)]
+            at = closed.end
+        return "".join([*pieces, self.text[at : part.end]])
 
 
 def read_markdown(text: str) -> Markdown:
@@ -132,6 +136,21 @@ def read_markdown(text: str) -> Markdown:
         tuple(prose),
         tuple(fences),
     )
+
+
+def _code(text: str, part: Range) -> Iterator[tuple[Range, Range]]:
+    """Yield the runs of backquotes that open and close the code spans of a part of a text."""
+    runs = [Range(*found.span()) for found in _QUOTES.finditer(text, *part)]
+    later: dict[int, list[int]] = {}
+    for place, run in reversed([*enumerate(runs)]):
+        later.setdefault(run.end - run.start, []).append(place)
+    last = -1
+    for place, run in enumerate(runs):
+        same = later[run.end - run.start]
+        same.pop()
+        if place > last and same:
+            last = same[-1]
+            yield run, runs[last]
 
 
 def headings(data: bytes, root: Node) -> Iterator[tuple[int, str, int, int]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
@@ -131,8 +134,9 @@ class InstructionFile:
 
     def _mark(self, start: int, end: int) -> Range | None:
         """Return the first comment in a range that folds a section."""
-        for one in self.markdown.comments:
-            if start <= one.start < end and (found := _FOLD.match(self.text, *one)):
+        comments = self.markdown.comments
+        for one in comments[bisect_left(comments, (start,)) : bisect_left(comments, (end,))]:
+            if found := _FOLD.match(self.text, *one):
                 whole = _FOLD.match(self.text, one.start)
                 return Range(one.start, (whole or found).end())
         return None
@@ -174,7 +178,7 @@ class InstructionFile:
         """
         heading = self.text[section.start : section.body]
         newline = "\r\n" if heading.endswith("\r\n") else "\n"
-        first = self.text.count("\n", 0, section.start) + 1
+        first = self.line(section.start)
         last = first + self.whole_text(section).rstrip().count("\n")
         path = self.path or self.name
         call = json.dumps({"prompt": path, "section_key": self.short_key(section)})
@@ -183,13 +187,24 @@ class InstructionFile:
         shown = f"Folded: {section.summary}".rstrip()
         return f"{heading}{newline}{shown} (read {ways}lines {first}-{last} of {path}){end}"
 
+    def line(self, offset: int) -> int:
+        """Return the number of the line of an offset, from 1."""
+        return bisect_left(self._ends, offset) + 1
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self.text)]
+
     def short_key(self, section: InstructionSection) -> str:
         """Return the shortest key that names a section: the last of its path, or all of it."""
         last = section.path[-1]
-        named = [
-            one for one in self.sections if last in (one.key, one.number, one.title, one.path[-1])
-        ]
-        return last if len(named) == 1 else section.key
+        return last if self._names[last] == 1 else section.key
+
+    @cached_property
+    def _names(self) -> Counter[str]:
+        """How many sections each key, number or title names."""
+        every = ({one.key, one.number, one.title, one.path[-1]} for one in self.sections)
+        return Counter(chain.from_iterable(every))
 
     def whole_text(self, section: InstructionSection) -> str:
         """Return the text of a section with those inside it."""
@@ -207,14 +222,14 @@ class InstructionFile:
         self, sections: Sequence[InstructionSection], opened: Collection[str]
     ) -> Iterator[Block]:
         hidden, place = 0, 0
-        for section in sections:
+        for at, section in enumerate(sections):
             if section.start < hidden:
                 continue
             if section.mark is None or section.key in opened:
                 yield self._block(section, "FULL", self.text[section.start : section.own])
             else:
                 hidden = section.end
-                inner = [one for one in sections if section.start <= one.start < hidden]
+                inner = sections[at : bisect_left(sections, hidden, at, key=lambda one: one.start)]
                 whole = tuple(self._blocks(inner, {*opened, section.key}))
                 yield self._block(
                     section,

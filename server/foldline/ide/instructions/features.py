@@ -71,7 +71,7 @@ class Costs:
 
     def lenses(self) -> Iterator[Lens]:
         """Yield the lenses: *Preview* at the top, shares of top sections, *Open* where folded."""
-        sections, folded = self.file.sections, self.file.folded
+        sections, folded = self.file.sections, frozenset(self.file.folded)
         parts = ["Preview", cost_texts.tokens(self.total, self.counter)]
         if folded:
             parts.append(f"{len(folded)} {cost_texts.SUMMARIZED}")

@@ -53,8 +53,7 @@ def _in_file(access: SmartFileAccess, found: References, path: str) -> Iterator[
         return
     for mention in _meaning(access, found, path, every):
         around = [one for one in file.sections if one.start <= mention.start < one.own]
-        line = file.text.count("\n", 0, mention.start) + 1
-        yield NamedIn(path, line, around[0].key if around else "")
+        yield NamedIn(path, file.line(mention.start), around[0].key if around else "")
 
 
 def _in_prompts(access: SmartFileAccess, found: References, path: str) -> Iterator[NamedIn]:

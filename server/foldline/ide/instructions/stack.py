@@ -384,7 +384,7 @@ def _costs(
             one.key,
             one.number,
             one.title,
-            file.text.count("\n", 0, one.start) + 1,
+            file.line(one.start),
             cost(one.start, one.own),
         )
         for one in file.sections
