@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,13 +217,13 @@ def _counted(count: int, noun: str) -> str:
 
 def _down_to(sections: Sequence[Block], depth: int | None) -> Iterator[tuple[Block, int, int]]:
     """Yield the sections down to a depth, their tokens, and how many are counted with them."""
+    inside = Counter(one.path[:depth] for one in sections)
     for section in sections:
         level = len(section.path)
         if depth is None or level < depth:
             yield section, section.own_tokens, 0
         elif level == depth and section.tokens is not None:
-            below = sum(one.path[:level] == section.path for one in sections) - 1
-            yield section, section.tokens.subtree, below
+            yield section, section.tokens.subtree, inside[section.path] - 1
 
 
 def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter) -> str:

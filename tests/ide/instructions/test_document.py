@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.agent.token_counts import _down_to
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.features import Costs
 from foldline.ide.instructions.files import is_instructions
+from foldline.ide.instructions.stack import _costs
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
@@ -126,9 +128,9 @@ def test_twice_the_sections_take_twice_the_work() -> None:
     def work(count: int) -> int:
         lines = 0
 
-        def trace(frame: FrameType, event: str, _: object) -> object:
+        def trace(frame: FrameType, event: str, _: object) -> Any:
             nonlocal lines
-            lines += event == "line" and "instructions" in frame.f_code.co_filename
+            lines += event == "line" and "foldline" in frame.f_code.co_filename
             return trace
 
         file = InstructionFile("AGENTS.md", "# A\n<!-- fold: b -->\n\nc\n\n" * count)
@@ -136,7 +138,8 @@ def test_twice_the_sections_take_twice_the_work() -> None:
         sys.settrace(trace)
         try:
             shown = Costs(file, counter)
-            found = [*shown.lenses(), *shown.inlays()]
+            found = [*shown.lenses(), *shown.inlays(), *_down_to(shown.render.blocks, 1)]
+            _costs(file, len(file.text), counter, comments=False)
         finally:
             sys.settrace(None)
         assert len(found) > count

@@ -18,6 +18,7 @@ from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields
 from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.instructions.stack import Stack, stacks, switched_off
+from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -394,6 +395,13 @@ def test_comments_cost_nothing_where_the_client_removes_them(tmp_path: Path) -> 
     claude, cursor = (stack_of(tmp_path, name).files[0] for name in ("claude", "cursor"))
     assert claude.tokens < cursor.tokens
     assert claude.sections[0].tokens < cursor.sections[0].tokens
+
+
+def test_front_matter_that_clients_read_as_data_costs_nothing(tmp_path: Path) -> None:
+    path = ".cursor/rules/a.mdc"
+    (file,) = stack_of(written(tmp_path, {path: rule("alwaysApply: true")}), "cursor").files
+    (section,) = file.sections
+    assert file.tokens == section.tokens == token_counter().count("Be brief.\n")
 
 
 def test_the_limit_cuts_a_section_at_a_whole_character(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -370,10 +371,10 @@ def _costs(
     file: InstructionFile, end: int, counter: TokenCounter, *, comments: bool
 ) -> dict[str, Any]:
     """Return the costs of a file's text up to `end`, as fields of `LoadedFile`."""
-    gaps = [] if comments else file.markdown.comments
+    gaps = () if comments else file.markdown.comments
 
     def cost(start: int, stop: int) -> int:
-        inside = [gap for gap in gaps if start <= gap.start < stop]
+        inside = gaps[bisect_left(gaps, (start,)) : bisect_left(gaps, (stop,))]
         starts = [start, *(gap.end for gap in inside)]
         ends = [*(gap.start for gap in inside), stop]
         kept = (file.text[one : min(two, end)] for one, two in zip(starts, ends, strict=True))
@@ -391,7 +392,7 @@ def _costs(
     )
     cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
     return {
-        "tokens": cost(0, len(file.text)),
+        "tokens": cost(file.beginning, len(file.text)),
         "size": bytes_of(file.text[:end]),
         "sections": sections,
         "cut": cut[-1] if cut else None,
