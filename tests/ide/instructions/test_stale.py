@@ -225,8 +225,14 @@ def test_reading_a_history_runs_nothing_of_the_repository(
     attributes = "* diff=evil filter=evil merge=evil\n"
     repository.commit(
         "start",
-        {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n", ".gitattributes": attributes},
+        {
+            "cart.py": CODE,
+            "old.txt": "How a cart is opened.\n",
+            "AGENTS.md": "Call `open_cart()`, see `old.txt`.\n",
+            ".gitattributes": attributes,
+        },
     )
+    (repository.root / "old.txt").rename(repository.root / "new.txt")
     ended = repository.commit("remove", {"cart.py": "class Cart: ...\n", "lib.py": "x = 1\n"})
     ran = tmp_path / "ran"
     evil = tmp_path / "evil"
@@ -253,5 +259,5 @@ def test_reading_a_history_runs_nothing_of_the_repository(
         "[blame]\n\tignoreRevsFile = /dev/zero\n"
     )
     config.write_text(config.read_text(encoding="utf-8") + settings, encoding="utf-8")
-    assert repository.stale() == [("open_cart", ended, "")]
+    assert repository.stale() == [("open_cart", ended, ""), ("old.txt", ended, "new.txt")]
     assert not ran.exists()

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
-# Reading objects runs no hook, filter or monitor of the repository; nothing may be fetched for it.
+# Reading objects runs no hook or filter of the repository; nothing may be fetched for it. What
+# compares trees also reads the index, and with it asks a monitor.
+OPTIONS = ("--no-pager", "-c", "core.fsmonitor=")
 ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # Older versions know no `GIT_NO_LAZY_FETCH`.
     "GIT_NO_LAZY_FETCH": "1",
@@ -186,7 +188,7 @@ def run_git(
     seconds = min(seconds, GIT_SECONDS)
     try:
         done = subprocess.run(
-            [str(git), "-C", str(folder), "--no-pager", *arguments],
+            [str(git), "-C", str(folder), *OPTIONS, *arguments],
             input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
             timeout=seconds,
