@@ -531,6 +531,7 @@ def test_an_unknown_client_is_refused_with_near_names() -> None:
         "src/**/*.ts, src/**/*.tsx,a.py",
         "\n  - 'src/**/*.{ts,tsx}' # both\n  - a.py",
         '\n- src/**/*.{ts,tsx}\n\n- "a.py"',
+        "# which\n  - src/**/*.{ts,tsx}\n  # and\n  - a.py",
     ],
 )
 def test_globs_are_written_in_many_ways(written: str) -> None:

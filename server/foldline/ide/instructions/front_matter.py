@@ -39,7 +39,8 @@ class Field(NamedTuple):
     @property
     def items(self) -> tuple[str, ...]:
         """The items of a list in lines; else the value, which may be a list with commas."""
-        lines = [line.strip() for line in self.written.strip().splitlines()]
+        every = (line.strip() for line in self.written.splitlines())
+        lines = [line for line in every if line and not line.startswith("#")]
         if not lines or not lines[0].startswith("- "):
             return (self.value,) if self.value else ()
         return tuple(re.sub(r"\s#.*", "", line[2:]) for line in lines if line.startswith("- "))
