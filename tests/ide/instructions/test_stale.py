@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -246,8 +247,11 @@ def test_reading_a_history_runs_nothing_of_the_repository(
     ):
         (repository.root / ".git/hooks" / hook).write_bytes(evil.read_bytes())
         (repository.root / ".git/hooks" / hook).chmod(0o755)
+    waits = tmp_path / "waits"
+    os.mkfifo(waits)
     config = repository.root / ".git/config"
     settings = (
+        f"[mailmap]\n\tfile = {waits}\n[core]\n\tattributesFile = {waits}\n"
         f"[core]\n\tfsmonitor = {evil}\n\tpager = {evil}\n\tsshCommand = {evil}\n"
         f"\teditor = {evil}\n\taskPass = {evil}\n\talternateRefsCommand = {evil}\n"
         f"[diff]\n\texternal = {evil}\n"

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
 # Reading objects runs no hook or filter of the repository; nothing may be fetched for it. What
-# compares trees also reads the index, and with it asks a monitor.
-OPTIONS = ("--no-pager", "-c", "core.fsmonitor=")
+# compares trees also reads the index, and with it asks a monitor. A file of names may be a device.
+_NONE = ("core.fsmonitor", "core.attributesFile", "mailmap.file")
+OPTIONS = ("--no-pager", *(part for name in _NONE for part in ("-c", f"{name}=")))
 ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # Older versions know no `GIT_NO_LAZY_FETCH`.
     "GIT_NO_LAZY_FETCH": "1",
