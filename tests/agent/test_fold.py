@@ -78,7 +78,7 @@ def test_a_file_that_a_client_loads_is_written_checked_and_unfolded(
     assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
 
 
-@pytest.mark.parametrize("name", [SOURCE, "CLAUDE.md", "../CLAUDE.md"])
+@pytest.mark.parametrize("name", ["CLAUDE.md", "../CLAUDE.md"])
 def test_a_file_that_a_person_wrote_is_left_alone(
     name: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +88,21 @@ def test_a_file_that_a_person_wrote_is_left_alone(
     assert source.read_bytes() == TEXT.encode()
     assert (tmp_path / "CLAUDE.md").read_text(encoding="utf-8") == "Mine.\n"
     assert cli.main(["fold", "CLAUDE.md", "--check"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--write", SOURCE], f"{SOURCE} is the file to fold: --write names another one"),
+        (["--skill", "skills"], "--skill goes with --write OUT"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    options: list[str], message: str, source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["fold", SOURCE, *options]) == 2
+    assert message in capsys.readouterr().err
+    assert source.read_bytes() == TEXT.encode()
 
 
 def test_candidates_are_listed_with_what_they_cost(

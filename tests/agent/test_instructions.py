@@ -154,3 +154,13 @@ def test_a_repository_with_neither_says_what_there_could_be(
     status, _, err = run(capsys, "check", str(tmp_path))
     assert status == 0
     assert "no file here instructs agents, as AGENTS.md does" in err
+
+
+@pytest.mark.parametrize("arguments", [["preview"], ["fold"]])
+def test_opening_a_section_opens_those_around_it(
+    arguments: list[str], repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = AGENTS.replace("### Years\n", "### Years\n<!-- fold: since when -->\n")
+    (repository / "AGENTS.md").write_text(text, encoding="utf-8")
+    assert main([*arguments, "AGENTS.md", "--open", "years"]) == 0
+    assert capfd.readouterr().out.rstrip() == text.rstrip()

@@ -104,6 +104,7 @@ def test_json_has_sources_and_dates(repository: Path, capsys: pytest.CaptureFixt
         (["--client", "codx"], "there is no client 'codx'"),
         (["no.py"], "there is no such file or folder"),
         (["src/app.go", "--start", "/"], "/ isn't in the repository"),
+        (["--start", "src/app.go"], "src/app.go: there is no such folder"),
     ],
 )
 def test_what_is_wrong_is_said(

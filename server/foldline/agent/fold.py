@@ -77,14 +77,18 @@ def run(options: Namespace) -> int:
             _print(fold.unfold(file.text, source))
             return 0
         return _check(file, source, changed=origin["digest"] != fold.digest_of(source.text))
+    if options.skill and options.write is None:
+        raise Refused("--skill goes with --write OUT: it reads the sections that OUT folds")
     if options.write is None:
-        _print(file.render([file.section(key).key for key in options.open]).text)
+        _print(file.render([one for key in options.open for one in file.opening(key)]).text)
         return 0
     if options.tool:
         raise Refused("--tool is for printed text: a written file names lines alone")
     target = Path(options.write).resolve()
     if not (target.is_relative_to(root) and path.is_relative_to(root)):
         raise Refused(f"{target} and its source have to be in one project; --root DIR names it")
+    if target == path:
+        raise Refused(f"{options.write} is the file to fold: --write names another one")
     text = fold.generate(file, target.relative_to(root).as_posix())
     _write(
         target,

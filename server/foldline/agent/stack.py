@@ -59,6 +59,8 @@ def run(options: Namespace) -> int:
     path = Path(options.file or options.start or ".").resolve()
     if not path.exists():
         raise Refused(f"{visible(str(path))}: there is no such file or folder", kind="path")
+    if options.start and not Path(options.start).is_dir():
+        raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     around = (path, *path.parents)
     root = next((folder for folder in around if (folder / ".git").exists()), root_of(path))
     start = _inside(Path(options.start or root).resolve(), root)

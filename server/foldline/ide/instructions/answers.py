@@ -66,7 +66,8 @@ class InstructionAnswers:
     def render(self, known: Sequence[Block] = ()) -> Render:
         """Return the file as the view shows it; a block equal to one of `known` is that object."""
         shown = {key for key, how in self.view.overrides.items() if how == "FULL"}
-        opened = {self.file.section(key).key for key in {*self.view.opened, *shown}}
+        opened = {self.file.section(key).key for key in shown}
+        opened.update(one for key in self.view.pending for one in self.file.opening(key))
         document, made = self.document, self.file.render(opened)
         made = replace(made, uri=document.uri, version=document.version)
         if not self.view.costs:
@@ -83,11 +84,13 @@ class InstructionAnswers:
     def open_sections(self, keys: Sequence[str] | None, reason: str) -> OpenedSections:
         """Open folded sections, None for all of them, and render the file."""
         folded = [section.key for section in self.file.folded]
-        wanted = folded if keys is None else [self.file.section(key).key for key in keys]
-        for key in wanted:
-            if self.file.section(key).mark is None:
+        wanted = []
+        for key in folded if keys is None else keys:
+            if not (opening := self.file.opening(key)):
                 which = f"folded are {', '.join(folded)}" if folded else "none is folded"
-                raise ToolRefused(f"{key!r} is shown in full; {which}", near=folded)
+                whole = self.file.section(key).key
+                raise ToolRefused(f"{whole!r} is shown in full; {which}", near=folded)
+            wanted += opening
         overrides = dict.fromkeys(wanted, "FULL")
         view = replace(self.view, overrides={**self.view.overrides, **overrides})
         return OpenedSections(

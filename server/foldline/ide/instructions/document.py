@@ -162,6 +162,15 @@ class InstructionFile:
             f"{self.name} has no section {key!r}; did you mean {', '.join(near[:5])}?", near=near
         )
 
+    def opening(self, key: str) -> list[str]:
+        """Return the keys of the folded sections that have to be opened to show one.
+
+        Raises:
+            ToolRefused: There is no such section.
+        """
+        path = self.section(key).path
+        return [one.key for one in self.sections if one.mark and one.path == path[: len(one.path)]]
+
     @property
     def folded(self) -> tuple[InstructionSection, ...]:
         """The sections that their authors fold, without those inside of others."""
