@@ -14,11 +14,14 @@ from foldline.ide.checks.diagnostic import Code
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.mentions import mentions
-from foldline.ide.instructions.stale import stale_mentions
+from foldline.ide.instructions.stale import Search, stale_mentions
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from foldline.ide.instructions.history import Commit
+    from foldline.ide.instructions.mentions import Mention
 
 
 class Repository:
@@ -218,6 +221,24 @@ def test_an_outline_of_time_says_nothing(repository: Repository) -> None:
     every = mentions(read_markdown(text))
     assert stale_mentions(access, "AGENTS.md", text, every, seconds=0) == ()
     assert len(stale_mentions(access, "AGENTS.md", text, every)) == 1
+
+
+def test_what_is_found_before_the_time_is_over_is_reported(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n\n`Cart.total`\n"})
+    ended = repository.commit("remove", {"cart.py": "class Basket: ...\n"})
+    verdict, asked = Search._verdict, list[str]()
+
+    def judge(search: Search, commit: str, mention: Mention) -> Commit | bool:
+        if asked:
+            search.history.end = 0.0
+        asked.append(mention.name)
+        return verdict(search, commit, mention)
+
+    monkeypatch.setattr(Search, "_verdict", judge)
+    assert repository.stale() == [("open_cart", ended, "")]
+    assert asked == ["open_cart", "Cart.total"]
 
 
 def test_reading_a_history_runs_nothing_of_the_repository(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
@@ -131,8 +132,21 @@ class Search:
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
-        waiting = list(waiting)
-        new = [one for one in waiting if self._key(one) not in self.history.verdicts]
+        waiting, sparse = list(waiting), self.history.is_sparse
+        try:
+            self._judge([one for one in waiting if self._key(one) not in self.history.verdicts])
+        except RevisionError as error:
+            log.info("not all of the history of %s: %s", self._path, error)
+        for mention in waiting:
+            verdict = self.history.verdicts.get(self._key(mention), False)
+            ended = None if isinstance(verdict, bool) else verdict
+            if not verdict or (ended is None and sparse):
+                continue
+            if not self.targets.exists(mention):
+                yield StaleMention(mention, ended, self._near(mention, ended))
+
+    def _judge(self, new: Iterable[Mention]) -> None:
+        """Find the verdicts on some mentions; those before a RevisionError stay known."""
         by_line = self._committed(new)
         written = self.history.writers(self._path, by_line) if by_line else {}
         groups: dict[str, list[Mention]] = {}
@@ -142,13 +156,6 @@ class Search:
             self.history.defining(commit, _words(some))
             for mention in some:
                 self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
-        for mention in waiting:
-            verdict = self.history.verdicts.get(self._key(mention), False)
-            ended = None if isinstance(verdict, bool) else verdict
-            if not verdict or (ended is None and self.history.is_sparse):
-                continue
-            if not self.targets.exists(mention):
-                yield StaleMention(mention, ended, self._near(mention, ended))
 
     def _key(self, mention: Mention) -> tuple[str, str, str]:
         return self._path, line_of(self._text, mention), mention.name
@@ -220,9 +227,10 @@ class Search:
 
     def _near(self, mention: Mention, ended: Commit | None) -> str:
         """Return what may stand in place of a mention now; it means one thing."""
-        for near in islice(self._nearest(mention, ended), 10):
-            if near != mention.name and self.targets.of(mention._replace(name=near)):
-                return near
+        with suppress(RevisionError):
+            for near in islice(self._nearest(mention, ended), 10):
+                if near != mention.name and self.targets.of(mention._replace(name=near)):
+                    return near
         return ""
 
     def _nearest(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
