@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from lsprotocol import types
 
-from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import StaleMention
-from foldline.ide.resolve import DocumentTarget
+from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
-from foldline.server.convert import LineIndex
-from foldline.server.instructions.diagnostic import quick_fixes
-from foldline.server.instructions.snapshot import InstructionSnapshot
+from foldline.server.diagnostic_items import quick_fixes
+from foldline.server.snapshots import LspSnapshot, query_snapshot
 
 from .conftest import Connect, Editor
 
@@ -188,21 +186,28 @@ async def test_names_are_completed(
 
 def test_a_stale_name_is_repaired_where_it_stands(tmp_path: Path) -> None:
     text = "é 🛒 `open_cart()`\n"
-    (folder,) = Workspace.at(tmp_path).folders()
-    path = tmp_path / "AGENTS.md"
-    file = InstructionFile(path.name, text)
-    document = DocumentTarget(path.as_uri(), path, tmp_path, text)
-    snapshot = InstructionSnapshot(document, file, LineIndex.of(text), folder)
-    (mention,) = mentions(file.markdown)
-    stale = [StaleMention(mention, None, "open_carts")]
-    server = SimpleNamespace(histories=SimpleNamespace(known=lambda _: stale))
-    ls = cast("FoldlineServer", server)
-    (fix,) = quick_fixes(ls, snapshot, mention.start, mention.start)
+    workspace = Workspace.at(tmp_path)
+    uri = uri_of(tmp_path / "AGENTS.md")
+    workspace.open_document(uri, text)
+
+    def known(snapshot: LspSnapshot) -> list[StaleMention]:
+        assert snapshot.instructions is not None
+        (mention,) = mentions(snapshot.instructions.markdown)
+        return [StaleMention(mention, None, "open_carts")]
+
+    ls = cast("FoldlineServer", SimpleNamespace(histories=SimpleNamespace(known=known)))
+
+    def fixes(at: int) -> list[types.CodeAction]:
+        found = query_snapshot(workspace, uri, None, lambda one: [*quick_fixes(ls, one, at, at)])
+        assert found is not None
+        return found
+
+    (fix,) = fixes(text.index("open_cart"))
     assert fix.title == "Write open_carts"
     assert fix.edit is not None
     assert fix.edit.changes is not None
-    (edit,) = fix.edit.changes[document.uri]
+    (edit,) = fix.edit.changes[uri]
     assert edit.new_text == "open_carts"
     places = edit.range.start.character, edit.range.end.character
     assert places == (6, 15)
-    assert not list(quick_fixes(ls, snapshot, 0, 1))
+    assert not fixes(1)

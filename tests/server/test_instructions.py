@@ -35,10 +35,11 @@ async def test_document_symbols_are_the_headings(connect: Connect, tmp_path: Pat
         types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
     )
     assert found is not None
-    (rules,) = found
-    assert isinstance(rules, types.DocumentSymbol)
-    assert rules.children is not None
-    assert [(one.name, one.detail) for one in rules.children] == [("Data", "rules.data")]
+    (file,) = found
+    assert isinstance(file, types.DocumentSymbol)
+    assert file.name == "CLAUDE.md"
+    (rules,) = file.children or ()
+    assert [(one.name, one.detail) for one in rules.children or ()] == [("1.1. Data", "rules.data")]
 
 
 async def test_a_heading_says_what_its_section_costs(connect: Connect, tmp_path: Path) -> None:

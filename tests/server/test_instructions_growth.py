@@ -13,7 +13,7 @@ from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.token_counter import TokenCounter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
-from foldline.server.instructions.handlers import HANDLERS
+from foldline.server.features import code_lens, diagnostic, document_symbol, folding_range
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 LINES = 400
-REQUESTS = {
-    types.TEXT_DOCUMENT_CODE_LENS: types.CodeLensParams,
-    types.TEXT_DOCUMENT_DIAGNOSTIC: types.DocumentDiagnosticParams,
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: types.DocumentSymbolParams,
-    types.TEXT_DOCUMENT_FOLDING_RANGE: types.FoldingRangeParams,
-}
 
 
 def text_with(typed: str) -> str:
@@ -67,6 +61,7 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
     codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
     server = SimpleNamespace(
         core=workspace,
+        client_capabilities=types.ClientCapabilities(),
         documents=SimpleNamespace(position_codec=codec),
         histories=SimpleNamespace(known=lambda _: (), read=lambda _: None),
     )
@@ -76,8 +71,10 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
 
     async def answer(version: int) -> None:
         workspace.open_document(uri, text_with("x" * version), version)
-        for method, params in REQUESTS.items():
-            await HANDLERS[method](ls, params(identifier))
+        await code_lens.handle(ls, types.CodeLensParams(identifier))
+        await diagnostic.handle(ls, types.DocumentDiagnosticParams(identifier))
+        await document_symbol.handle(ls, types.DocumentSymbolParams(identifier))
+        await folding_range.handle(ls, types.FoldingRangeParams(identifier))
 
     asyncio.run(answer(0))
     assert len(counted) == LINES // 10

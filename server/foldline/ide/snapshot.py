@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.project import Project
     from foldline.ide.config import PromptOptions
     from foldline.ide.folder import Folder
+    from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.features import Costs
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -29,12 +31,15 @@ class Snapshot:
     Attributes:
         uri: The URI in the client's request.
         open_document: The client's; None where the disk's text holds.
+        instructions: The document as an instruction file, which has no code to analyse; None for
+            every other.
     """
 
     uri: str
     open_document: OpenDocument | None
     analysis: ModuleAnalysis
     folder: Folder
+    instructions: InstructionFile | None
 
     @property
     def text(self) -> str:
@@ -60,3 +65,10 @@ class Snapshot:
     def counter(self) -> TokenCounter:
         """Counts tokens as the options say."""
         return self.folder.counter
+
+    @property
+    def costs(self) -> Costs | None:
+        """What the sections of an instruction file cost; None for every other document."""
+        from foldline.ide.instructions.features import costs
+
+        return costs(self.instructions, self.counter) if self.instructions is not None else None

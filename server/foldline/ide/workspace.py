@@ -93,7 +93,6 @@ class Workspace:
         version: Grows with every change that may change what is known without running prompts.
         progress_of: Returns, for a folder, what its index reports its progress to.
         locate: A place in a document's project as the client counts; without it, there's none.
-        place: The same for a range of the text of the document at a URI.
         report: Called with problems of options, which may have been reported before.
     """
 
@@ -106,7 +105,6 @@ class Workspace:
         self.version = 0
         self.progress_of: Callable[[Path], Progress] = lambda _: None
         self.locate: Callable[[Snapshot, SourceSpan], Location | None] = lambda *_: None
-        self.place: Callable[[str, str, int, int], Location | None] = lambda *_: None
         self.report: Callable[[Sequence[str]], None] = _log_problems
         self._access_options = access or AccessOptions()
         self._subscribers: list[Callable[[], None]] = []
@@ -365,7 +363,10 @@ class Workspace:
         It may take as long as a parse: call it in a thread.
         """
         file = file_of(uri)
-        folder = self.folder(Path(file))
+        path = Path(file)
+        folder = self.folder(path)
+        if self.is_instructions(path):
+            return self._with_instructions(uri, path, folder, query)
         project = folder.project
         with project.lock:
             with self._lock:
@@ -383,7 +384,23 @@ class Workspace:
             analysis = project.analysis(file)
             if analysis is None:
                 return None
-            return query(Snapshot(uri, documents.get(file), analysis, folder))
+            return query(Snapshot(uri, documents.get(file), analysis, folder, None))
+
+    def _with_instructions(
+        self, uri: str, path: Path, folder: Folder, query: Callable[[Snapshot], Result]
+    ) -> Result | None:
+        """The same for an instruction file, which shares nothing with others: it takes no lock."""
+        from foldline.backends.errors import PathError
+        from foldline.ide.instructions.document import instruction_file
+        from foldline.ide.instructions.features import snapshot_of
+
+        opened = self.document(uri)
+        try:
+            text = opened.text if opened else folder.access.file_backend.load(str(path)).text
+        except PathError:
+            return None
+        file = instruction_file(path, folder.root, text)
+        return query(snapshot_of(file, uri, path, folder, opened))
 
     async def query(self, uri: str, query: Callable[[Snapshot], Result]) -> Result | None:
         """The same in a thread."""

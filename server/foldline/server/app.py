@@ -104,36 +104,13 @@ def create_server(
     for method, handle in NOTIFICATIONS.items():
         server.feature(method)(_refusing(handle))
     for feature in FEATURES:
-        server.feature(feature.METHOD, feature.OPTIONS)(_refusing(_for_document(feature)))
+        server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
     for operation in operations:
         operation_command = OperationCommand(operation)
         _register(server, operation_command.name, operation_command.execute)
     return server
-
-
-def _for_document(feature: ModuleType) -> Callable[..., Any]:
-    """The feature's handler for prompt modules; for instruction files, that of theirs."""
-    of_prompts: Callable[..., Any] = feature.handle
-    if not inspect.iscoroutinefunction(of_prompts):
-        return of_prompts
-
-    @functools.wraps(of_prompts)
-    async def handle(ls: FoldlineServer, params: Any, *more: Any) -> Any:
-        document = getattr(params, "text_document", None)
-        if document is None or document.uri.endswith((".py", ".pyi")):
-            return await of_prompts(ls, params, *more)
-        # Loaded with the first such document.
-        from foldline.server.instructions.handlers import HANDLERS
-        from foldline.server.instructions.snapshot import is_instructions
-
-        if not is_instructions(ls, document.uri):
-            return await of_prompts(ls, params, *more)
-        answer = HANDLERS.get(feature.METHOD)
-        return None if answer is None else await answer(ls, params)
-
-    return handle
 
 
 def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,7 +24,7 @@ from foldline.ide.checks.silencing import silenced_here
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.server.instructions.snapshot import InstructionSnapshot
+    from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline"
@@ -38,8 +38,16 @@ _SEVERITIES = {
 }
 
 
-def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
-    """The diagnostics of a document's prompts."""
+def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
+    """The diagnostics of a document's prompts, or those of an instruction file.
+
+    What its history says is among these once it was read.
+    """
+    if snapshot.instructions is not None:
+        from foldline.ide.instructions.checks import diagnostics as of_file
+
+        path = Path(snapshot.analysis.file)
+        return of_file(snapshot.instructions, path, snapshot.folder, ls.histories.known(snapshot))
     options = snapshot.options
     return diagnostics(
         snapshot.analysis,
@@ -48,14 +56,12 @@ def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
     )
 
 
-def lsp_diagnostics(snapshot: LspSnapshot) -> list[Diagnostic]:
-    """The diagnostics of a document's prompts, as LSP has them."""
-    return [lsp_diagnostic(item, snapshot) for item in found_in(snapshot)]
+def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[Diagnostic]:
+    """The diagnostics of a document, as LSP has them."""
+    return [lsp_diagnostic(item, snapshot) for item in found_in(ls, snapshot)]
 
 
-def lsp_diagnostic(
-    found: checks.Diagnostic, snapshot: LspSnapshot | InstructionSnapshot
-) -> Diagnostic:
+def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
     """One diagnostic, as LSP has it."""
     related: list[DiagnosticRelatedInformation] = []
     for item in found.related:
@@ -74,12 +80,15 @@ def lsp_diagnostic(
     )
 
 
-def quick_fixes(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
+def quick_fixes(
+    ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
+) -> Iterator[CodeAction]:
     """The repairs of the diagnostics that a selection touches."""
-    for found in found_in(snapshot):
+    for found in found_in(ls, snapshot):
         if not (found.place.start <= end and start <= found.place.end):
             continue
-        silence = silenced_here(snapshot.analysis, found)
+        of_code = snapshot.instructions is None
+        silence = silenced_here(snapshot.analysis, found) if of_code else None
         for fix in (*found.fixes, *((silence,) if silence is not None else ())):
             yield CodeAction(
                 title=fix.title,

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import PublishDiagnosticsParams
 
+from foldline.server.features.diagnostic import checked
 from foldline.server.preview_diagnostics import problem_diagnostics
-from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import Diagnostic
 
     from foldline.server.preview_diagnostics import Problem
     from foldline.server.server import FoldlineServer
-    from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ class DiagnosticsPublisher:
         found: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
-            version, found = await self._check(uri) or (version, [])
+            version, found = await checked(self._ls, uri)
         if problems:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
@@ -80,16 +79,6 @@ class DiagnosticsPublisher:
             self._ls.text_document_publish_diagnostics(params)
         if not found:
             self._published.pop(uri, None)
-
-    async def _check(self, uri: str) -> tuple[int | None, list[Diagnostic]] | None:
-        """The version of a document that was checked, and its diagnostics."""
-        if not uri.endswith((".py", ".pyi")):
-            from foldline.server.instructions.diagnostic import instruction_diagnostics
-            from foldline.server.instructions.snapshot import is_instructions
-
-            if is_instructions(self._ls, uri):
-                return await instruction_diagnostics(self._ls, uri)
-        return await with_snapshot(self._ls, uri, _wrong)
 
     def _is_open(self, uri: str) -> bool:
         return uri in self._ls.core.open_documents().values()
@@ -108,9 +97,3 @@ class DiagnosticsPublisher:
         several = len(self._ls.core.open_documents()) >= least
         if several and refreshed is not None and refreshed.refresh_support:
             self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
-
-
-def _wrong(snapshot: LspSnapshot) -> tuple[int | None, list[Diagnostic]]:
-    from foldline.server.diagnostic_items import lsp_diagnostics
-
-    return snapshot.version, lsp_diagnostics(snapshot)

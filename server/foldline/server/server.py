@@ -17,7 +17,7 @@ from foldline.server.diagnostics_publisher import DiagnosticsPublisher
 from foldline.server.page.pages import Pages
 from foldline.server.preview_diagnostics import Problems, problems_in
 from foldline.server.protocol import FoldlineProtocol, message_converter
-from foldline.server.snapshots import locate, place
+from foldline.server.snapshots import locate
 from foldline.server.virtual_documents import VirtualDocuments
 
 if TYPE_CHECKING:
@@ -60,9 +60,6 @@ class FoldlineServer(LanguageServer):
         self.core = Workspace(access=AccessOptions(language_servers=True, parse_in_workers=True))
         self.core.locate = lambda snapshot, place: locate(
             snapshot, place, self.documents.position_codec.encoding
-        )
-        self.core.place = lambda uri, text, start, end: place(
-            uri, text, start, end, self.documents.position_codec.encoding
         )
         self.core.report = partial(report, self)
         self.previews = self.core.previews

@@ -57,6 +57,7 @@ class LspSnapshot(Snapshot):
             snapshot.open_document,
             snapshot.analysis,
             snapshot.folder,
+            snapshot.instructions,
             encoding,
             _index_of(snapshot, encoding),
         )
@@ -101,18 +102,11 @@ class LspSnapshot(Snapshot):
 def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:
     """A place in any file of the project, as renders have it."""
     found = LspSnapshot.of(snapshot, encoding).location(place)
-    return None if found is None else _as_rendered(found.uri, found.range)
-
-
-def place(uri: str, text: str, start: int, end: int, encoding: Encoding) -> render.Location:
-    """A range of the text of the document at `uri`, as renders have it."""
-    return _as_rendered(uri, LineIndex.of(text, encoding).range(start, end))
-
-
-def _as_rendered(uri: str, found: Range) -> render.Location:
-    start, end = found.start, found.end
+    if found is None:
+        return None
+    start, end = found.range.start, found.range.end
     return render.Location(
-        uri,
+        found.uri,
         render.Range(
             render.Position(start.line, start.character), render.Position(end.line, end.character)
         ),

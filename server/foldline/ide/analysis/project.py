@@ -156,6 +156,10 @@ class Project:
                 self._analyses[file] = known
             return known
 
+    def without_code(self, file: str, text: str) -> ModuleAnalysis:
+        """Return the analysis of a text that isn't Python: it has no statements."""
+        return ModuleAnalysis(Document(file, text), self._evaluator, concerned=False)
+
     def _concerned(self, file: str, text: str) -> bool:
         """Return True if a file mentions the prompt library, directly or through imports.
 

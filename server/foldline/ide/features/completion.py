@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
-from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.params import dataclass_of, field_holds_items, item_of, params_of
 from foldline.ide.analysis.placeholders import ITEMS, computed_by, computed_names, roles_of
 from foldline.ide.analysis.section_tree import sections_with_paths, span_of
@@ -51,6 +51,9 @@ class CompletionKind(StrEnum):
     CHAPTER = "chapter"
     PARAMS = "params"
     FORM = "form"
+    FILE = "file"
+    FOLDER = "folder"
+    NAME = "name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Completion:
     label: str
     kind: CompletionKind
     text: str
-    place: SourceSpan
+    place: Span | SourceSpan
     detail: str = ""
     documentation: str = ""
     filter_text: str = ""

@@ -37,7 +37,7 @@ class Hover:
     """Markdown about the source at `place`."""
 
     markdown: str
-    place: SourceSpan
+    place: Span | SourceSpan
 
 
 def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
@@ -163,12 +163,24 @@ def _cost(
 
 
 @dataclass(frozen=True, slots=True)
+class LensTitle:
+    """The text of a lens; `tooltip` says what its `~` means, if it has one."""
+
+    text: str
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Lens:
-    """A line above a prompt or section; a click opens `section_key`, if set."""
+    """A line above a prompt or section; a click opens `section_key`, if set.
+
+    Without a `title` that is known at once, `title()` finds it.
+    """
 
     place: Span
     prompt: str
     section_key: str | None = None
+    title: LensTitle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +189,6 @@ class Inlay:
 
     offset: int
     label: str
-    tooltip: str
-
-
-@dataclass(frozen=True, slots=True)
-class LensTitle:
-    """The text of a lens; `tooltip` says what its `~` means, if it has one."""
-
-    text: str
     tooltip: str = ""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import instruction_file, read_instructions
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
@@ -72,12 +73,16 @@ class InstructionAnswers:
         made = replace(made, uri=document.uri, version=document.version)
         if not self.view.costs:
             return made
-        place = self.workspace.place
+        from foldline.ide.instructions.features import snapshot_of
+
+        path, folder = document.path, self.workspace.folder(document.path)
+        snapshot = snapshot_of(self.file, document.uri, path, folder)
         locations = {
-            section.path: place(document.uri, self.file.text, section.start, section.own)
+            section.path: self.workspace.locate(
+                snapshot, SourceSpan(str(path), section.start, section.own)
+            )
             for section in self.file.sections
         }
-        folder = self.workspace.folder(document.path)
         made = replace(made, token_budget=folder.options.token_budget)
         return with_costs(made, folder.counter, locations, known)
 

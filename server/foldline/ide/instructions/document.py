@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.reader import read_text
 from foldline.backends.parsers.markdown import Range, ends_of, read_markdown
+from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.files import LARGEST, has_front_matter
 from foldline.ide.render.render import Block, Opening, Render, Replaced, Segment
@@ -180,6 +181,15 @@ class InstructionFile:
                 found.append(section)
         return tuple(found)
 
+    @property
+    def foldings(self) -> tuple[Span, ...]:
+        """What an editor folds; the empty lines before the next heading stay visible."""
+        return tuple(
+            Span(one.start, one.start + len(self.whole_text(one).rstrip()))
+            for one in self.sections
+            if one.number
+        )
+
     def fold_text(self, section: InstructionSection) -> str:
         """Return a folded section as a model sees it: heading, summary, how to read it.
 
@@ -214,6 +224,11 @@ class InstructionFile:
         """How many sections each key, number or title names."""
         every = ({one.key, one.number, one.title, one.path[-1]} for one in self.sections)
         return Counter(chain.from_iterable(every))
+
+    def heading(self, section: InstructionSection) -> Span:
+        """Return the place of a section's heading, without the end of its line."""
+        heading = self.text[section.start : section.body].rstrip()
+        return Span(section.start, section.start + len(heading))
 
     def whole_text(self, section: InstructionSection) -> str:
         """Return the text of a section with those inside it."""

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
+from foldline.ide.analysis.model import (
+    PromptModule,
+    SourceSpan,
+    Span,
+    StaticPrompt,
+    StaticSection,
+    Visibility,
+)
+from foldline.ide.features.hover import Hover, Inlay, Lens, LensTitle
 from foldline.ide.render.token_costs import with_costs
+from foldline.ide.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
+    from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.render.render import Block, Render
+    from foldline.ide.snapshot import OpenDocument
     from foldline.ide.token_counter import TokenCounter
-
-
-class Lens(NamedTuple):
-    """A line above a section; a click previews the file, or opens `opens`."""
-
-    section: InstructionSection
-    title: str
-    opens: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,32 +63,38 @@ class Costs:
             self.blocks[section.key], self.counter, plan=self.render.cache
         )
 
-    def hover(self, offset: int) -> tuple[str, InstructionSection] | None:
+    def hover(self, offset: int) -> Hover | None:
         """Return Markdown about the section whose heading is at an offset; None elsewhere."""
-        section = next((one for one in self.file.sections if one.start <= offset < one.body), None)
-        if section is None:
-            return None
-        number = f"{section.number}. " if section.number else ""
-        parts = [f"**{number}{section.title}** `{section.key}`", self.cost(section)]
-        if section.summary:
-            parts.append(f"Summary:\n\n> {section.summary}")
-        return "\n\n".join(parts), section
+        for section in self.file.sections:
+            if section.start <= offset < section.body:
+                number = f"{section.number}. " if section.number else ""
+                parts = [f"**{number}{section.title}** `{section.key}`", self.cost(section)]
+                if section.summary:
+                    parts.append(f"Summary:\n\n> {section.summary}")
+                return Hover("\n\n".join(parts), self.file.heading(section))
+        return None
 
     def lenses(self) -> Iterator[Lens]:
         """Yield the lenses: *Preview* at the top, shares of top sections, *Open* where folded."""
-        sections, folded = self.file.sections, frozenset(self.file.folded)
+        folded = frozenset(self.file.folded)
         parts = ["Preview", cost_texts.tokens(self.total, self.counter)]
         if folded:
             parts.append(f"{len(folded)} {cost_texts.SUMMARIZED}")
-        yield Lens(sections[0], " · ".join(parts))
+        sections = self.file.sections
+        yield self._lens(sections[0], " · ".join(parts))
         for section in sections:
             if section in folded:
-                yield Lens(section, f"Open · {self.cost(section)}", section.key)
+                yield self._lens(section, f"Open · {self.cost(section)}", section.key)
             elif section.path in self._top:
                 tokens = self.blocks[section.key].tokens
                 assert tokens is not None
                 share = f"{100 * tokens.subtree / max(1, self.total):.0f} %"
-                yield Lens(section, f"{cost_texts.tokens(tokens.subtree, self.counter)} · {share}")
+                shown = cost_texts.tokens(tokens.subtree, self.counter)
+                yield self._lens(section, f"{shown} · {share}")
+
+    def _lens(self, section: InstructionSection, title: str, opens: str | None = None) -> Lens:
+        place = Span(section.start, section.start)
+        return Lens(place, self.file.name, opens, LensTitle(title))
 
     @cached_property
     def _top(self) -> frozenset[tuple[str, ...]]:
@@ -93,17 +104,61 @@ class Costs:
         levels = ([path for path in paths if len(path) == depth] for depth in depths)
         return frozenset(next((level for level in levels if len(level) > 1), ()))
 
-    def inlays(self) -> Iterator[tuple[InstructionSection, str]]:
+    def inlays(self) -> Iterator[Inlay]:
         """Yield what stands behind each heading: its number and its tokens."""
         for section in self.file.sections:
             if section.number:
                 block = self.blocks[section.key]
                 folded = f", {cost_texts.SUMMARIZED}" if block.is_summarized else ""
                 cost = cost_texts.section_cost(block, self.counter)
-                yield section, f"{section.number}. · {cost}{folded}"
+                yield Inlay(section.start, f"{section.number}. · {cost}{folded}")
 
 
 @lru_cache(maxsize=32)
 def costs(file: InstructionFile, counter: TokenCounter) -> Costs:
     """Return what a file costs; counted once per text, and each section once per its text."""
     return Costs(file, counter)
+
+
+def snapshot_of(
+    file: InstructionFile, uri: str, path: Path, folder: Folder, opened: OpenDocument | None = None
+) -> Snapshot:
+    """Return a file as queries see it: a module without code, with the file as its one prompt."""
+    analysis = folder.project.without_code(str(path), file.text)
+    analysis.module = PromptModule(file.text, (_prompt(file, str(path)),), broken=False)
+    return Snapshot(uri, opened, analysis, folder, file)
+
+
+def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
+    below: dict[tuple[str, ...], list[StaticSection]] = {}
+    for section in reversed(file.sections):
+        place = SourceSpan(path, section.start, section.end)
+        heading = file.heading(section)
+        children = below.pop(section.path, ())
+        below.setdefault(section.path[:-1], []).insert(
+            0,
+            StaticSection(
+                path=section.path,
+                key=section.path[-1],
+                title=section.title,
+                number=section.number,
+                depth=len(section.path) - 1,
+                visibility=Visibility.SUMMARY if section.mark else Visibility.FULL,
+                kind="markdown",
+                source=place,
+                selection=SourceSpan(path, heading.start, heading.end),
+                use=place,
+                children=tuple(children),
+            ),
+        )
+    return StaticPrompt(
+        name=file.name,
+        ns=file.path.rpartition("/")[0] or ".",
+        key=file.name,
+        range=Span(0, len(file.text)),
+        name_range=Span(0, 0),
+        sections=tuple(below.get((), ())),
+        complete=True,
+        bound=True,
+        stale=False,
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cached_property, partial
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
@@ -19,6 +18,7 @@ from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE
+from foldline.ide.analysis.model import Span
 from foldline.ide.instructions.mentions import COMMANDS, SEPARATOR, Kind
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import FileStamp
     from foldline.backends.references.hierarchy import Found
     from foldline.backends.references.meaning import Meaning, Names
+    from foldline.ide.features.completion import Completion
     from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.mentions import Mention
 
@@ -40,15 +41,6 @@ _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
 )
-
-
-class Proposed(Enum):
-    """What completes an unfinished name."""
-
-    FILE = auto()
-    FOLDER = auto()
-    NAME = auto()
-    SECTION = auto()
 
 
 class Target(NamedTuple):
@@ -158,33 +150,36 @@ class Tree:
         return known
 
 
-def propose(
-    access: SmartFileAccess, path: str, file: InstructionFile, offset: int
-) -> tuple[int, list[tuple[Proposed, str]]] | None:
-    """Return where the name before an offset begins, and what completes it; None for no name.
+def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:
+    """Return what completes the name before an offset: behind a backquote or an `@`.
 
-    It stands behind a backquote or an `@`. Paths are completed by a folder at a time.
+    Paths are completed by a folder at a time.
     """
+    from foldline.ide.features.completion import Completion, CompletionKind
+
     line = file.text.rfind("\n", 0, offset) + 1
     before = file.text[line:offset]
     found = _UNFINISHED.search(before)
     if found is None or (found[1] == "`" and before.count("`") % 2 == 0):
-        return None
-    begun, folder = found[2], dirname(path)
-    every: dict[str, Proposed] = {}
+        return ()
+    begun, folder = found[2], dirname(file.path)
+    every: dict[str, CompletionKind] = {}
     for start in dict.fromkeys((f"{folder}/" if folder else "", "")):
         for one in access.file_backend.walk_folder("."):
             if one.path.startswith(start + begun):
                 name, below, _ = one.path[len(start) + len(begun) :].partition("/")
-                every.setdefault(begun + name + below, Proposed.FOLDER if below else Proposed.FILE)
+                kind = CompletionKind.FOLDER if below else CompletionKind.FILE
+                every.setdefault(begun + name + below, kind)
     if found[1] == "`" and "/" not in begun:
-        every |= {one.key: Proposed.SECTION for one in file.sections if one.key.startswith(begun)}
+        keys = (one.key for one in file.sections)
+        every |= {key: CompletionKind.SECTION for key in keys if key.startswith(begun)}
         index = access.index
         if begun and index is not None:
             names = sorted(name for name in index.last_defined() if name.startswith(begun))
-            every |= dict.fromkeys(names[:_MOST_PROPOSED], Proposed.NAME)
-    some = [(kind, text) for text, kind in every.items()]
-    return line + found.start(2), some[:_MOST_PROPOSED]
+            every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
+    place = Span(line + found.start(2), offset)
+    some = islice(every.items(), _MOST_PROPOSED)
+    return tuple(Completion(text, kind, text, place) for text, kind in some)
 
 
 class _Symbols(NamedTuple):

@@ -29,20 +29,11 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, object]]:
-    # Loaded with the first list, as the answer to `initialize` waits for none.
-    from foldline.server.instructions.document_symbol import listed
-    from foldline.server.instructions.snapshot import is_instructions, with_instructions
-
     if arguments.uri is not None:
         uris = [(await find_document(ls.core, arguments.uri)).uri]
     else:
         uris = await _documents(ls)
-    lists = [
-        [await with_instructions(ls, uri, listed)]
-        if is_instructions(ls, uri)
-        else await with_snapshot(ls, uri, _prompts) or []
-        for uri in dict.fromkeys(uris)
-    ]
+    lists = [await with_snapshot(ls, uri, _prompts) or [] for uri in dict.fromkeys(uris)]
     return [prompt for prompts in lists for prompt in prompts]
 
 

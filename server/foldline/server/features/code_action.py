@@ -60,7 +60,12 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         found: list[CodeAction] = []
         if wants(CodeActionKind.QuickFix):
-            found += quick_fixes(snapshot, start, end)
+            found += quick_fixes(ls, snapshot, start, end)
+        if snapshot.instructions is not None:
+            from foldline.server.instructions.marks import mark_actions
+
+            marks = mark_actions(ls, snapshot, snapshot.instructions, start)
+            return [*found, *(one for one in marks if wants(one.kind or ""))]
         if wants(CodeActionKind.RefactorRewrite):
             found += _adoptions(snapshot, start, end)
         if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:

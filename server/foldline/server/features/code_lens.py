@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_CODE_LENS, CodeLens, CodeLensOptions
 
 from foldline.ide.structuring import unstructure
-from foldline.server.features.code_lens_resolve import Target
+from foldline.server.features.code_lens_resolve import Target, command_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -29,12 +29,16 @@ async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] |
 
         if not snapshot.options.code_lens:
             return []
+        costs = snapshot.costs
+        found = lenses(snapshot.analysis) if costs is None else costs.lenses()
         return [
             CodeLens(
                 range=snapshot.range(lens.place),
-                data=unstructure(Target(snapshot.uri, lens.prompt, lens.section_key)),
+                command=command_of(target, lens.title) if lens.title is not None else None,
+                data=unstructure(target),
             )
-            for lens in lenses(snapshot.analysis)
+            for lens in found
+            for target in (Target(snapshot.uri, lens.prompt, lens.section_key),)
         ]
 
     return await with_snapshot(ls, params.text_document.uri, query)

@@ -44,10 +44,11 @@ async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
         return title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
 
     shown = await with_snapshot(ls, target.uri, query)
-    return CodeLens(params.range, _command(target, shown), params.data)
+    return CodeLens(params.range, command_of(target, shown), params.data)
 
 
-def _command(target: Target, shown: LensTitle | None) -> Command:
+def command_of(target: Target, shown: LensTitle | None) -> Command:
+    """Return what a click on a lens does."""
     arguments: dict[str, object] = {"uri": target.uri, "name": target.name}
     title, command = "Preview", CLIENT_PREVIEW
     if target.section_key is not None:

@@ -1,4 +1,4 @@
-"""`textDocument/completion`: fields in templates, section keys in calls, params types, forms."""
+"""`textDocument/completion`: fields in templates, section keys, params types, forms; names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "[", "`
 
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
-    def query(snapshot: LspSnapshot) -> list[CompletionItem]:
+    def query(snapshot: LspSnapshot) -> CompletionList:
         from foldline.ide.features.completion import CompletionKind, completions
 
         kinds = {
@@ -37,8 +37,18 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
             CompletionKind.CHAPTER: CompletionItemKind.Reference,
             CompletionKind.PARAMS: CompletionItemKind.Class,
             CompletionKind.FORM: CompletionItemKind.Function,
+            CompletionKind.FILE: CompletionItemKind.File,
+            CompletionKind.FOLDER: CompletionItemKind.Folder,
+            CompletionKind.NAME: CompletionItemKind.Function,
         }
-        return [
+        file, offset = snapshot.instructions, snapshot.offset(params.position)
+        if file is None:
+            found = completions(snapshot.analysis, offset)
+        else:
+            from foldline.ide.instructions.targets import propose
+
+            found = propose(snapshot.folder.access, file, offset)
+        items = [
             CompletionItem(
                 label=item.label,
                 kind=kinds[item.kind],
@@ -50,8 +60,10 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 sort_text=item.sort or None,
                 text_edit=TextEdit(snapshot.range(item.place), item.text),
             )
-            for item in completions(snapshot.analysis, snapshot.offset(params.position))
+            for item in found
         ]
+        # Names are offered a folder at a time, and up to a number.
+        return CompletionList(is_incomplete=file is not None, items=items)
 
-    items = await with_snapshot(ls, params.text_document.uri, query)
-    return CompletionList(is_incomplete=False, items=items) if items else None
+    found = await with_snapshot(ls, params.text_document.uri, query)
+    return found if found and found.items else None

@@ -27,10 +27,19 @@ OPTIONS = DiagnosticOptions(
 async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
-    def query(snapshot: LspSnapshot) -> list[Diagnostic]:
+    _, found = await checked(ls, params.text_document.uri)
+    return RelatedFullDocumentDiagnosticReport(items=found)
+
+
+async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagnostic]]:
+    """Return the version of a document that was checked, and its diagnostics."""
+
+    def query(snapshot: LspSnapshot) -> tuple[int | None, list[Diagnostic]]:
         from foldline.server.diagnostic_items import lsp_diagnostics
 
-        return lsp_diagnostics(snapshot)
+        return snapshot.version, lsp_diagnostics(ls, snapshot)
 
-    found = await with_snapshot(ls, params.text_document.uri, query)
-    return RelatedFullDocumentDiagnosticReport(items=found or [])
+    found = await with_snapshot(ls, uri, query)
+    if not uri.endswith((".py", ".pyi")):
+        ls.histories.read(uri)
+    return found or (None, [])

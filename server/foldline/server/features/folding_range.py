@@ -1,4 +1,4 @@
-"""`textDocument/foldingRange`: prompts, sections and their texts."""
+"""`textDocument/foldingRange`: prompts, sections and their texts; sections of instructions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ async def handle(ls: FoldlineServer, params: FoldingRangeParams) -> list[Folding
     def query(snapshot: LspSnapshot) -> list[FoldingRange]:
         from foldline.ide.features.structure import foldings
 
-        ranges = (snapshot.range(span) for span in foldings(snapshot.analysis))
-        # The last line stays visible: it closes the brackets.
-        lines = dict.fromkeys((span.start.line, span.end.line - 1) for span in ranges)
+        file = snapshot.instructions
+        spans = foldings(snapshot.analysis) if file is None else file.foldings
+        # The last line of code stays visible: it closes the brackets.
+        visible = int(file is None)
+        ranges = map(snapshot.range, spans)
+        lines = dict.fromkeys((span.start.line, span.end.line - visible) for span in ranges)
         return [FoldingRange(start, end) for start, end in lines if end > start]
 
     return await with_snapshot(ls, params.text_document.uri, query) or None

@@ -23,7 +23,11 @@ async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     def query(snapshot: LspSnapshot) -> Hover | None:
         from foldline.ide.features.hover import hover
 
-        found = hover(snapshot.analysis, snapshot.offset(params.position), snapshot.counter)
+        offset, costs = snapshot.offset(params.position), snapshot.costs
+        if costs is not None:
+            found = costs.hover(offset)
+        else:
+            found = hover(snapshot.analysis, offset, snapshot.counter)
         if found is None:
             return None
         return Hover(hover_markup(ls, found.markdown), snapshot.range(found.place))

@@ -25,15 +25,17 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
 
         if not snapshot.options.inlay_hints:
             return []
+        costs = snapshot.costs
+        found = inlays(snapshot.analysis, snapshot.counter) if costs is None else costs.inlays()
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
             InlayHint(
                 position=snapshot.index.line(snapshot.index.position(inlay.offset).line).end,
                 label=inlay.label,
-                tooltip=hover_markup(ls, inlay.tooltip),
+                tooltip=hover_markup(ls, inlay.tooltip) if inlay.tooltip else None,
                 padding_left=True,
             )
-            for inlay in inlays(snapshot.analysis, snapshot.counter)
+            for inlay in found
             if start <= inlay.offset <= end
         ]
 

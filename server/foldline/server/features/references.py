@@ -1,4 +1,4 @@
-"""`textDocument/references`: every template, call and selector that refers to a field."""
+"""`textDocument/references`: what refers to a field; the uses of what Markdown names."""
 
 from __future__ import annotations
 
@@ -30,4 +30,9 @@ async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] 
         )
         return snapshot.locations(places)
 
-    return await with_snapshot(ls, params.text_document.uri, query) or None
+    found = await with_snapshot(ls, params.text_document.uri, query)
+    if found:
+        return found
+    from foldline.server.instructions import mentions
+
+    return await mentions.uses(ls, params)

@@ -1,1 +1,1 @@
-"""LSP features of instruction files, a module for each method, as `features` has for prompts."""
+"""What LSP features have of instruction files alone: fold marks, names, and their history."""

@@ -11,13 +11,14 @@ from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.instructions.checks import stale_in
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import line_of
-from foldline.server.instructions.snapshot import with_instructions
+from foldline.ide.uris import path_of
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from foldline.ide.instructions.mentions import Mention
     from foldline.ide.instructions.stale import StaleMention
-    from foldline.server.instructions.snapshot import InstructionSnapshot
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +35,11 @@ class Histories:
         self._read: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
-    def known(self, snapshot: InstructionSnapshot) -> list[StaleMention]:
+    def known(self, snapshot: LspSnapshot) -> list[StaleMention]:
         """Return the stale mentions that are known of a document, where they stand now."""
-        found = self._found.get(snapshot.document.uri)
-        if not found:
+        file, found = snapshot.instructions, self._found.get(snapshot.uri)
+        if not found or file is None:
             return []
-        file = snapshot.file
         every = ((one, found.get(_key(file.text, one))) for one in mentions(file.markdown))
         return [stale._replace(mention=one) for one, stale in every if stale is not None]
 
@@ -51,9 +51,11 @@ class Histories:
     async def _look(self, uri: str) -> None:
         try:
             self._read[uri] = self._ls.core.version
-            snapshot = await with_instructions(self._ls, uri, lambda found: found)
-            file, path, folder = snapshot.file, snapshot.document.path, snapshot.folder
-            every = await in_thread(partial(stale_in, file, path, folder), LONG)
+            found = await with_snapshot(self._ls, uri, lambda one: (one.instructions, one.folder))
+            file, folder = found or (None, None)
+            if file is None or folder is None:
+                return
+            every = await in_thread(partial(stale_in, file, path_of(uri), folder), LONG)
         except Exception:
             log.exception("cannot read the history of %s", uri)
             return

@@ -11,7 +11,6 @@ from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.instructions.mentions import SEPARATOR, Kind, mentions, mentions_of
 from foldline.ide.uris import local_path, uri_of
 from foldline.server.convert import LineIndex
-from foldline.server.instructions.snapshot import is_instructions, with_instructions
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.mentions import Mention
     from foldline.ide.instructions.targets import Target
-    from foldline.server.instructions.snapshot import InstructionSnapshot
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -41,24 +39,15 @@ if TYPE_CHECKING:
 
 
 async def mentions_in(ls: FoldlineServer, uri: str) -> list[tuple[Range, Mention]]:
-    """Return what the Markdown of a document names, with the ranges of the names.
+    """Return what the Markdown of a document names, with the ranges of the names."""
 
-    A document that isn't a file has none: names lead to files near it.
-    """
-    if local_path(uri) is None:
-        return []
-    if is_instructions(ls, uri):
-
-        def of_file(snapshot: InstructionSnapshot) -> list[tuple[Range, Mention]]:
-            found = mentions(snapshot.file.markdown)
-            return [(snapshot.range(one.start, one.end), one) for one in found]
-
-        return await with_instructions(ls, uri, of_file)
-
-    def of_prompts(snapshot: LspSnapshot) -> list[tuple[Range, Mention]]:
+    def query(snapshot: LspSnapshot) -> list[tuple[Range, Mention]]:
+        if snapshot.instructions is not None:
+            found = mentions(snapshot.instructions.markdown)
+            return [(snapshot.index.range(one.start, one.end), one) for one in found]
         return [(snapshot.range(place), one) for one, place in mentions_of(snapshot.analysis)]
 
-    return await with_snapshot(ls, uri, of_prompts) or []
+    return await with_snapshot(ls, uri, query) or []
 
 
 async def mention_at(ls: FoldlineServer, params: AtPosition) -> tuple[Range, Mention] | None:
@@ -87,14 +76,12 @@ async def targets_of(
         targets = Targets(folder.access, path.relative_to(folder.root).as_posix())
         return [targets.of(mention) for mention in found]
 
-    return folder, await in_thread(resolve, LONG)
+    return folder, await in_thread(resolve, LONG) if found else []
 
 
 async def links(ls: FoldlineServer, uri: str) -> list[DocumentLink]:
     """Return a link for each mention that means one file, or one line of it."""
     every = await mentions_in(ls, uri)
-    if not every:
-        return []
     folder, targets = await targets_of(ls, uri, [mention for _, mention in every])
     return [
         DocumentLink(place, target=uri_of(folder.root / to.path) + f"#L{to.line}" * (to.line > 0))
