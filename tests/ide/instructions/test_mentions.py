@@ -37,7 +37,7 @@ class Basket(Cart): ...
     "tests/test_cart.py": "def make_cart(): ...\n\n\ndef test_total(): ...\n",
     "tests/AGENTS.md": "",
     "docs/a.md": "",
-    "package.json": '{"scripts": {"build": "tsc -p .", "start": "node ."}}\n',
+    "package.json": '{"scripts": {\n  "build": "tsc -p .",\n  "start": "node ."\n}}\n',
     "web/package.json": '{\n  "scripts": {\n    "build": "vite build"\n  }\n}\n',
     "pyproject.toml": (
         '[project.scripts]\nshop = "shop.cli:main"\n\n[tool.poe.tasks]\nlint = "ruff check"\n\n'
@@ -139,33 +139,33 @@ def test_a_name_means_one_thing_or_nothing(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "runs"),
+    ("text", "expected", "written"),
     [
-        ("`npm run build`", "package.json:1", "tsc -p ."),
-        ("`npm start`", "package.json:1", "node ."),
-        ("`poe lint`", "pyproject.toml:5", "ruff check"),
-        ("`uv run poe all`", "pyproject.toml:7", '["lint"]'),
-        ("`uv run shop`", "pyproject.toml:2", "shop.cli:main"),
-        ("`make fast`", "Makefile:2", "pytest -q"),
-        ("`just deploy`", "justfile:1", "./deploy {{stage}}"),
-        ("`task gen`", "Taskfile.yml:2", "cmds: [buf]"),
-        ("`mise run test:ci`", "mise.toml:1", "go test"),
-        ("`mise run lint`", "mise-tasks/lint/_default:0", "mise-tasks/lint/_default"),
+        ("`npm run build`", "package.json:2", '"build": "tsc -p .",'),
+        ("`npm start`", "package.json:3", '"start": "node ."'),
+        ("`poe lint`", "pyproject.toml:5", 'lint = "ruff check"'),
+        ("`uv run poe all`", "pyproject.toml:7", '[tool.poe.tasks.all]\nsequence = ["lint"]'),
+        ("`uv run shop`", "pyproject.toml:2", 'shop = "shop.cli:main"'),
+        ("`make fast`", "Makefile:2", "test fast:\n\tpytest -q"),
+        ("`just deploy`", "justfile:1", "deploy stage:\n  ./deploy {{stage}}"),
+        ("`task gen`", "Taskfile.yml:2", "gen:\n  cmds: [buf]"),
+        ("`mise run test:ci`", "mise.toml:1", '[tasks."test:ci"]\nrun = "go test"'),
+        ("`mise run lint`", "mise-tasks/lint/_default:0", ""),
     ],
 )
-def test_a_command_says_what_it_runs(
-    access: SmartFileAccess, text: str, expected: str, runs: str
+def test_a_command_shows_what_it_runs(
+    access: SmartFileAccess, text: str, expected: str, written: str
 ) -> None:
     (mention,) = mentions(read_markdown(text))
     target = Targets(access, "AGENTS.md").of(mention)
     assert target is not None
     assert f"{target.path}:{target.line}" == expected
-    assert f"```sh\n{runs}\n```" in target.about
+    assert target.about.partition("\n```")[0].partition("\n")[2] == written
 
 
 def test_what_is_near_a_file_comes_first(access: SmartFileAccess) -> None:
     assert resolved(access, "`npm run build`", "web/AGENTS.md") == ["web/package.json:3"]
-    assert resolved(access, "`npm run build`", "docs/AGENTS.md") == ["package.json:1"]
+    assert resolved(access, "`npm run build`", "docs/AGENTS.md") == ["package.json:2"]
     assert resolved(access, "`make_cart()`", "tests/AGENTS.md") == ["tests/test_cart.py:1"]
     assert resolved(access, "`test_cart.py`", "tests/AGENTS.md") == ["tests/test_cart.py:0"]
 

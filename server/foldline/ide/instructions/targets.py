@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
+from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.base.waiting import waits
 from foldline.backends.errors import BackendError, PathError
+from foldline.backends.files.globs import alternatives
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import Span
 from foldline.ide.instructions.mentions import COMMANDS, SEPARATOR, Kind
 
@@ -56,11 +61,11 @@ class Target(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A command that a file of the project defines; the line counts from 1."""
+    """A command that a file of the project defines; the line counts from 1, 0 for all."""
 
     path: str
     line: int
-    runs: str
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class Tree:
 
         from foldline.backends.base.bounded_regex import compile_ignore_patterns
 
-        some = [*islice(_braces(glob.removeprefix("./")), _MOST_BRACES)]
+        some = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
             patterns = [start + one.removeprefix("/") for one in some]
             try:
@@ -126,18 +131,18 @@ class Tree:
             return []
         program, task = found[1].removeprefix("uv run "), found[2]
         program = found[1] if program == task else program
-        names, read = _TASKS[program.split()[0] if program not in _TASKS else program]
-        every = [path for name in names for path in self._by_name.get(name, [])]
+        tool = program.split()[0]
         known = [
-            Task(path, line, runs)
-            for path in every
-            for name, line, runs in read(self.read(path))
+            found
+            for file in _TASKS[tool][0]
+            for path in self._by_name.get(file, [])
+            for name, found in _tasks_in(tool, path, self.read(path))
             if name == task
         ]
         if program == "mise run" and not known:
             script = _MISE_SCRIPT.match
             known = [
-                Task(path, 0, path)
+                Task(path, 0)
                 for path in self.paths
                 if (own := script(path)) and own[1].replace("/", ":") == task
             ]
@@ -357,81 +362,60 @@ def _symbol(found: Sequence[Found]) -> Target:
 
 def _task(task: Task) -> Target:
     place = f"{task.path}:{task.line}" if task.line else task.path
-    return Target(task.path, task.line, f"```sh\n{task.runs}\n```\n`{place}`")
+    shown = f"```{language_of(task.path)}\n{task.written}\n```\n" if task.written else ""
+    return Target(task.path, task.line, f"{shown}`{place}`")
 
 
-def _braces(text: str) -> Iterator[str]:
-    found = re.search(r"\{([^{}]*)\}", text)
-    if found is None:
-        yield text
-        return
-    for part in found[1].split(","):
-        yield from _braces(text[: found.start()] + part + text[found.end() :])
+def _keys(*tables: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
+    """Return a reader of the keys and the tables in some tables of a JSON, TOML or YAML file."""
 
-
-def _scripts(text: str) -> Iterator[tuple[str, int, str]]:
-    """Yield the scripts of a `package.json` with their lines."""
-    block = re.search(r'"scripts"\s*:\s*\{([^{}]*)', text)
-    if block is not None:
-        for found in re.finditer(r'"([^"\\\n]+)"\s*:\s*"((?:[^"\\\n]|\\.)*)"', block[1]):
-            line = text.count("\n", 0, block.start(1) + found.start()) + 1
-            yield found[1], line, found[2].replace('\\"', '"')
-
-
-def _tables(*names: str) -> Callable[[str], Iterator[tuple[str, int, str]]]:
-    """Return a reader of the keys and the tables in some tables of a TOML file."""
-    inner = re.compile(rf"(?:{'|'.join(map(re.escape, names))})\.(?:\"([^\"]+)\"|([\w:-]+))\Z")
-
-    def read(text: str) -> Iterator[tuple[str, int, str]]:
-        table = ""
-        lines = text.split("\n")
-        for number, line in enumerate(lines, 1):
-            if head := re.match(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?\Z", line):
-                table = head[1]
-                if own := inner.match(table):
-                    yield own[1] or own[2], number, _first(lines[number:])
-            elif table in names and (key := re.match(r"\"?([\w:.-]+)\"?\s*=\s*(.*)", line)):
-                yield key[1], number, key[2].strip("\"' ")
+    def read(path: str, text: str) -> Iterator[tuple[str, int, int]]:
+        data = text.replace("\r\n", "\n").encode("utf-8", "replace")
+        with suppress(ParseRefusedError):
+            for symbol in outline_source(language_of(path), data, guarded=True).symbols:
+                table, _, name = symbol.name.rpartition(".")
+                if symbol.name in tables:
+                    yield from ((one.name, one.line, one.line_end) for one in symbol.children)
+                elif table in tables:
+                    yield name.strip("\"'"), symbol.line, symbol.line_end
 
     return read
 
 
-def _first(lines: Sequence[str]) -> str:
-    """Return the command of a task's table."""
-    for line in lines:
-        if found := re.match(r"\s*(?:run|cmd|shell|script|sequence)\s*=\s*(.*)", line):
-            return found[1].strip("\"' ")
-        if line.startswith("["):
-            break
-    return ""
-
-
-def _rules(pattern: str) -> Callable[[str], Iterator[tuple[str, int, str]]]:
+def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
     """Return a reader of the lines that begin a rule, with the line below each."""
     rule = re.compile(pattern)
 
-    def read(text: str) -> Iterator[tuple[str, int, str]]:
-        lines = [*text.split("\n"), ""]
-        for number, line in enumerate(lines, 1):
+    def read(_: str, text: str) -> Iterator[tuple[str, int, int]]:
+        for number, line in enumerate(text.split("\n"), 1):
             if found := rule.match(line):
-                for name in found[1].split():
-                    yield name, number, lines[number].strip() if number < len(lines) else ""
+                yield from ((name, number, number + 1) for name in found[1].split())
 
     return read
+
+
+@lru_cache(maxsize=64)
+def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Task], ...]:
+    """Return the tasks of a file by name, each with the lines that define it."""
+    lines = text.split("\n")
+    return tuple(
+        (name, Task(path, first, dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))))
+        for name, first, last in _TASKS[program][1](path, text)
+    )
 
 
 _MISE_SCRIPT = re.compile(
     r"(?:\.?mise-tasks|(?:\.config/|\.)?mise/tasks)/(.+?)(?:/_default)?(?:\.\w+)?\Z"
 )
 _PYPROJECT = ("pyproject.toml",)
-_PACKAGE = (("package.json",), _scripts)
-_ENTRIES = (_PYPROJECT, _tables("project.scripts", "tool.poetry.scripts", "tool.pdm.scripts"))
+_PACKAGE = (("package.json",), _keys("scripts"))
+_ENTRIES = (_PYPROJECT, _keys("project.scripts", "tool.poetry.scripts", "tool.pdm.scripts"))
 _TASKS = {
     "npm": _PACKAGE,
     "pnpm": _PACKAGE,
     "yarn": _PACKAGE,
     "bun": _PACKAGE,
-    "poe": (_PYPROJECT, _tables("tool.poe.tasks")),
+    "poe": (_PYPROJECT, _keys("tool.poe.tasks")),
     "uv": _ENTRIES,
     "poetry": _ENTRIES,
     "pdm": _ENTRIES,
@@ -440,7 +424,7 @@ _TASKS = {
         _rules(r"([A-Za-z_][\w./-]*(?: [\w./-]+)*)\s*:(?!=)"),
     ),
     "just": (("justfile", "Justfile", ".justfile"), _rules(r"@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)")),
-    "task": (("Taskfile.yml", "Taskfile.yaml"), _rules(r"  [\"']?([\w:-]+)[\"']?:")),
-    "mise": (("mise.toml", ".mise.toml"), _tables("tasks")),
+    "task": (("Taskfile.yml", "Taskfile.yaml"), _keys("tasks")),
+    "mise": (("mise.toml", ".mise.toml"), _keys("tasks")),
 }
 """For each program, the files that define its tasks, and their reader."""
