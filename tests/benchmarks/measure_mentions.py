@@ -17,7 +17,7 @@ from foldline.backends import SmartFileAccess
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.instructions.history import History
+from foldline.ide.instructions.history import history_of
 from foldline.ide.instructions.mentions import Mention, mentions
 from foldline.ide.instructions.stale import Search, StaleMention, stale_mentions
 from foldline.ide.instructions.targets import Targets
@@ -78,7 +78,7 @@ def stale(clones: Path) -> None:
     revisions = checked = 0
     for address, paths in HISTORIES.items():
         clone = clones / f"data-{address.rpartition('/')[2]}"
-        history = History(clone, SECONDS)
+        history = history_of(clone, SECONDS)
         for path in paths:
             seen: dict[tuple[str, str], list[str]] = {}
             said: dict[tuple[str, str], StaleMention] = {}

@@ -52,15 +52,14 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.scan import root_of
+    from foldline.agent.scan import repository_of
     from foldline.agent.targets import file_and_name
     from foldline.ide.instructions import fold
     from foldline.ide.workspace import Workspace
 
     path, _ = file_and_name(options.file)
     # Clients work in repositories: paths in what they load are from there.
-    tops = (folder for folder in path.parents if (folder / ".git").exists())
-    root = next(tops, root_of(path)) if options.root is None else Path(options.root).resolve()
+    root = repository_of(path) if options.root is None else Path(options.root).resolve()
     workspace = Workspace.at(root)
     file = _read(workspace, root, path, options.tool or "")
     if options.suggest:

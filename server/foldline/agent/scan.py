@@ -120,5 +120,11 @@ def root_of(path: Path) -> Path:
     return next((folder for folder in (start, *start.parents) if _is_marked(folder)), start)
 
 
+def repository_of(path: Path) -> Path:
+    """Return the repository that contains a file or folder, or else the root of its project."""
+    around = (path, *path.parents)
+    return next((folder for folder in around if (folder / ".git").exists()), root_of(path))
+
+
 def _is_marked(folder: Path) -> bool:
     return any((folder / mark).exists() for mark in _ROOT_MARKS)

@@ -50,7 +50,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.scan import root_of
+    from foldline.agent.scan import repository_of
     from foldline.ide.instructions.clients import clients_named
     from foldline.ide.instructions.stack import stacks
     from foldline.ide.structuring import unstructure
@@ -61,8 +61,7 @@ def run(options: Namespace) -> int:
         raise Refused(f"{visible(str(path))}: there is no such file or folder", kind="path")
     if options.start and not Path(options.start).is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
-    around = (path, *path.parents)
-    root = next((folder for folder in around if (folder / ".git").exists()), root_of(path))
+    root = repository_of(path)
     start = _inside(Path(options.start or root).resolve(), root)
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():

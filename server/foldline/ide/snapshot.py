@@ -69,6 +69,8 @@ class Snapshot:
     @property
     def costs(self) -> Costs | None:
         """What the sections of an instruction file cost; None for every other document."""
+        if self.instructions is None:
+            return None
         from foldline.ide.instructions.features import costs
 
-        return costs(self.instructions, self.counter) if self.instructions is not None else None
+        return costs(self.instructions, self.counter)

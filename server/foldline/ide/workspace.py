@@ -365,7 +365,7 @@ class Workspace:
         file = file_of(uri)
         path = Path(file)
         folder = self.folder(path)
-        if self.is_instructions(path):
+        if not file.endswith((".py", ".pyi")) and self.is_instructions(path):
             return self._with_instructions(uri, path, folder, query)
         project = folder.project
         with project.lock:

@@ -37,6 +37,7 @@ class Heading(NamedTuple):
         start: Where its line begins, in code points, as are all offsets.
         body: Where the line after it begins.
         end: Where what it heads ends.
+        parent: The place of the heading around it; -1 without one.
     """
 
     level: int
@@ -44,6 +45,7 @@ class Heading(NamedTuple):
     start: int
     body: int
     end: int
+    parent: int
 
 
 class Fence(NamedTuple):
@@ -191,8 +193,8 @@ def _headed(text: str, data: bytes, root: Node) -> Iterator[Heading]:
     found = list(headings(data, root))
     starts = [lines[min(row, len(lines) - 1)] for _, _, row, _ in found]
     ends = ends_of([level for level, *_ in found], len(text), starts)
-    for (level, title, _, after), start, (end, _) in zip(found, starts, ends, strict=True):
-        yield Heading(level, title, start, lines[min(after, len(lines) - 1)], end)
+    for (level, title, _, after), start, (end, parent) in zip(found, starts, ends, strict=True):
+        yield Heading(level, title, start, lines[min(after, len(lines) - 1)], end, parent)
 
 
 def _blocks(root: Node) -> Iterator[Node]:

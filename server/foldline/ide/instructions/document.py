@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.reader import read_text
-from foldline.backends.parsers.markdown import Range, ends_of, read_markdown
+from foldline.backends.parsers.markdown import Range, read_markdown
 from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.files import LARGEST, has_front_matter
@@ -102,14 +102,11 @@ class InstructionFile:
         sections = []
         if first > begin or not starts:
             sections.append(InstructionSection((START,), "", self.name, begin, begin, first, first))
-        levels = [heading.level for heading in found]
         places: list[tuple[tuple[str, ...], str]] = []
         taken: dict[tuple[str, ...], int] = {section.path: 1 for section in sections}
         inside: dict[str, int] = {}
-        for at, (heading, (end, parent)) in enumerate(
-            zip(found, ends_of(levels, len(self.text), starts), strict=True)
-        ):
-            around, number = places[parent] if parent >= 0 else ((), "")
+        for at, heading in enumerate(found):
+            around, number = places[heading.parent] if heading.parent >= 0 else ((), "")
             inside[number] = inside.get(number, 0) + 1
             path = (*around, _slug(heading.title))
             taken[path] = taken.get(path, 0) + 1
@@ -117,8 +114,7 @@ class InstructionFile:
                 path = (*around, f"{path[-1]}-{taken[path]}")
                 taken[path] = 1
             places.append((path, f"{number}{'.' * bool(number)}{inside[number]}"))
-            own = min([end, *starts[at + 1 : at + 2]])
-            mark = self._mark(heading.body, own)
+            own = min([heading.end, *starts[at + 1 : at + 2]])
             sections.append(
                 InstructionSection(
                     *places[-1],
@@ -126,21 +122,19 @@ class InstructionFile:
                     heading.start,
                     heading.body,
                     own,
-                    end,
-                    mark,
-                    " ".join(_FOLD.fullmatch(self.text, *mark)[1].split()) if mark else "",  # type: ignore[index]
+                    heading.end,
+                    *self._mark(heading.body, own),
                 )
             )
         return tuple(sections)
 
-    def _mark(self, start: int, end: int) -> Range | None:
-        """Return the first comment in a range that folds a section."""
+    def _mark(self, start: int, end: int) -> tuple[Range | None, str]:
+        """Return the first comment in a range that folds a section, with its summary."""
         comments = self.markdown.comments
         for one in comments[bisect_left(comments, (start,)) : bisect_left(comments, (end,))]:
-            if found := _FOLD.match(self.text, *one):
-                whole = _FOLD.match(self.text, one.start)
-                return Range(one.start, (whole or found).end())
-        return None
+            if found := _FOLD.match(self.text, one.start):
+                return Range(*found.span()), " ".join(found[1].split())
+        return None, ""
 
     def section(self, key: str) -> InstructionSection:
         """Return the section of a key, of a number, or of a title that only it has.

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime, timedelta, timezone
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,15 +18,15 @@ from foldline.backends.index.words import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.targets import Tree
-from foldline.ide.render.revisions import run_git
+from foldline.ide.render.revisions import run_git, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
 _LARGEST_FILE = 1_000_000
 _MOST_BLOBS = 200
+_MOST_KEPT = 16
 _MOST_COMMITS = 20_000
-_SIGNED = re.compile(r"^(?:author|committer) .*?(\d+) ([+-]\d{2})(\d{2})$", re.MULTILINE)
 _CODE = tuple(
     f"*{ending}"
     for language in LANGUAGES
@@ -61,15 +60,10 @@ class History:
         end: The time of `time.monotonic` at which reading ends with a RevisionError.
     """
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        """Raises RevisionError outside of a repository, and for a part of one."""
-        self.end = monotonic() + seconds
-        self.top = folder
-        said = self._git("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
-        top, shallow, self.head = said.splitlines()
-        if shallow != "false":
-            raise RevisionError("the clone has a part of the history only")
-        self.top = Path(top)
+    def __init__(self, top: Path, head: str) -> None:
+        self.top = top
+        self.head = head
+        self.end = 0.0
         self.verdicts: dict[tuple[str, str, str], Commit | bool] = {}
         self._trees: dict[str, Mapping[str, Blob]] = {}
         self._texts: dict[str, str] = {}
@@ -154,14 +148,9 @@ class History:
 
     def commit(self, name: str) -> Commit:
         """Return a commit."""
-        head, _, message = self._git("cat-file", "commit", name).partition("\n\n")
-        parents = tuple(re.findall(r"^parent (\w+)$", head, re.MULTILINE))
-        signed = _SIGNED.search(head)
-        when = ""
-        if signed is not None:
-            zone = timezone(timedelta(hours=int(signed[2]), minutes=int(signed[3])))
-            when = datetime.fromtimestamp(int(signed[1][:11]), zone).date().isoformat()
-        return Commit(name, when, message.partition("\n")[0].strip(), parents)
+        said = self._git("rev-list", "--max-count=1", "--format=%as%n%P%n%s", name)
+        _, date, parents, subject, *_ = said.split("\n")
+        return Commit(name, date, subject, tuple(parents.split()))
 
     def since(self, good: str, bad: str) -> list[str]:
         """Return the commits after one that lead to another, oldest first; none if too many."""
@@ -189,21 +178,15 @@ class History:
 
     def _read(self, blobs: Iterable[Blob]) -> None:
         """Read files that aren't known yet, but for large ones."""
-        wanted = {
-            blob.hash: blob.size
-            for blob in blobs
-            if blob.hash not in self._texts and blob.size <= _LARGEST_FILE
-        }
+        new = (blob for blob in blobs if blob.hash not in self._texts)
+        wanted = list(dict.fromkeys(blob.hash for blob in new if blob.size <= _LARGEST_FILE))
         if not wanted:
             return
         stream = self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in wanted))
-        at = 0
-        for name, size in wanted.items():
-            start = stream.index(b"\n", at) + 1
-            if stream[at : start - 1].split()[-1:] != [b"%d" % size]:
+        for name, text in zip(wanted, texts_in(stream), strict=True):
+            if text is None:
                 raise RevisionError("the clone has a part of the files only")
-            self._texts[name] = stream[start : start + size].decode("utf-8", "replace")
-            at = start + size + 1
+            self._texts[name] = text
 
     def _git(self, *arguments: str, codes: Collection[int] = (0,)) -> str:
         return self._run(arguments, codes=codes).decode("utf-8", "surrogateescape")
@@ -214,5 +197,25 @@ class History:
         left = self.end - monotonic()
         if left <= 0:
             raise RevisionError("the history was read for as long as it may be")
-        folder = self.top
-        return run_git(folder, arguments, stdin, outside=folder, seconds=left, codes=codes)
+        return run_git(self.top, arguments, stdin, outside=self.top, seconds=left, codes=codes)
+
+
+def history_of(root: Path, seconds: float) -> History:
+    """Return the history around a folder, with what earlier queries read of the same `HEAD`.
+
+    Raises:
+        RevisionError: There is none, or only a part of it.
+    """
+    arguments = ("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
+    said = run_git(root, arguments, outside=root, seconds=seconds)
+    top, shallow, head = said.decode("utf-8", "surrogateescape").splitlines()
+    if shallow != "false":
+        raise RevisionError("the clone has a part of the history only")
+    found = _history(Path(top), head)
+    found.end = monotonic() + seconds
+    return found
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _history(top: Path, head: str) -> History:
+    return History(top, head)

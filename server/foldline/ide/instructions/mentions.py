@@ -51,6 +51,16 @@ class Mention(NamedTuple):
     line: int = 0
     called: bool = False
 
+    @property
+    def dotted(self) -> str:
+        """The name of a symbol with dots between its parts."""
+        return re.sub("::|#", ".", self.name)
+
+    @property
+    def word(self) -> str:
+        """The last part of a symbol's name."""
+        return self.dotted.rpartition(".")[2]
+
 
 COMMANDS = re.compile(
     r"(?:^|[\n$;]|&&|\|\|)[ \t]*((?:uv run )?poe|(?:npm|pnpm|yarn|bun) run|npm(?= (?:test|start)\b)"
@@ -70,8 +80,6 @@ _SYMBOL = re.compile(r"([A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*)(\(.*\))?\Z", r
 _WRITTEN_AS_NAME = re.compile(r"\w*[a-z\d][A-Z]|[A-Z]\w*[a-z]|_*[A-Za-z]\w*_[A-Za-z\d]")
 _IMPORT = re.compile(r"(?<![\w@`/.-])@((?:\.{1,2}/|~/)?[\w.-]+(?:/[\w.-]+)*)")
 _SHELLS = frozenset({"", "bash", "console", "sh", "shell", "shellsession", "zsh"})
-SEPARATOR = re.compile(r"::|#")
-"""What stands between the parts of a symbol besides dots."""
 _LONGEST = 200
 _MARKED = re.compile(r"`|\]\(|@\S")
 

@@ -11,7 +11,7 @@ from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.config import read_project_options
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.instructions.mentions import SEPARATOR, Kind, mentions, mentions_of
+from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
 from foldline.ide.instructions.targets import Targets
 
 if TYPE_CHECKING:
@@ -76,11 +76,7 @@ def _meaning(
 ) -> Iterator[Mention]:
     """Yield the mentions that mean a definition whose uses these are."""
     word = found.name.rpartition(".")[2]
-    some = [
-        one
-        for one in every
-        if one.kind == Kind.SYMBOL and SEPARATOR.sub(".", one.name).rpartition(".")[2] == word
-    ]
+    some = [one for one in every if one.kind == Kind.SYMBOL and one.word == word]
     if not some:
         return
     targets = Targets(access, path)
@@ -91,5 +87,5 @@ def _meaning(
     }
     for mention in some:
         meant = {(one.path, one.line) for one in targets.symbols(mention)}
-        if meant & defined or (not meant and SEPARATOR.sub(".", mention.name) == found.name):
+        if meant & defined or (not meant and mention.dotted == found.name):
             yield mention

@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 import logging
-import threading
 from contextlib import suppress
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import islice
 from posixpath import basename, dirname, splitext
-from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
 from foldline.backends.index.definitions import definitions
 from foldline.ide.errors import RevisionError
-from foldline.ide.instructions.history import History
-from foldline.ide.instructions.mentions import SEPARATOR, Kind
-from foldline.ide.instructions.targets import (
-    Targets,
-    defines,
-    is_of_tests,
-    module_files,
-)
+from foldline.ide.instructions.history import history_of
+from foldline.ide.instructions.mentions import Kind
+from foldline.ide.instructions.targets import Targets, defines, is_of_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from foldline.backends import SmartFileAccess
-    from foldline.ide.instructions.history import Commit
+    from foldline.ide.instructions.history import Commit, History
     from foldline.ide.instructions.mentions import Mention
 
 log = logging.getLogger(__name__)
 SECONDS = 20.0
 """How long the history is read for one file."""
 _MOST_MERGES = 8
-_MOST_KEPT = 16
 _LIKE = 0.85
 _MOST_LINES = 20
-_locks = threading.Lock()
 
 
 class StaleMention(NamedTuple):
@@ -98,26 +87,6 @@ def line_of(text: str, mention: Mention) -> str:
     return text[start : text.find("\n", mention.start) % (len(text) + 1)].strip()
 
 
-def history_of(root: Path, seconds: float) -> History:
-    """Return the history around a folder, with what earlier queries read of the same `HEAD`.
-
-    Raises:
-        RevisionError: There is none, or only a part of it.
-    """
-    fresh = History(root, seconds)
-    with _locks:
-        known = _kept(fresh.top, fresh.head)
-        if not known:
-            known.append(fresh)
-    known[0].end = monotonic() + seconds
-    return known[0]
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _kept(top: Path, head: str) -> list[History]:
-    return []
-
-
 class Search:
     """The search for what ended the mentions of one file."""
 
@@ -153,7 +122,7 @@ class Search:
         for line, some in by_line.items():
             groups.setdefault(written[line], []).extend(some)
         for commit, some in groups.items():
-            self.history.defining(commit, _words(some))
+            self.history.defining(commit, {one.word for one in some if one.kind == Kind.SYMBOL})
             for mention in some:
                 self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
 
@@ -181,23 +150,16 @@ class Search:
 
     def resolves(self, commit: str, mention: Mention) -> bool:
         """Return whether a mention meant something in a commit."""
-        tree, folder = self.history.tree(commit), dirname(self._path)
-        match mention.kind:
-            case Kind.PATH:
-                return bool(tree.named(mention.name, folder))
-            case Kind.GLOB:
-                return bool(tree.matching(mention.name, folder))
-            case Kind.COMMAND:
-                return bool(tree.tasks(mention.name, folder))
-        return bool(module_files(tree, mention.name) or self._files(commit, mention))
+        found = self.history.tree(commit).find(mention, dirname(self._path))
+        return bool(found or (mention.kind == Kind.SYMBOL and self._files(commit, mention)))
 
     def _files(self, commit: str, mention: Mention) -> list[str]:
         """Return the files that define a symbol in a commit."""
-        word = SEPARATOR.sub(".", mention.name).rpartition(".")[2]
+        word = mention.word
         return [
             path
             for path, names in self.history.defining(commit, [word]).items()
-            if defines(path, names, mention.name)
+            if defines(path, names, mention)
             and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
         ]
 
@@ -251,7 +213,7 @@ class Search:
             yield from near_names(name, (path for path in paths if path.endswith(ending)))
 
     def _near_symbols(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
-        word = SEPARATOR.sub(".", mention.name).rpartition(".")[2]
+        word = mention.word
         above = mention.name.removesuffix(word)
         old = self.history.head if ended is None else next(iter(ended.parents), None)
         if old is not None:
@@ -296,10 +258,3 @@ def _renamed(word: str, before: str, after: str) -> Iterable[str]:
             name = one.removeprefix(head).removesuffix(tail)
             if name.isidentifier() and one == head + name + tail:
                 yield name
-
-
-def _words(mentions: Iterable[Mention]) -> list[str]:
-    """Return the last parts of the symbols among some mentions."""
-    return list(
-        {SEPARATOR.sub(".", one.name).split(".")[-1] for one in mentions if one.kind == Kind.SYMBOL}
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
 from textwrap import dedent
@@ -24,7 +24,7 @@ from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import Span
-from foldline.ide.instructions.mentions import COMMANDS, SEPARATOR, Kind
+from foldline.ide.instructions.mentions import COMMANDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -91,6 +91,20 @@ class Tree:
         for path in every:
             found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
+
+    def find(self, mention: Mention, folder: str) -> Sequence[str | Task]:
+        """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
+        match mention.kind:
+            case Kind.PATH:
+                return self.named(mention.name, folder)
+            case Kind.GLOB:
+                return self.matching(mention.name, folder)
+            case Kind.COMMAND:
+                return self.tasks(mention.name, folder)
+        path = mention.dotted.replace(".", "/")
+        if "/" not in path:
+            return []
+        return self.named(f"{path}.py", "") or self.named(f"{path}/__init__.py", "")
 
     def named(self, name: str, folder: str) -> list[str]:
         """Return what a path in a file of `folder` may mean: from there, from the root, by its end.
@@ -231,50 +245,39 @@ class Targets:
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
-        match mention.kind:
-            case Kind.PATH:
-                paths = self.tree.named(mention.name, self._folder)
-                return self._path(paths[0], mention.line) if len(paths) == 1 else None
-            case Kind.GLOB:
-                paths = self.tree.matching(mention.name, self._folder)
-                return self._glob(paths) if paths else None
-            case Kind.COMMAND:
-                tasks = self.tree.tasks(mention.name, self._folder)
-                return _task(tasks[0]) if len(tasks) == 1 else None
-        found = self.symbols(mention)
-        return _symbol(found) if found else self._module(mention.name)
+        if mention.kind == Kind.SYMBOL and (symbols := self.symbols(mention)):
+            return _symbol(symbols)
+        found = self.tree.find(mention, self._folder)
+        if mention.kind == Kind.GLOB and found:
+            return _glob([str(path) for path in found])
+        if len(found) != 1:
+            return None
+        return _task(one) if isinstance(one := found[0], Task) else self._path(one, mention.line)
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
-        name = mention.name
-        match mention.kind:
-            case Kind.PATH:
-                return bool(self.tree.named(name, self._folder)) or any(
-                    self._is_there(one) for one in (join(self._folder, name), name)
-                )
-            case Kind.GLOB:
-                return bool(self.tree.matching(name, self._folder))
-            case Kind.COMMAND:
-                return bool(self.tree.tasks(name, self._folder))
-        found = self._module(name) or self._meaning(name)
-        return found is not None or any(map(partial(self._defines, name), self._seeming(name)))
+        name, index = mention.name, self._access.index
+        if self.tree.find(mention, self._folder):
+            return True
+        if mention.kind == Kind.PATH:
+            return any(map(self._is_there, (join(self._folder, name), name)))
+        if mention.kind != Kind.SYMBOL:
+            return False
+        if self._meaning(mention.dotted) is not None:
+            return True
+        seeming = () if index is None else index.files_with(mention.word, defined=True).paths
+        return any(self._defines(path, mention) for path in seeming)
 
-    def _seeming(self, name: str) -> tuple[str, ...]:
-        """Return the files that seem to define the last part of a name."""
-        index, word = self._access.index, SEPARATOR.sub(".", name).rpartition(".")[2]
-        return () if index is None else index.files_with(word, defined=True).paths
-
-    def _defines(self, name: str, path: str) -> bool:
+    def _defines(self, path: str, mention: Mention) -> bool:
         names = definitions(path, self._read(path).encode("utf-8", "replace"))
-        return defines(path, {one.decode("utf-8", "replace") for one in names}, name)
+        return defines(path, {one.decode("utf-8", "replace") for one in names}, mention)
 
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
-        name = SEPARATOR.sub(".", mention.name)
-        *owner, word = name.split(".")
+        *owner, word = mention.dotted.split(".")
         if self._defined and self._defined.isdisjoint((word, *owner[-1:])):
             return ()
-        every = [one for one in self._defining(name) if _last(one) == word]
+        every = [one for one in self._defining(mention.dotted) if _last(one) == word]
         if not owner:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
@@ -300,7 +303,7 @@ class Targets:
     async def _meaning(self, name: str) -> Meaning | None:
         """Return what a name means; None for nothing, as far as that's known."""
         try:
-            meant = await self._symbols.names.meaning(SEPARATOR.sub(".", name))
+            meant = await self._symbols.names.meaning(name)
         except BackendError:
             return None
         return meant if meant.found or meant.gap else None
@@ -311,11 +314,6 @@ class Targets:
         except PathError:
             return False
 
-    def _module(self, name: str) -> Target | None:
-        """Return the module or package that a dotted name means."""
-        found = module_files(self.tree, name)
-        return self._path(found[0], 0) if len(found) == 1 else None
-
     def _path(self, path: str, line: int) -> Target:
         stamp = self._access.file_backend.stamp(path)
         if stamp is not None and not self._access.file_backend.is_folder(path):
@@ -323,24 +321,10 @@ class Targets:
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
 
-    def _glob(self, paths: Sequence[str]) -> Target:
-        some = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
-        more = "\n- …" * (len(paths) > _MOST_LISTED)
-        files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
-        return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{some}{more}")
 
-
-def module_files(tree: Tree, name: str) -> list[str]:
-    """Return the files of the Python module or package that a dotted name means."""
-    path = SEPARATOR.sub(".", name).replace(".", "/")
-    if "/" not in path:
-        return []
-    return tree.named(f"{path}.py", "") or tree.named(f"{path}/__init__.py", "")
-
-
-def defines(path: str, names: Collection[str], name: str) -> bool:
-    """Return whether a code file that defines `names` may define what a dotted name means."""
-    *owner, word = SEPARATOR.sub(".", name).split(".")
+def defines(path: str, names: Collection[str], mention: Mention) -> bool:
+    """Return whether a code file that defines `names` may define what a symbol's name means."""
+    *owner, word = mention.dotted.split(".")
     modules = (splitext(basename(path))[0], basename(dirname(path)))
     return word in names and (not owner or owner[-1] in names or owner[-1] in modules)
 
@@ -352,6 +336,13 @@ def is_of_tests(path: str) -> bool:
 
 def _last(one: Found) -> str:
     return one.name.rpartition(".")[2]
+
+
+def _glob(paths: Sequence[str]) -> Target:
+    some = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
+    more = "\n- …" * (len(paths) > _MOST_LISTED)
+    files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
+    return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{some}{more}")
 
 
 def _symbol(found: Sequence[Found]) -> Target:

@@ -106,19 +106,28 @@ def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
     asked = list(names)
     stream = run_git(top, ("cat-file", "--batch"), "".join(f"{commit}:{name}\n" for name in asked))
     texts = {}
-    at = 0
-    for name in asked:
-        end = stream.index(b"\n", at)
-        size_or_missing = stream[at:end].rsplit(b" ", 1)[1]
-        if not size_or_missing.isdigit():
+    for name, text in zip(asked, texts_in(stream), strict=True):
+        if text is None:
             raise RevisionError(
                 f"{name} of {commit[:12]} is not in this clone, which holds a part of the "
                 "repository: check the revision out, or fetch all of it"
             )
-        size = int(size_or_missing)
-        texts[name] = stream[end + 1 : end + 1 + size].decode("utf-8", "replace")
-        at = end + 1 + size + 1
+        texts[name] = text
     return texts
+
+
+def texts_in(stream: bytes) -> Iterator[str | None]:
+    """Yield the texts of an answer of `git cat-file --batch`; None for what the clone lacks."""
+    at = 0
+    while at < len(stream):
+        end = stream.index(b"\n", at)
+        size = stream[at:end].rsplit(b" ", 1)[1]
+        at = end + 1
+        if size.isdigit():
+            yield stream[at : at + int(size)].decode("utf-8", "replace")
+            at += int(size) + 1
+        else:
+            yield None
 
 
 def _is_text(name: str) -> bool:
