@@ -9,7 +9,7 @@ from lsprotocol.types import DocumentLink, Hover, Location
 
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
-from foldline.ide.uris import uri_of
+from foldline.ide.uris import local_path, uri_of
 from foldline.server.convert import LineIndex
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
@@ -36,8 +36,11 @@ class Named(NamedTuple):
 async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> list[Named]:
     """Return what the Markdown of a document names, or what it names at a position.
 
-    Names that mean nothing, or several things, are left out.
+    Names that mean nothing, or several things, are left out. A document that isn't a file has none:
+    names lead to files near it.
     """
+    if local_path(uri) is None:
+        return []
 
     def query(snapshot: LspSnapshot) -> tuple[Folder, str, list[tuple[Range, Mention]]]:
         if snapshot.instructions is not None:
@@ -57,9 +60,8 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
     def resolve() -> list[Named]:
         from foldline.ide.instructions.targets import Targets
 
-        path = Path(file)
-        inside = path.is_relative_to(folder.root)
-        targets = Targets(folder.access, path.relative_to(folder.root).as_posix() if inside else "")
+        path = Path(file).relative_to(folder.root).as_posix()
+        targets = Targets(folder.access, path)
         every = ((place, one, targets.of(one)) for place, one in chosen)
         return [Named(folder, place, one, to) for place, one, to in every if to is not None]
 
