@@ -15,7 +15,6 @@ from foldline.ide.analysis.model import (
     StaticSection,
     Visibility,
 )
-from foldline.ide.features.hover import Hover, Inlay, Lens, LensTitle
 from foldline.ide.render.token_costs import with_costs
 from foldline.ide.snapshot import Snapshot
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.render.render import Block, Render
@@ -65,6 +65,8 @@ class Costs:
 
     def hover(self, offset: int) -> Hover | None:
         """Return Markdown about the section whose heading is at an offset; None elsewhere."""
+        from foldline.ide.features.hover import Hover
+
         for section in self.file.sections:
             if section.start <= offset < section.body:
                 number = f"{section.number}. " if section.number else ""
@@ -93,6 +95,9 @@ class Costs:
                 yield self._lens(section, f"{shown} · {share}")
 
     def _lens(self, section: InstructionSection, title: str, opens: str | None = None) -> Lens:
+        # Diagnostics don't need what this loads.
+        from foldline.ide.features.hover import Lens, LensTitle
+
         place = Span(section.start, section.start)
         return Lens(place, self.file.name, opens, LensTitle(title))
 
@@ -106,6 +111,8 @@ class Costs:
 
     def inlays(self) -> Iterator[Inlay]:
         """Yield what stands behind each heading: its number and its tokens."""
+        from foldline.ide.features.hover import Inlay
+
         for section in self.file.sections:
             if section.number:
                 block = self.blocks[section.key]
