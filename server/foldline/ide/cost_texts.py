@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from foldline.ide.render.render import Block, IfOpened
+    from foldline.ide.render.render import Block, IfOpened, Render
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan
 
@@ -86,6 +86,22 @@ def section_cost(
     if plan is not None and found.if_opened is not None:
         parts += [if_opened(found.if_opened, plan, exact=counter.exact and certain)]
     return ", ".join(parts)
+
+
+def preview(render: Render, counter: TokenCounter, *, certain: bool = True) -> str:
+    """Return what is above a prompt: `Preview · 135 tokens · 1 summarized`."""
+    total = render.tokens.total if render.tokens is not None else 0
+    parts = ["Preview", tokens(total, counter, certain=certain)]
+    if summarized := sum(block.is_summarized for block in render.blocks):
+        parts.append(f"{summarized} {SUMMARIZED}")
+    return " · ".join(parts)
+
+
+def inlay(number: str, block: Block, counter: TokenCounter, *, certain: bool = True) -> str:
+    """Return what is behind a section's title: `1.2. · 94 tokens, summarized`."""
+    cost = section_cost(block, counter, certain=certain)
+    summarized = f", {SUMMARIZED}" if block.is_summarized else ""
+    return f"{number}. · {cost}{summarized}" if number else f"{cost}{summarized}"
 
 
 def totals(

@@ -225,11 +225,8 @@ def title(
         return LensTitle(f"Open · {cost}", about)
     if request is None or not request.render.blocks:
         return LensTitle("Preview")
-    total = request.render.tokens.total if request.render.tokens else 0
-    parts = ["Preview", cost_texts.tokens(total, counter, certain=request.exact)]
-    if summarized := sum(block.is_summarized for block in request.render.blocks):
-        parts.append(f"{summarized} {cost_texts.SUMMARIZED}")
-    return LensTitle(" · ".join(parts), cost_texts.approximation(counter, certain=request.exact))
+    shown = cost_texts.preview(request.render, counter, certain=request.exact)
+    return LensTitle(shown, cost_texts.approximation(counter, certain=request.exact))
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
@@ -246,15 +243,11 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            cost = cost_texts.section_cost(counted, counter, certain=block.exact)
-            number = numbers.get(block.path)
-            summarized = block.visibility is Visibility.SUMMARY
+            number = numbers.get(block.path, "")
             about = cost_texts.approximation(counter, certain=block.exact)
             found[place.end] = Inlay(
                 place.end,
-                (f"{number}. · " if number else "")
-                + cost
-                + (f", {cost_texts.SUMMARIZED}" if summarized else ""),
+                cost_texts.inlay(number, counted, counter, certain=block.exact),
                 f"`{'.'.join(block.path)}` in `{prompt.name.id}`{about and f'. {about}'}",
             )
     return tuple(found[offset] for offset in sorted(found))

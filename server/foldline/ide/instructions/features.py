@@ -78,12 +78,8 @@ class Costs:
 
     def lenses(self) -> Iterator[Lens]:
         """Yield the lenses: *Preview* at the top, shares of top sections, *Open* where folded."""
-        folded = frozenset(self.file.folded)
-        parts = ["Preview", cost_texts.tokens(self.total, self.counter)]
-        if folded:
-            parts.append(f"{len(folded)} {cost_texts.SUMMARIZED}")
-        sections = self.file.sections
-        yield self._lens(sections[0], " · ".join(parts))
+        sections, folded = self.file.sections, frozenset(self.file.folded)
+        yield self._lens(sections[0], cost_texts.preview(self.render, self.counter))
         for section in sections:
             if section in folded:
                 yield self._lens(section, f"Open · {self.cost(section)}", section.key)
@@ -115,10 +111,8 @@ class Costs:
 
         for section in self.file.sections:
             if section.number:
-                block = self.blocks[section.key]
-                folded = f", {cost_texts.SUMMARIZED}" if block.is_summarized else ""
-                cost = cost_texts.section_cost(block, self.counter)
-                yield Inlay(section.start, f"{section.number}. · {cost}{folded}")
+                label = cost_texts.inlay(section.number, self.blocks[section.key], self.counter)
+                yield Inlay(section.start, label)
 
 
 @lru_cache(maxsize=32)
