@@ -135,9 +135,8 @@ def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
     for section in reversed(file.sections):
         place = SourceSpan(path, section.start, section.end)
         heading = file.heading(section)
-        children = below.pop(section.path, ())
-        below.setdefault(section.path[:-1], []).insert(
-            0,
+        children = reversed(below.pop(section.path, []))
+        below.setdefault(section.path[:-1], []).append(
             StaticSection(
                 path=section.path,
                 key=section.path[-1],
@@ -158,7 +157,7 @@ def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
         key=file.name,
         range=Span(0, len(file.text)),
         name_range=Span(0, 0),
-        sections=tuple(below.get((), ())),
+        sections=tuple(reversed(below.get((), []))),
         complete=True,
         bound=True,
         stale=False,

@@ -13,11 +13,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.index.definitions import definitions
 from foldline.backends.index.words import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
-from foldline.ide.instructions.targets import Tree
+from foldline.ide.instructions.targets import Tree, defined_in
 from foldline.ide.render.revisions import run_git, texts_in
 
 if TYPE_CHECKING:
@@ -134,9 +133,7 @@ class History:
         self._read([blob for blob in blobs.values() if blob.hash not in self._defined])
         for path, blob in blobs.items():
             if blob.hash not in self._defined:
-                data = self._texts.pop(blob.hash, "").encode()
-                every = (name.decode("utf-8", "replace") for name in definitions(path, data))
-                self._defined[blob.hash] = frozenset(every)
+                self._defined[blob.hash] = defined_in(path, self._texts.pop(blob.hash, ""))
         return {path: self._defined[blob.hash] for path, blob in blobs.items()}
 
     def _with_words(self, commit: str, words: Collection[str]) -> tuple[str, ...]:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
-from foldline.backends.index.definitions import definitions
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import history_of
 from foldline.ide.instructions.mentions import Kind
-from foldline.ide.instructions.targets import Targets, defines, is_of_tests
+from foldline.ide.instructions.targets import Targets, defined_in, defines, is_of_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -219,11 +218,8 @@ class Search:
         if old is not None:
             before = {path: self.history.tree(old).read(path) for path in self._files(old, mention)}
             after = {path: self._text_after(ended, path) for path in before}
-            new = {
-                name.decode("utf-8", "replace")
-                for path, text in after.items()
-                for name in definitions(path, text.encode("utf-8", "replace"))
-            } - self.history.defined(old, before)
+            now = (defined_in(path, text) for path, text in after.items())
+            new = set().union(*now) - self.history.defined(old, before)
             renamed = [one for path in before for one in _renamed(word, before[path], after[path])]
             for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one

@@ -266,11 +266,7 @@ class Targets:
         if self._meaning(mention.dotted) is not None:
             return True
         seeming = () if index is None else index.files_with(mention.word, defined=True).paths
-        return any(self._defines(path, mention) for path in seeming)
-
-    def _defines(self, path: str, mention: Mention) -> bool:
-        names = definitions(path, self._read(path).encode("utf-8", "replace"))
-        return defines(path, {one.decode("utf-8", "replace") for one in names}, mention)
+        return any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming)
 
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
@@ -320,6 +316,12 @@ class Targets:
             return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
+
+
+def defined_in(path: str, text: str) -> frozenset[str]:
+    """Return the names that a code file defines."""
+    names = definitions(path, text.encode("utf-8", "replace"))
+    return frozenset(name.decode("utf-8", "replace") for name in names)
 
 
 def defines(path: str, names: Collection[str], mention: Mention) -> bool:
