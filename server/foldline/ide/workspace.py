@@ -391,16 +391,19 @@ class Workspace:
     ) -> Result | None:
         """The same for an instruction file, which shares nothing with others: it takes no lock."""
         from foldline.backends.errors import PathError
+        from foldline.backends.outlines.syntax import ParseRefusedError
         from foldline.ide.instructions.document import instruction_file
         from foldline.ide.instructions.features import snapshot_of
 
         opened = self.document(uri)
         try:
             text = opened.text if opened else folder.access.file_backend.load(str(path)).text
-        except PathError:
+            file = instruction_file(path, folder.root, text)
+            snapshot = snapshot_of(file, uri, path, folder, opened)
+        except (PathError, ParseRefusedError) as error:
+            log.info("%s can't be read: %s", visible(uri), error)
             return None
-        file = instruction_file(path, folder.root, text)
-        return query(snapshot_of(file, uri, path, folder, opened))
+        return query(snapshot)
 
     async def query(self, uri: str, query: Callable[[Snapshot], Result]) -> Result | None:
         """The same in a thread."""
