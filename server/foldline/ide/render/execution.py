@@ -48,7 +48,14 @@ async def execute(
         IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
     """
     if target.is_instructions:
-        return await _of_instructions(workspace, target, view, answers, action)
+        # It has no code: it needs no worker and no trust.
+        from foldline.ide.instructions.answers import answer as answer_of
+
+        asked = partial(answer_of, workspace, target.document, view, action)
+        found = await in_thread(asked, PROMPTS)
+        assert isinstance(found, answers)
+        workspace.focus.prompt(target.document.uri, found.name)
+        return found
     workspace.require_trust()
     job, problems = await in_thread(partial(build_job, workspace, target, view, action))
     workspace.report(problems)
@@ -123,23 +130,6 @@ async def open_sections(
     if not view.costs or target.is_instructions:
         return answer
     return replace(answer, render=replace(answer.render, interpreter=answer.interpreter))
-
-
-async def _of_instructions(
-    workspace: Workspace,
-    target: PromptTarget,
-    view: View,
-    answers: type[AnswerT],
-    action: Mapping[str, object],
-) -> AnswerT:
-    """The answer about an instruction file, which has no code: it needs no worker and no trust."""
-    from foldline.ide.instructions.answers import answer
-
-    asked = partial(answer, workspace, target.document, view, action)
-    found = await in_thread(asked, PROMPTS)
-    assert isinstance(found, answers)
-    workspace.focus.prompt(target.document.uri, found.name)
-    return found
 
 
 def build_job(
