@@ -15,6 +15,7 @@ from foldline.ide.checks import Code
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
+from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 
 PAGES = Path(pages.__file__).parent / "pages"
@@ -175,3 +176,14 @@ def test_a_skill_without_front_matter_says_what_it_needs(tmp_path: Path) -> None
     assert found_in(tmp_path, SKILL, unclosed) == ["front-matter: ---"]
     twice = "---\nname: pdf-tools\nname: pdf-tools\ndescription: Reads forms.\n---\nText.\n"
     assert found_in(tmp_path, SKILL, twice) == ["front-matter: name"]
+
+
+def test_a_file_that_is_not_parsed_has_no_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, uri = Workspace.at(tmp_path), uri_of(tmp_path / "AGENTS.md")
+    workspace.open_document(uri, "# Rules\n")
+    assert workspace.with_snapshot(uri, lambda found: found.instructions) is not None
+    workspace.open_document(uri, "# More rules\n")
+    monkeypatch.setattr("foldline.backends.outlines.syntax.MOST_BYTES", 10)
+    assert workspace.with_snapshot(uri, lambda found: found.instructions) is None
