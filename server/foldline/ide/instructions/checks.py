@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import (
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from foldline.ide.checks.diagnostic import Diagnostic, LazyLocation, Repair
+    from foldline.ide.checks.diagnostic import Diagnostic, LazyLocation
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.instructions.stale import StaleMention
 
-Value = TypeVar("Value")
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
 
@@ -48,7 +47,7 @@ def diagnostics(
     if stale is None:
         stale = stale_in(file, path, folder)
     found = []
-    for lazy in (*checks(file, path, folder), *check_names(path, stale)):
+    for lazy in (*checks(file, path, folder), *(_stale(path, one) for one in stale)):
         severity = folder.options.severity.get(lazy.code, default_severity(lazy.code))
         place = lazy.place()
         if severity is not Severity.OFF and place is not None:
@@ -63,17 +62,6 @@ def stale_in(file: InstructionFile, path: Path, folder: Folder) -> tuple[StaleMe
         return ()
     relative = path.relative_to(folder.root).as_posix()
     return stale_mentions(folder.access, relative, file.text, mentions(file.markdown))
-
-
-def check_names(path: Path, stale: Iterable[StaleMention]) -> Iterator[LazyDiagnostic]:
-    """Yield the mentions that were right when they were written."""
-    for one in stale:
-        place = SourceSpan(str(path), one.mention.start, one.mention.end)
-        repairs: tuple[Repair, ...] = ()
-        if one.near:
-            fix = Fix(f"Write {one.near}", (Change(place, one.near),))
-            repairs = (partial(_itself, fix),)
-        yield LazyDiagnostic(Code.STALE_REFERENCE, one.message, partial(_itself, place), repairs)
 
 
 def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:
@@ -122,5 +110,7 @@ def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDi
                 yield LazyDiagnostic(Code.FOLDING_COSTS_MORE, message, place(*section.mark))
 
 
-def _itself(value: Value) -> Value:
-    return value
+def _stale(path: Path, one: StaleMention) -> LazyDiagnostic:
+    place = SourceSpan(str(path), one.mention.start, one.mention.end)
+    fix = Fix(f"Write {one.near}", (Change(place, one.near),)) if one.near else None
+    return LazyDiagnostic(Code.STALE_REFERENCE, one.message, lambda: place, (lambda: fix,))
