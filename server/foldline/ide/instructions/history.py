@@ -145,7 +145,8 @@ class History:
 
     def commit(self, name: str) -> Commit:
         """Return a commit."""
-        said = self._git("rev-list", "--max-count=1", "--format=%as%n%P%n%s", name)
+        options = ("--max-count=1", "--encoding=UTF-8", "--format=%as%n%P%n%s")
+        said = self._git("rev-list", *options, name)
         _, date, parents, subject, *_ = said.split("\n")
         return Commit(name, date, subject, tuple(parents.split()))
 
