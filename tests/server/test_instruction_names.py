@@ -101,6 +101,11 @@ async def test_a_template_names_things_as_instructions_do(connect: Connect, tmp_
         types.HoverParams(**at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
     )
     assert hover is not None
+    context = types.ReferenceContext(include_declaration=True)
+    uses = await editor.client.text_document_references_async(
+        types.ReferenceParams(context, **at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
+    )
+    assert [Path(one.uri).name for one in uses or ()] == ["cart.py"]
 
 
 async def test_diagnostics_come_again_with_what_the_history_says(
