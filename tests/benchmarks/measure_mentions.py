@@ -77,7 +77,7 @@ def stale(clones: Path) -> None:
     """Print the mentions that were stale in a revision, with the commits that ended them."""
     revisions = checked = 0
     for address, paths in HISTORIES.items():
-        clone = clones / f"data-{address.rpartition('/')[2]}"
+        clone = clones / address.rpartition("/")[2]
         history = history_of(clone, SECONDS)
         for path in paths:
             seen: dict[tuple[str, str], list[str]] = {}
@@ -119,7 +119,7 @@ def resolve(clones: Path) -> None:
     labels = [json.loads(row) for row in LABELS.read_text(encoding="utf-8").splitlines()]
     counts: Counter[str] = Counter()
     for address, path in dict.fromkeys((one["address"], one["path"]) for one in labels):
-        clone = clones / f"data-{address.rpartition('/')[2]}"
+        clone = clones / address.rpartition("/")[2]
         some = [one for one in labels if (one["address"], one["path"]) == (address, path)]
         head = _git(clone, "rev-parse", "HEAD").strip()
         if head != some[0]["commit"]:
@@ -151,7 +151,7 @@ def innocent(clones: Path) -> None:
     """Print what would be stale in Markdown that instructs nobody; the check looks at none."""
     files = found = checked = 0
     for name in INNOCENT:
-        clone = clones / f"data-{name}"
+        clone = clones / name
         access = SmartFileAccess.for_workspace(clone, patience=None)
         listed = _git(clone, "ls-files", "*.md").splitlines()
         paths = [path for path in listed if not is_instructions(path)][:MOST_OF_ONE]
