@@ -62,7 +62,10 @@ def program() -> Callable[..., str]:
 
 
 def _on_path(names: tuple[str, ...]) -> str | None:
-    return next((path for name in names if (path := shutil.which(name))), None)
+    # Debian keeps the programs of each version of PostgreSQL off the path.
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    places = os.pathsep.join([*map(str, versions), os.environ["PATH"]])
+    return next((path for name in names if (path := shutil.which(name, path=places))), None)
 
 
 @functools.cache

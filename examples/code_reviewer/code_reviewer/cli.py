@@ -14,7 +14,7 @@ from foldline.prompts import Deadline
 from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
 from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
 from foldline.prompts.runtime import (
-    EventStore,
+    SQLiteEventStore,
     InProcessEventBus,
     ModelAnswered,
     Session,
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     bus.subscribe(ModelAnswered, _tell_usage)
     with ExitStack() as closing:
         if options.events is not None:
-            closing.enter_context(EventStore(options.events)).attach(bus)
+            closing.enter_context(SQLiteEventStore(options.events)).attach(bus)
         try:
             adapter = _adapter(options, closing)
             recording = None if options.record is None else RecordingAdapter(adapter)

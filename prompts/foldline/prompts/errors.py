@@ -2,11 +2,13 @@
 
 PromptError
 ├── PromptValidationError (ValueError)    a prompt that is built or bound incorrectly
-│   └── PromptConfigurationError          an evaluation with incorrect arguments
+│   ├── PromptConfigurationError          an evaluation with incorrect arguments
+│   └── OverrideConflictError             overrides that another writer changed first
 ├── PromptRenderError (RuntimeError)      a prompt that can't be rendered with its parameters
 ├── PromptEvaluationError (RuntimeError)  an evaluation that failed
 │   ├── EvaluationTimeoutError (TimeoutError)  the deadline passed first
 │   └── ExpansionLimitError               the model asked for more than the budget allows
+├── StoreUnavailableError (ConnectionError)  a team's store that can't be reached, or refuses
 ├── OutputParseError (ValueError)         an answer that doesn't fit the declared output
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
 └── VisibilityExpansionRequired           control flow: the model asked for sections to be opened
@@ -33,11 +35,13 @@ __all__ = [
     "EvaluationTimeoutError",
     "ExpansionLimitError",
     "OutputParseError",
+    "OverrideConflictError",
     "PromptConfigurationError",
     "PromptError",
     "PromptEvaluationError",
     "PromptRenderError",
     "PromptValidationError",
+    "StoreUnavailableError",
     "ToolValidationError",
     "VisibilityExpansionRequired",
     "did_you_mean",
@@ -114,6 +118,18 @@ class PromptValidationError(PromptError, ValueError):
 
 class PromptConfigurationError(PromptValidationError):
     """An evaluation whose arguments don't fit the prompt, such as an unknown goal section."""
+
+
+class OverrideConflictError(PromptValidationError):
+    """Overrides that weren't saved, as another writer changed them first."""
+
+
+class StoreUnavailableError(PromptError, ConnectionError):
+    """A store in PostgreSQL that can't be reached, or refuses."""
+
+    def __new__(cls, *args: object, **_: object) -> Self:
+        # Only OSError's `__new__` fits the layout of both bases.
+        return ConnectionError.__new__(cls, *args)
 
 
 class PromptRenderError(PromptError, RuntimeError):

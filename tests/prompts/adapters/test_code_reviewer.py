@@ -21,7 +21,7 @@ from foldline.prompts.adapters import (
     Transcript,
 )
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
-from foldline.prompts.runtime import EventStore, PromptRendered
+from foldline.prompts.runtime import SQLiteEventStore, PromptRendered
 
 from .providers import Provider
 from .wire import validation
@@ -65,7 +65,7 @@ def test_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "auth/service.py:55 [high S2]" in done.stdout
     assert "· opened reference-docs: Need the security rules" in done.stderr
-    with EventStore(events) as store:
+    with SQLiteEventStore(events) as store:
         opened = store.openings(prompt_ns="examples/code-reviewer", prompt_key="review-code")
     assert [(o.section_key, o.how, o.turn) for o in opened] == [
         ("workspace.history", "read_section", 2),

@@ -23,7 +23,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
 from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter
 from foldline.prompts.runtime import (
-    EventStore,
+    SQLiteEventStore,
     InProcessEventBus,
     ModelAnswered,
     Session,
@@ -174,7 +174,7 @@ def test_a_message_has_what_it_found_and_why_the_cache_missed(
 ) -> None:
     bus = InProcessEventBus()
     why = ("tools changed: about 1,200 tokens",)
-    with OpenTelemetryExporter(provider) as exporter, EventStore(":memory:") as store:
+    with OpenTelemetryExporter(provider) as exporter, SQLiteEventStore(":memory:") as store:
         exporter.attach(bus)
         store.attach(bus)
         bus.publish(
@@ -252,7 +252,7 @@ def test_a_message_that_never_came_is_a_span_with_its_error(
     memory: InMemorySpanExporter, provider: TracerProvider
 ) -> None:
     bus = InProcessEventBus()
-    with OpenTelemetryExporter(provider) as exporter, EventStore(":memory:") as store:
+    with OpenTelemetryExporter(provider) as exporter, SQLiteEventStore(":memory:") as store:
         exporter.attach(bus)
         store.attach(bus)
         with pytest.raises(PromptEvaluationError):

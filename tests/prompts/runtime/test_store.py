@@ -12,7 +12,7 @@ import pytest
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.runtime import (
-    EventStore,
+    SQLiteEventStore,
     InProcessEventBus,
     Session,
     TokenUsage,
@@ -53,11 +53,11 @@ def evaluate(bus: InProcessEventBus) -> Session:
 def test_openings_are_kept_with_turn_and_reason(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     bus = InProcessEventBus()
-    with EventStore(path) as store:
+    with SQLiteEventStore(path) as store:
         store.attach(bus)
         session = evaluate(bus)
         evaluate(bus)
-    with EventStore(path) as store:
+    with SQLiteEventStore(path) as store:
         openings = store.openings(prompt_ns="demo", prompt_key="stored")
         assert [(o.section_key, o.turn, o.reason, o.how) for o in openings] == [
             ("docs", 2, "need the API", "open_sections"),
@@ -75,8 +75,8 @@ def test_openings_are_kept_with_turn_and_reason(tmp_path: Path) -> None:
 def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
     bus = InProcessEventBus()
     with (
-        EventStore(tmp_path / "sizes.db") as sizes,
-        EventStore(tmp_path / "texts.db", content=True) as texts,
+        SQLiteEventStore(tmp_path / "sizes.db") as sizes,
+        SQLiteEventStore(tmp_path / "texts.db", content=True) as texts,
     ):
         for store in (sizes, texts):
             store.attach(bus)
@@ -124,7 +124,7 @@ def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
 
 def test_one_event_is_kept_once_and_old_ones_can_be_forgotten() -> None:
     bus = InProcessEventBus()
-    with EventStore(":memory:") as store:
+    with SQLiteEventStore(":memory:") as store:
         store.attach(bus)
         store.attach(bus)
         evaluate(bus)
@@ -146,7 +146,7 @@ def test_a_value_that_json_cannot_hold_is_kept_as_it_prints() -> None:
         value=float("inf"),
         params={1: b"\xff"},
     )
-    with EventStore(":memory:", content=True) as store:
+    with SQLiteEventStore(":memory:", content=True) as store:
         store.add(event)
         (kept,) = store.events()
     assert kept.data["params"] == {"1": "b'\\xff'"}
@@ -154,7 +154,7 @@ def test_a_value_that_json_cannot_hold_is_kept_as_it_prints() -> None:
 
 def test_many_threads_can_write(tmp_path: Path) -> None:
     bus = InProcessEventBus()
-    with EventStore(tmp_path / "events.db") as store:
+    with SQLiteEventStore(tmp_path / "events.db") as store:
         store.attach(bus)
         threads = [threading.Thread(target=evaluate, args=(bus,)) for _ in range(4)]
         for thread in threads:
@@ -170,14 +170,14 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     database.execute("PRAGMA user_version = 99")
     database.close()
     with pytest.raises(ValueError, match="newer"):
-        EventStore(path)
+        SQLiteEventStore(path)
 
 
 WRITER = """
 import sys
-from foldline.prompts.runtime import EventStore, ToolInvoked
+from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked
 for number in range(25):
-    with EventStore(sys.argv[1]) as store:
+    with SQLiteEventStore(sys.argv[1]) as store:
         store.add(ToolInvoked(prompt_ns="n", prompt_key="k", evaluation_id=sys.argv[2],
                               name="t", turn=number, call_id="c"))
 """
@@ -188,6 +188,6 @@ def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in "abc"]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
-    with EventStore(path) as store:
+    with SQLiteEventStore(path) as store:
         assert len(store.events()) == 75
     assert list(tmp_path.iterdir()) == [path], "at rest it is one file"

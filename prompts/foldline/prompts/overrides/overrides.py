@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping  # noqa: TC003 - The store resolves the annotations.
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
@@ -16,6 +17,7 @@ from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import EllipsisType
 
     from foldline.prompts.sections.section import Section
     from foldline.prompts.template import PromptTemplate
@@ -26,6 +28,7 @@ __all__ = [
     "AppliedOverrides",
     "OverrideIssue",
     "OverrideSource",
+    "OverrideStore",
     "PromptOverride",
     "SectionOverride",
     "ToolOverride",
@@ -71,6 +74,11 @@ class PromptOverride:
     sections: tuple[SectionOverride, ...] = ()
     tools: tuple[ToolOverride, ...] = ()
 
+    @property
+    def content_hash(self) -> str:
+        """The hash of all that it says, for `save(…, expected=…)`."""
+        return text_hash(json.dumps(asdict(self), sort_keys=True))
+
 
 @dataclass(frozen=True, slots=True)
 class OverrideIssue:
@@ -92,6 +100,40 @@ class OverrideSource(Protocol):
 
     def load(self, ns: str, key: str, tag: str = LATEST) -> PromptOverride | None:
         """Return the overrides of a prompt under a tag; None if there are none."""
+        ...
+
+
+class OverrideStore(OverrideSource, Protocol):
+    """Stored overrides that can be changed: an `OverridesStore`, or a `PostgresOverridesStore`."""
+
+    def tags(self, ns: str, key: str) -> tuple[str, ...]:
+        """Return a prompt's tags, sorted."""
+        ...
+
+    def save(
+        self,
+        override: PromptOverride,
+        *,
+        template: PromptTemplate[object] | None = None,
+        expected: str | EllipsisType | None = ...,
+    ) -> object:
+        """Store the overrides.
+
+        Args:
+            override: What to store.
+            template: The prompt, to refuse texts that it can't show.
+            expected: The `content_hash` of the overrides that were read and changed, or None where
+                there were none: another writer's change isn't overwritten. By default the last
+                writer wins.
+
+        Raises:
+            PromptValidationError: `template` is given, and refuses one of the texts.
+            OverrideConflictError: What is stored isn't what was `expected`.
+        """
+        ...
+
+    def delete(self, ns: str, key: str, tag: str = LATEST) -> bool:
+        """Remove the overrides of a prompt under a tag; returns True if there were any."""
         ...
 
 

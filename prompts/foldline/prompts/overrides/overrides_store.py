@@ -5,25 +5,31 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import tempfile
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.errors import OverrideConflictError, PromptValidationError
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.tags import LATEST
 from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.overrides.overrides import PromptOverride, apply_overrides, seed_override
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import EllipsisType
+
     from foldline.prompts.template import PromptTemplate
 
 FORMAT = 1
 MAX_BYTES = 4 << 20
 """Larger than all the texts of any prompt that fits a model."""
 LEFT_SECONDS = 600.0
+LOCK_SECONDS = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
@@ -45,13 +51,7 @@ class OverridesStore:
         Raises:
             PromptValidationError: A name can't be part of a path, or the path leads outside.
         """
-        parts = [*ns.split("/"), key, tag]
-        for part in parts:
-            if _NAME.fullmatch(part) is None or part.endswith("."):
-                raise PromptValidationError(
-                    f"{part!r} of {ns}/{key}, tag {tag!r}, cannot name a file; use letters, "
-                    "digits, `.`, `_` and `-`, beginning with a letter, digit or `_`."
-                )
+        parts = checked_names(ns, key, tag)
         path = self.directory.joinpath(*parts[:-1], f"{tag}.json")
         if not path.resolve().is_relative_to(self.directory.resolve()):
             raise PromptValidationError(
@@ -76,38 +76,51 @@ class OverridesStore:
             text = read_text_file(path, MAX_BYTES)
         except FileNotFoundError:
             return None
-        try:
-            values = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise PromptValidationError(f"{path} is not JSON: {error}") from error
-        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
-            raise PromptValidationError(f"{path} is not an overrides file of format {FORMAT}.")
-        try:
-            override = convert(values, PromptOverride, allow_extra_keys=False)
-        except Mismatch as mismatch:
-            raise PromptValidationError(f"{path}: {mismatch}") from mismatch
-        assert isinstance(override, PromptOverride)
-        if (override.ns, override.key, override.tag) != (ns, key, tag):
-            raise PromptValidationError(
-                f"{path} says it is for {override.ns}/{override.key}, tag {override.tag!r}."
-            )
-        return override
+        return read_override(text, str(path), (ns, key, tag))
 
     def save(
-        self, override: PromptOverride, *, template: PromptTemplate[object] | None = None
+        self,
+        override: PromptOverride,
+        *,
+        template: PromptTemplate[object] | None = None,
+        expected: str | EllipsisType | None = ...,
     ) -> Path:
-        """Write the overrides atomically, and return their file.
+        """Write the overrides atomically, and return their file; see `OverrideStore`.
 
         Raises:
             PromptValidationError: `template` is given, and refuses one of the texts.
+            OverrideConflictError: The file isn't what was `expected`.
+            TimeoutError: Another process writes for more than ten seconds.
         """
-        issues = () if template is None else apply_overrides(template, override).issues
-        refused = [f"{issue.what}: {issue.reason}" for issue in issues if issue.kind == "refused"]
-        if refused:
-            raise PromptValidationError(" ".join(refused))
+        check_texts(override, template)
         path = self.path_for(override.ns, override.key, override.tag)
+        with self._locked():
+            if expected is not ...:
+                current = self.load(override.ns, override.key, override.tag)
+                changed = (
+                    f"at {datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                    if current
+                    else ""
+                )
+                check_expected(current, override, expected, changed)
+            self._write(path, override)
+        return path
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes from writing; a lock of SQLite's ends with its process."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        file = self.directory / ".lock"
+        with closing(sqlite3.connect(file, timeout=LOCK_SECONDS, isolation_level=None)) as lock:
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                raise TimeoutError(f"{file}: {error}") from error
+            yield
+
+    def _write(self, path: Path, override: PromptOverride) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"format": FORMAT, **asdict(override)}, indent=2, ensure_ascii=False)
+        text = text_of(override)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -124,7 +137,6 @@ class OverridesStore:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-        return path
 
     def seed(self, template: PromptTemplate[object], *, tag: str = LATEST) -> Path:
         """Write a file with all texts of a prompt, ready to edit, and return its path.
@@ -145,3 +157,89 @@ class OverridesStore:
         existed = path.exists()
         path.unlink(missing_ok=True)
         return existed
+
+
+def checked_names(ns: str, key: str, tag: str) -> list[str]:
+    """Return the parts of a prompt's name and its tag, each fit for a file's name.
+
+    Raises:
+        PromptValidationError: One isn't.
+    """
+    parts = [*ns.split("/"), key, tag]
+    for part in parts:
+        if _NAME.fullmatch(part) is None or part.endswith("."):
+            raise PromptValidationError(
+                f"{part!r} of {ns}/{key}, tag {tag!r}, cannot name a file; use letters, "
+                "digits, `.`, `_` and `-`, beginning with a letter, digit or `_`."
+            )
+    return parts
+
+
+def read_override(text: str, where: str, names: tuple[str, str, str]) -> PromptOverride:
+    """Return the overrides in a stored text, which are those of `names`: ns, key and tag.
+
+    Raises:
+        PromptValidationError: They aren't.
+    """
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PromptValidationError(f"{where} is not JSON: {error}") from error
+    if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+        raise PromptValidationError(f"{where} is not an overrides file of format {FORMAT}.")
+    try:
+        override = convert(values, PromptOverride, allow_extra_keys=False)
+    except Mismatch as mismatch:
+        raise PromptValidationError(f"{where}: {mismatch}") from mismatch
+    assert isinstance(override, PromptOverride)
+    if (override.ns, override.key, override.tag) != names:
+        raise PromptValidationError(
+            f"{where} says it is for {override.ns}/{override.key}, tag {override.tag!r}."
+        )
+    return override
+
+
+def text_of(override: PromptOverride) -> str:
+    """Return the text that `read_override` reads."""
+    values = {"format": FORMAT, **asdict(override)}
+    text = json.dumps(values, indent=2, ensure_ascii=False)
+    # UTF-8 has no surrogates.
+    return json.dumps(values, indent=2) if re.search("[\ud800-\udfff]", text) else text
+
+
+def check_texts(override: PromptOverride, template: PromptTemplate[object] | None) -> None:
+    """Raise a `PromptValidationError` where the template refuses a text."""
+    issues = () if template is None else apply_overrides(template, override).issues
+    refused = [f"{issue.what}: {issue.reason}" for issue in issues if issue.kind == "refused"]
+    if refused:
+        raise PromptValidationError(" ".join(refused))
+
+
+def check_expected(
+    current: PromptOverride | None, override: PromptOverride, expected: str | None, changed: str
+) -> None:
+    """Raise an `OverrideConflictError` where what is stored isn't what was expected.
+
+    Args:
+        current: What is stored.
+        override: What is to be stored.
+        expected: The hash that `current` should have.
+        changed: Who wrote `current`, and when.
+    """
+    if expected == (None if current is None else current.content_hash):
+        return
+    theirs, ours = _texts(current), _texts(override)
+    names = sorted(name for name in theirs.keys() | ours if theirs.get(name) != ours.get(name))
+    what = "were deleted" if current is None else f"have changed ({changed})"
+    raise OverrideConflictError(
+        f"The overrides of {override.ns}/{override.key}, tag {override.tag!r}, {what} since you "
+        f"read them. Yours differ in {', '.join(names)}. Load them again, make your change to "
+        "those, and save with their `content_hash`."
+    )
+
+
+def _texts(override: PromptOverride | None) -> dict[str, object]:
+    if override is None:
+        return {}
+    sections = {".".join(section.path): section for section in override.sections}
+    return {**sections, **{tool.name: tool for tool in override.tools}}

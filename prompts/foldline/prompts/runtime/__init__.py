@@ -8,6 +8,15 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
+        ".stores.records": ("EventRecord", "SectionOpening", "StoredEvent"),
+        ".stores.sqlite_store": ("SQLiteEventStore",),
+        ".stores.store": (
+            "DayOpenings",
+            "EventStore",
+            "SizeTotals",
+            "TokenTotals",
+            "open_event_store",
+        ),
         ".thread": ("Exchange", "Thread", "ToolUse"),
         "bounded": ("Cancellation",),
         "conversation": (
@@ -55,6 +64,5 @@ __all__, __getattr__, __dir__ = exports(
             "Slice",
             "VisibilityOverrides",
         ),
-        "store": ("EventStore", "SectionOpening", "StoredEvent"),
     },
 )

@@ -44,7 +44,15 @@ from foldline.prompts.runtime.session import (
     Slice,
     VisibilityOverrides,
 )
-from foldline.prompts.runtime.store import EventStore, SectionOpening, StoredEvent
+from foldline.prompts.stores.records import EventRecord, SectionOpening, StoredEvent
+from foldline.prompts.stores.sqlite_store import SQLiteEventStore
+from foldline.prompts.stores.store import (
+    DayOpenings,
+    EventStore,
+    SizeTotals,
+    TokenTotals,
+    open_event_store,
+)
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 
 __all__ = [
@@ -55,11 +63,13 @@ __all__ = [
     "ContextCleared",
     "ContextReplaced",
     "Conversation",
+    "DayOpenings",
     "DeveloperTurn",
     "EvaluationKeywords",
     "EvaluationOptions",
     "Event",
     "EventBus",
+    "EventRecord",
     "EventStore",
     "Exchange",
     "Expansion",
@@ -74,6 +84,7 @@ __all__ = [
     "PromptStopped",
     "PublishResult",
     "Reducer",
+    "SQLiteEventStore",
     "SectionOpening",
     "SectionsOpened",
     "SentPrompt",
@@ -81,12 +92,14 @@ __all__ = [
     "Session",
     "SessionSnapshot",
     "SetVisibilityOverride",
+    "SizeTotals",
     "Slice",
     "StoredEvent",
     "SubscriberFailure",
     "Subscription",
     "SystemTurn",
     "Thread",
+    "TokenTotals",
     "TokenUsage",
     "ToolAnswer",
     "ToolCall",
@@ -99,6 +112,7 @@ __all__ = [
     "VisibilityOverrides",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",
+    "open_event_store",
     "tool_text",
 ]
 __version__: str

@@ -325,6 +325,8 @@ def _plain(value: object) -> object:
         json.dumps(plain)
     except (TypeError, ValueError):
         return repr(value)
+    except RecursionError:
+        return f"<{type(value).__name__}, nested too deeply>"
     return plain
 
 

@@ -1,0 +1,283 @@
+"""A store of evaluations' events in a team's PostgreSQL. Needs the extra `postgres`."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import psycopg
+from psycopg import errors, sql
+
+from foldline.prompts.errors import StoreUnavailableError
+from foldline.prompts.runtime.events import Event, Listener
+from foldline.prompts.stores.outbox import LIMIT, Outbox, RefusedRecordError
+from foldline.prompts.stores.postgres import PARTITION_LOCK, Server, limited, one
+from foldline.prompts.stores.records import COLUMNS, EventRecord, record_of, time_of
+from foldline.prompts.stores.store import EventStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import LiteralString
+
+VARIABLE = "FOLDLINE_SPOOL"
+TEXT_CHARACTERS = 200
+"""Values from this length on are stored once, by their hash."""
+FLUSH_SECONDS = 5.0
+PRUNE_SECONDS = 600
+# Days that get a partition of their own. A clock that is wrong by more can't make a thousand.
+_PAST, _FUTURE = timedelta(days=400), timedelta(days=2)
+# All lock them in this order.
+_TABLES = ("openings", "events")
+_KEEP_LAST_DAY: LiteralString = (
+    "(hash) DO UPDATE SET last_day = excluded.last_day WHERE texts.last_day < excluded.last_day"
+)
+_Row: TypeAlias = "dict[str, Any]"
+
+
+class PostgresEventStore(Listener, EventStore):
+    """An `EventStore` in PostgreSQL, in the schema `foldline`, for all machines of a team.
+
+    Events go through a file on this machine: `add` waits for no network, and an event that it took
+    is sent once the server can be reached, by this process or by the next one. See `Outbox`. What
+    reads waits up to five seconds for the events of this process to be sent.
+
+    Args:
+        url: A `postgresql://` URL. What it leaves out comes from libpq's environment variables and
+            files, such as `PGPASSWORD` and `~/.pgpass`.
+        content: Store texts, too.
+        spool: The folder for events that wait; by default the environment's `FOLDLINE_SPOOL`, else
+            one below `~/.local/state`.
+        spool_bytes: How much may wait there, of this process.
+
+    Raises:
+        ValueError: It isn't such a URL.
+    """
+
+    events_table = "foldline.events"
+    openings_table = "foldline.openings"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        content: bool = False,
+        spool: str | os.PathLike[str] | None = None,
+        spool_bytes: int = LIMIT,
+    ) -> None:
+        super().__init__()
+        self._server = Server(url)
+        self._content = content
+        self._spool = spool_folder(self._server) if spool is None else Path(spool)
+        self._spool_bytes = spool_bytes
+        self._lock = threading.Lock()
+        self.outbox: Outbox | None = None
+        """What events of this process wait in, once there was one."""
+        self._connection: psycopg.Connection | None = None
+        self._days: set[date] = set()
+
+    def add(self, event: Event) -> None:
+        """Keep one event until it is stored, unless it is stored already.
+
+        Raises:
+            OSError: The folder for events that wait can't be written.
+        """
+        record = record_of(event, content=self._content)
+        with self._lock:
+            if self.outbox is None or not self.outbox.is_ours:
+                self.outbox = Outbox(
+                    self._spool, self._send, self._disconnect, limit=self._spool_bytes
+                )
+        self.outbox.put(record)
+
+    def flush(self, seconds: float | None = None) -> bool:
+        """Wait until the events of this process are stored; returns False when time is up."""
+        wait = FLUSH_SECONDS if seconds is None else seconds
+        return self.outbox is None or self.outbox.flush(wait)
+
+    def add_all(self, records: Sequence[EventRecord]) -> int:
+        """Store the records that aren't stored yet, at once, and return their number.
+
+        Raises:
+            StoreUnavailableError: The server can't be reached, or refuses.
+        """
+        with self._server.connection() as connection:
+            return self._insert(connection, records)
+
+    def prune(self, *, before: datetime) -> int:
+        """Delete the events before that time, and return their number; drops whole days at once.
+
+        Raises:
+            StoreUnavailableError: The server can't be reached, or the user doesn't own the tables.
+        """
+        self.flush()
+        limits = {"at": time_of(before), "day": time_of(before).date()}
+        pruned = 0
+        with self._server.connection() as connection:
+            with connection.cursor() as cursor:
+                days = [day for day in _partitions(cursor) if day < limits["day"]]
+            # Each by itself: a transaction has only so many locks.
+            for day in days:
+                with limited(connection, statement_seconds=PRUNE_SECONDS) as cursor:
+                    cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
+                    count = sql.SQL("SELECT count(*) FROM {}").format(_partition("events", day))
+                    pruned += int(str(one(cursor, count)))
+                    for table in _TABLES:
+                        cursor.execute(sql.SQL("DROP TABLE {}").format(_partition(table, day)))
+            with limited(connection, statement_seconds=PRUNE_SECONDS) as cursor:
+                for table in _TABLES:
+                    query = sql.SQL("DELETE FROM {} WHERE day <= %(day)s AND at < %(at)s")
+                    cursor.execute(query.format(sql.Identifier("foldline", table)), limits)
+                pruned += cursor.rowcount
+            with limited(connection, statement_seconds=PRUNE_SECONDS) as cursor:
+                cursor.execute("DELETE FROM foldline.texts WHERE last_day < %(day)s", limits)
+        return pruned
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return the rows of a query, which has seen the events of this process.
+
+        Raises:
+            StoreUnavailableError: The server can't be reached, or refuses.
+        """
+        self.flush()
+        with self._server.transaction() as cursor:
+            return cursor.execute(sql.replace("?", "%s"), values).fetchall()
+
+    def close(self) -> None:
+        """Unsubscribe from all buses, and wait up to five seconds until all events are sent."""
+        super().close()
+        if self.outbox is not None:
+            self.outbox.close()
+
+    def _send(self, records: Sequence[EventRecord]) -> None:
+        """Store records; for the outbox' thread, which keeps its connection."""
+        try:
+            if self._connection is None:
+                self._connection = self._server.connect()
+            self._insert(self._connection, records)
+        except (psycopg.DataError, psycopg.IntegrityError, errors.ProgramLimitExceeded) as error:
+            raise RefusedRecordError(self._server.describe(error)) from None
+        except psycopg.Error as error:
+            self._disconnect()
+            raise StoreUnavailableError(self._server.describe(error)) from None
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _insert(self, connection: psycopg.Connection, records: Sequence[EventRecord]) -> int:
+        for day in {record.at.date() for record in records} - self._days:
+            _make_partition(connection, day)
+            self._days.add(day)
+        texts: dict[str, _Row] = {}
+        events = [_event_row(record, texts) for record in records]
+        openings = [row for record in records for row in _opening_rows(record)]
+        with limited(connection) as cursor:
+            _insert_rows(cursor, "texts", _new_texts(cursor, texts), _KEEP_LAST_DAY)
+            _insert_rows(cursor, "openings", openings, "DO NOTHING")
+            return _insert_rows(cursor, "events", events, "DO NOTHING")
+
+
+def spool_folder(server: Server) -> Path:
+    """Return the folder of the events that wait for a server."""
+    base = os.environ.get(VARIABLE) or Path.home() / ".local" / "state" / "foldline" / "spool"
+    return Path(base) / sha256(server.name.encode()).hexdigest()[:16]
+
+
+def _insert_rows(
+    cursor: psycopg.Cursor, table: LiteralString, rows: Sequence[_Row], conflict: LiteralString
+) -> int:
+    """Insert rows, whose types are the table's; returns how many are new."""
+    if not rows:
+        return 0
+    query = sql.SQL(
+        "INSERT INTO {0} ({1}) SELECT {1} FROM json_populate_recordset(NULL::{0}, %s) ON CONFLICT "
+    ).format(sql.Identifier("foldline", table), sql.SQL(", ").join(map(sql.Identifier, rows[0])))
+    cursor.execute(query + sql.SQL(conflict), [json.dumps(rows, default=str)])
+    return cursor.rowcount
+
+
+def _event_row(record: EventRecord, texts: dict[str, _Row]) -> _Row:
+    """Return an event's row; adds the rows of its long values to `texts`, by their hashes."""
+    row: _Row = {**dict(zip(COLUMNS, record, strict=False)), "day": record.at.date(), "texts": None}
+    if len(record.data) > TEXT_CHARACTERS:
+        short, long = {}, {}
+        for name, value in json.loads(record.data).items():
+            # ASCII alone: a database has no surrogates.
+            text = json.dumps(value)
+            if len(text) < TEXT_CHARACTERS:
+                short[name] = value
+                continue
+            hashed = long[name] = sha256(text.encode()).hexdigest()
+            last = max(record.at.date(), texts.get(hashed, {"last_day": date.min})["last_day"])
+            texts[hashed] = {"hash": hashed, "text": text, "last_day": last}
+        if long:
+            row |= {"data": json.dumps(short), "texts": json.dumps(long)}
+    return row
+
+
+def _opening_rows(record: EventRecord) -> Iterable[_Row]:
+    shared = ("event_id", "at", "ns", "key", "evaluation_id", "session_id")
+    for position, opening in enumerate(record.openings):
+        yield {
+            **{name: getattr(record, name) for name in shared},
+            "day": record.at.date(),
+            "position": position,
+            **opening._asdict(),
+        }
+
+
+def _new_texts(cursor: psycopg.Cursor, texts: Mapping[str, _Row]) -> list[_Row]:
+    """Return the texts that aren't stored yet, or for an earlier day: most are, and aren't sent."""
+    if not texts:
+        return []
+    cursor.execute("SELECT hash, last_day FROM foldline.texts WHERE hash = ANY(%s)", [[*texts]])
+    days: dict[str, date] = dict(cursor)
+    # In one order everywhere, as two writers would wait for each other otherwise.
+    return [
+        texts[name] for name in sorted(texts) if days.get(name, date.min) < texts[name]["last_day"]
+    ]
+
+
+def _partition(table: str, day: date) -> sql.Identifier:
+    return sql.Identifier("foldline", f"{table}_{day:%Y%m%d}")
+
+
+def _make_partition(connection: psycopg.Connection, day: date) -> None:
+    """Make the partitions of a day, where that is useful and possible; others have the default."""
+    today = datetime.now(UTC).date()
+    if not today - _PAST <= day <= today + _FUTURE:
+        return
+    # One that isn't the owner can't, nor can anyone once the default has events of the day.
+    with (
+        suppress(errors.InsufficientPrivilege, errors.CheckViolation),
+        limited(connection) as cursor,
+    ):
+        # Only then the lock, which all writers would wait for at each start.
+        if day in _partitions(cursor):
+            return
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
+        for table in () if day in _partitions(cursor) else _TABLES:
+            cursor.execute(
+                sql.SQL("CREATE TABLE {} PARTITION OF {} FOR VALUES FROM ({}) TO ({})").format(
+                    _partition(table, day),
+                    sql.Identifier("foldline", table),
+                    sql.Literal(day),
+                    sql.Literal(day + timedelta(days=1)),
+                )
+            )
+
+
+def _partitions(cursor: psycopg.Cursor) -> list[date]:
+    """Return the days with partitions of their own."""
+    cursor.execute(
+        "SELECT right(relname, 8) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid "
+        "WHERE inhparent = 'foldline.events'::regclass AND relname ~ '^events_[0-9]{8}$'"
+    )
+    return [datetime.strptime(row[0], "%Y%m%d").date() for row in cursor]

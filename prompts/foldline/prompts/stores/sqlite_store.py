@@ -1,0 +1,204 @@
+"""A store of evaluations' events in one SQLite file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+from foldline.prompts.runtime.events import Event, Listener
+from foldline.prompts.stores.records import (
+    COLUMNS,
+    NUMBERS,
+    EventRecord,
+    numbers_of,
+    record_of,
+    stored_record,
+    time_of,
+)
+from foldline.prompts.stores.store import EventStore
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+# What is here stays as it is: a change is one more entry, which finds the data of earlier ones.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, "
+        "event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL, kind TEXT NOT NULL, ns TEXT NOT NULL, "
+        "key TEXT NOT NULL, evaluation_id TEXT NOT NULL, session_id TEXT, provider TEXT, "
+        "data TEXT NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS events_by_prompt ON events (ns, key, number)",
+        "CREATE TABLE IF NOT EXISTS openings (event INTEGER NOT NULL REFERENCES events (number) "
+        "ON DELETE CASCADE, section TEXT NOT NULL, how TEXT NOT NULL, turn INTEGER NOT NULL, "
+        "reason TEXT)",
+        "CREATE INDEX IF NOT EXISTS openings_by_event ON openings (event)",
+    ),
+    (
+        *(f"ALTER TABLE events ADD COLUMN {name} INTEGER" for name in NUMBERS),
+        "UPDATE events SET "
+        + ", ".join(f"{name} = foldline_number(data, {at})" for at, name in enumerate(NUMBERS)),
+        "CREATE VIEW event_report AS SELECT *, substr(at, 1, 10) AS day, NULL AS texts FROM events",
+        "CREATE VIEW opening_report AS SELECT openings.rowid AS number, substr(at, 1, 10) AS day, "
+        "at, ns, key, evaluation_id, session_id, section, how, turn, reason "
+        "FROM openings JOIN events ON event = events.number",
+    ),
+)
+_INSERT = (
+    f"INSERT OR IGNORE INTO events ({', '.join(COLUMNS)}) "
+    f"VALUES ({', '.join('?' for _ in COLUMNS)})"
+)
+_INSERT_OPENING = "INSERT INTO openings (event, section, how, turn, reason) VALUES (?, ?, ?, ?, ?)"
+
+
+class SQLiteEventStore(Listener, EventStore):
+    """An `EventStore` in one SQLite file.
+
+    >>> from foldline.prompts.runtime import InProcessEventBus
+    >>> bus = InProcessEventBus()
+    >>> with SQLiteEventStore(":memory:") as store:
+    ...     store.attach(bus)
+    ...     list(store.events())
+    []
+
+    Several processes can write to one file; while one has it open, SQLite keeps two more files next
+    to it.
+
+    Args:
+        path: The file, created if it doesn't exist; `:memory:` lasts as long as the store is open.
+        content: Store texts, too.
+        exclusive: Keep other processes from opening the file, until this one ends.
+
+    Raises:
+        ValueError: The file was written by a newer version.
+        sqlite3.OperationalError: The file can't be opened, or another process has it exclusively.
+    """
+
+    events_table = "event_report"
+    openings_table = "opening_report"
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, content: bool = False, exclusive: bool = False
+    ) -> None:
+        super().__init__()
+        self._content = content
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(
+            path, timeout=0 if exclusive else 5, check_same_thread=False, isolation_level=None
+        )
+        try:
+            self._database.execute("PRAGMA foreign_keys = ON")
+            if exclusive:
+                self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            # Write-ahead logging, so that events don't wait for the disk. It is optional: another
+            # process may be using the file, or the file system may not support it.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            if exclusive or self._version(path) < len(MIGRATIONS):
+                self._migrate(path)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def add(self, event: Event) -> None:
+        """Store one event, unless it is stored already."""
+        self.add_all([record_of(event, content=self._content)])
+
+    def add_all(self, records: Sequence[EventRecord]) -> int:
+        """Store the records that aren't stored yet, and return their number."""
+        stored = 0
+        with self._transaction() as database:
+            for record in records:
+                _, at, *columns, openings = record
+                cursor = database.execute(_INSERT, (record.event_id, at.isoformat(), *columns))
+                stored += cursor.rowcount
+                if cursor.rowcount and openings:
+                    number = cursor.lastrowid
+                    database.executemany(_INSERT_OPENING, [(number, *one) for one in openings])
+        return stored
+
+    def records(
+        self, *, after: int = 0, limit: int, max_bytes: int
+    ) -> list[tuple[int, EventRecord]]:
+        """Return the next records behind a number, in order, each with its own number.
+
+        They are at most `limit`, and those that go beyond `max_bytes` are left for the next call.
+        """
+        found: list[tuple[Any, ...]] = []
+        with self._lock:
+            for row in self._database.execute(
+                f"SELECT number, {', '.join(COLUMNS)} FROM events WHERE number > ? "
+                "ORDER BY number LIMIT ?",
+                (after, limit),
+            ):
+                max_bytes -= len(row[9])
+                if found and max_bytes < 0:
+                    break
+                found.append(row)
+        openings: dict[int, list[Sequence[Any]]] = {}
+        for event, *opening in self.rows(
+            "SELECT event, section, how, turn, reason FROM openings WHERE event BETWEEN ? AND ? "
+            "ORDER BY rowid",
+            (found[0][0], found[-1][0]) if found else (0, 0),
+        ):
+            openings.setdefault(event, []).append(opening)
+        return [(number, stored_record(row, openings.get(number, ()))) for number, *row in found]
+
+    def discard(self, *, through: int) -> None:
+        """Delete the records up to a number."""
+        with self._transaction() as database:
+            database.execute("DELETE FROM events WHERE number <= ?", (through,))
+
+    def prune(self, *, before: datetime) -> int:
+        """Delete the events before that time, and return their number."""
+        with self._transaction() as database:
+            return database.execute(
+                "DELETE FROM events WHERE at < ?", (time_of(before).isoformat(),)
+            ).rowcount
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return the rows of a query."""
+        texts = [
+            value if isinstance(value, int | str) else value.isoformat()  # type: ignore[attr-defined]
+            for value in values
+        ]
+        with self._lock:
+            return self._database.execute(sql, texts).fetchall()
+
+    def close(self) -> None:
+        """Unsubscribe from all buses, and close the file."""
+        super().close()
+        with self._lock:
+            self._database.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._database:
+            # Immediate, as a read that becomes a write can't wait for another writer.
+            self._database.execute("BEGIN IMMEDIATE")
+            yield self._database
+
+    def _version(self, path: str | os.PathLike[str]) -> int:
+        version: int = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            raise ValueError(
+                f"{path} was written by a newer foldline (format {version}; this one reads "
+                f"{len(MIGRATIONS)})."
+            )
+        return version
+
+    def _migrate(self, path: str | os.PathLike[str]) -> None:
+        self._database.create_function(
+            "foldline_number", 2, lambda data, at: numbers_of(json.loads(data))[at]
+        )
+        with self._transaction() as database:
+            # Another process may have done it in the meantime.
+            for migration in MIGRATIONS[self._version(path) :]:
+                for statement in migration:
+                    database.execute(statement)
+            database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
