@@ -36,6 +36,7 @@ VERBS = {
     "stack": "stack",
     "fold": "fold",
     "prompts": "prompts",
+    "runs": "runs",
     None: "code",
     "context": "context",
     "serve": "serve",

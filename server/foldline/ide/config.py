@@ -87,4 +87,11 @@ def _without_zero(options: PromptOptions) -> PromptOptions:
 
 def _others() -> tuple[str, ...]:
     """Return the keys of the client's section and of `[tool.foldline]` that other code reads."""
-    return ("lsp", "preview", "server", "trace", *(setting.name for setting in fields(Settings)))
+    return (
+        "lsp",
+        "preview",
+        "server",
+        "store",
+        "trace",
+        *(setting.name for setting in fields(Settings)),
+    )

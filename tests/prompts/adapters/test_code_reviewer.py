@@ -21,7 +21,7 @@ from foldline.prompts.adapters import (
     Transcript,
 )
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
-from foldline.prompts.runtime import SQLiteEventStore, PromptRendered
+from foldline.prompts.runtime import PromptRendered, SQLiteEventStore
 
 from .providers import Provider
 from .wire import validation

@@ -23,10 +23,10 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
 from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter
 from foldline.prompts.runtime import (
-    SQLiteEventStore,
     InProcessEventBus,
     ModelAnswered,
     Session,
+    SQLiteEventStore,
     TokenUsage,
     evaluate_with_disclosure,
 )

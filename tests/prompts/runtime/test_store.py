@@ -12,13 +12,15 @@ import pytest
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.runtime import (
-    SQLiteEventStore,
     InProcessEventBus,
     Session,
+    SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
     evaluate_with_disclosure,
+    open_event_store,
 )
+from foldline.prompts.stores.store import project_store
 
 SUMMARY = SectionVisibility.SUMMARY
 TEMPLATE = PromptTemplate(
@@ -191,3 +193,95 @@ def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
     with SQLiteEventStore(path) as store:
         assert len(store.events()) == 75
     assert list(tmp_path.iterdir()) == [path], "at rest it is one file"
+
+
+OLD_FILE = """
+CREATE TABLE events (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
+    kind TEXT NOT NULL, ns TEXT NOT NULL, key TEXT NOT NULL, evaluation_id TEXT NOT NULL,
+    session_id TEXT, provider TEXT, data TEXT NOT NULL);
+CREATE TABLE openings (event INTEGER NOT NULL REFERENCES events (number) ON DELETE CASCADE,
+    section TEXT NOT NULL, how TEXT NOT NULL, turn INTEGER NOT NULL, reason TEXT);
+PRAGMA user_version = 1;
+INSERT INTO events VALUES (1, 'a', '2026-01-02T03:04:05+00:00', 'ModelAnswered', 'ns', 'k', 'e',
+    NULL, 'p', '{"characters": 5, "input_tokens": 7, "output_tokens": 1, "seconds": NaN}');
+INSERT INTO openings VALUES (1, 'docs', 'open_sections', 1, NULL);
+"""
+
+
+def test_a_file_of_an_older_version_is_extended(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    database = sqlite3.connect(path)
+    database.executescript(OLD_FILE)
+    database.close()
+    for _ in range(2):
+        with SQLiteEventStore(path) as store:
+            assert [(*row,) for row in store.token_totals()] == [("ns", "k", 1, 7, 1, 0, 0)]
+            assert [(*row,) for row in store.size_totals()] == [
+                ("ns", "k", "ModelAnswered", 1, 5, 5)
+            ]
+            assert [row[3:] for row in store.openings_by_day()] == [("docs", 1, 1)]
+            assert store.events()[0].data["output_tokens"] == 1
+
+
+def test_a_file_that_one_process_has_for_itself_is_refused_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with (
+        SQLiteEventStore(path, exclusive=True),
+        pytest.raises(sqlite3.OperationalError, match="locked"),
+    ):
+        SQLiteEventStore(path, exclusive=True)
+    with SQLiteEventStore(path, exclusive=True) as store:
+        assert store.events() == ()
+
+
+def project(folder: Path, store: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.foldline]\nstore = {store}\n", "utf-8")
+
+
+def test_a_store_is_the_one_that_is_given_then_the_environments_then_the_projects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FOLDLINE_STORE", raising=False)
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    with pytest.raises(ValueError, match="No store is configured"):
+        open_event_store()
+    project(tmp_path, '"runs.db"')
+    open_event_store().close()
+    assert (tmp_path / "runs.db").exists()
+    monkeypatch.setenv("FOLDLINE_STORE", str(tmp_path / "environment.db"))
+    open_event_store().close()
+    assert (tmp_path / "environment.db").exists()
+    open_event_store(tmp_path / "given.db").close()
+    assert (tmp_path / "given.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("store", "problem"),
+    [
+        ('"../runs.db"', "inside the project"),
+        ('"/runs.db"', "inside the project"),
+        ("5", "URL or a path"),
+        ('""', "URL or a path"),
+        ('"postgresql://team:hunter2@host/runs"', "belongs into PGPASSWORD"),
+        ('"postgresql://host/runs?password=hunter2"', "belongs into PGPASSWORD"),
+        ('"postgresql://host/runs?sslmode=require&passfile=/x"', "belongs into PGPASSWORD"),
+        ("[", "isn't TOML"),
+    ],
+)
+def test_a_project_may_name_no_password_and_no_file_elsewhere(
+    store: str, problem: str, tmp_path: Path
+) -> None:
+    project(tmp_path, store)
+    with pytest.raises(ValueError, match=problem) as raised:
+        project_store(tmp_path)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_project_may_name_a_server(tmp_path: Path) -> None:
+    for store in ("postgresql://team@db/runs", "postgres://db/runs?sslmode=verify-full"):
+        project(tmp_path, f'"{store}"')
+        assert project_store(tmp_path) == store
+    (tmp_path / "pyproject.toml").write_text("[tool]\nfoldline = 1\n", "utf-8")
+    assert project_store(tmp_path) is None

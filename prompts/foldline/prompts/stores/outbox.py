@@ -184,7 +184,7 @@ class Outbox:
             except Exception as error:
                 if self._closing:
                     return
-                if str(error) != str(self.problem):
+                if self.problem is None:
                     _log.warning("Events wait in %s: %s", self._path, error)
                 self.problem = error
                 with self._changed:

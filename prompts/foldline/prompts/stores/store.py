@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from datetime import date, datetime
 from pathlib import Path
@@ -232,9 +233,7 @@ def project_store(folder: Path) -> str | None:
         raise ValueError(f"{file}: `store` is a postgresql:// URL or a path.")
     if is_server(store):
         parts = urlsplit(store)
-        if parts.password is not None or parts.query.strip("&").count("=") > parts.query.startswith(
-            "sslmode="
-        ):
+        if parts.password is not None or not re.fullmatch(r"(sslmode=[a-z-]+)?", parts.query):
             # All who have the project read it, and it may be a stranger's.
             raise ValueError(
                 f"{file}: `store` names a user, a host, a port, a database and `sslmode` only; a "

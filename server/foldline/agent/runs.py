@@ -1,0 +1,122 @@
+"""`foldline runs`: reports on the stored events of evaluations, their retention, and a push."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.refusals import Refused
+from foldline.agent.targets import number_from
+from foldline.agent.terminal import json_text, show
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from foldline.agent.verbs import Verbs
+    from foldline.prompts.runtime import EventStore
+
+DESCRIPTION = """\
+Reads and keeps the store of evaluations' events. `report` shows the openings of sections by day,
+the tokens by kind and the sizes of each prompt; `push FILE` sends the events of an SQLite file that
+the store lacks; `prune` deletes what is older than --days. The store is --store, else
+FOLDLINE_STORE, else `store` in [tool.foldline] of pyproject.toml."""
+BATCH_EVENTS, BATCH_BYTES = 500, 4 << 20
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "runs", help="report, push and prune the events of evaluations", description=DESCRIPTION
+    )
+    parser.add_argument("action", choices=("report", "push", "prune"), help="what to do")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the SQLite file to push")
+    parser.add_argument("--store", metavar="WHERE", help="a postgresql:// URL, or a path")
+    parser.add_argument(
+        "--days", type=number_from(1), metavar="N", help="of the last N days; what prune keeps"
+    )
+    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    parser.add_argument(
+        "--trust", action="store_true", help="connect to the server that pyproject.toml names"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    import sqlite3
+
+    from foldline.prompts.errors import StoreUnavailableError
+
+    try:
+        with _opened(options) as store:
+            if options.action == "report":
+                return _report(store, options)
+            number = _push(store, options) if options.action == "push" else _prune(store, options)
+    except (StoreUnavailableError, ValueError, sqlite3.Error) as error:
+        raise Refused(str(error), kind="store") from error
+    show(f"{number:,} events {'pushed' if options.action == 'push' else 'deleted'}")
+    return FOUND
+
+
+def _opened(options: Namespace) -> EventStore:
+    import os
+    from pathlib import Path
+
+    from foldline.prompts.runtime import open_event_store
+    from foldline.prompts.stores.store import VARIABLE, is_server, project_store
+
+    where = options.store or os.environ.get(VARIABLE)
+    if not where:
+        where = project_store(Path.cwd())
+        if where and is_server(where) and not options.trust:
+            raise Refused(
+                f"pyproject.toml names the server {where}: add --trust to send it your password "
+                f"and your events, or set {VARIABLE}"
+            )
+    if where and not is_server(where) and options.action != "push" and not Path(where).is_file():
+        raise Refused(f"there is no file {where}")
+    return open_event_store(where)
+
+
+def _push(store: EventStore, options: Namespace) -> int:
+    from pathlib import Path
+
+    from foldline.prompts.runtime import SQLiteEventStore
+
+    if options.file is None or not Path(options.file).is_file():
+        raise Refused(f"`push` takes an SQLite file of events, not {options.file or 'nothing'}")
+    pushed = after = 0
+    with SQLiteEventStore(options.file) as source:
+        while batch := source.records(after=after, limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
+            pushed += store.add_all([record for _, record in batch])
+            after = batch[-1][0]
+    return pushed
+
+
+def _prune(store: EventStore, options: Namespace) -> int:
+    from datetime import UTC, datetime, timedelta
+
+    if options.days is None:
+        raise Refused("`prune` takes --days N: how many days stay")
+    return store.prune(before=datetime.now(UTC) - timedelta(days=options.days))
+
+
+def _report(store: EventStore, options: Namespace) -> int:
+    from datetime import UTC, datetime, timedelta
+
+    since = options.days and datetime.now(UTC) - timedelta(days=options.days)
+    tables: dict[str, tuple[Any, ...]] = {
+        "openings": store.openings_by_day(since=since),
+        "tokens": store.token_totals(since=since),
+        "sizes": store.size_totals(since=since),
+    }
+    if options.json:
+        data = {name: [row._asdict() for row in rows] for name, rows in tables.items()}
+        show(json_text(data))
+    else:
+        for name, rows in tables.items():
+            lines = [[*map(str, row)] for row in (rows[0]._fields, *rows)] if rows else []
+            widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+            show(f"{name}:{'' if rows else ' none'}")
+            for line in lines:
+                cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+                show(f"  {'  '.join(cells)}".rstrip())
+    return FOUND if any(tables.values()) else NOTHING
