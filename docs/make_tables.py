@@ -101,8 +101,8 @@ def settings_page() -> str:
             SETTINGS_HEAD,
             "## Of a project: `[tool.foldline]`\n",
             *_table(columns, project),
-            "`store` says where programs keep the [events of evaluations](stores.md): a file in the "
-            "project, or a `postgresql://` URL without a password.\n",
+            "`store` says where programs keep the [events of evaluations](stores.md): a file in "
+            "the project, or a `postgresql://` URL without a password.\n",
             "## Of a project's previews: `[tool.foldline.preview]`\n",
             _module_page(options),
             "## Of a project's language servers: `[tool.foldline.lsp]`\n",

@@ -29,6 +29,7 @@ NAMES = (
     "structured-output",
     "previews",
     "overrides",
+    "stores",
     "conversations",
     "prompt-caching",
 )

@@ -27,7 +27,6 @@ FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
 CLOSE_SECONDS = 5.0
 DROPPED = "EventsDropped"
 """The kind of an event that says how many others were dropped."""
-_ATTEMPTS = 5
 
 _log = logging.getLogger(__name__)
 
@@ -127,15 +126,18 @@ class Outbox:
                 self._path.unlink(missing_ok=True)
 
     def _new_file(self) -> tuple[Path, SQLiteEventStore]:
-        for attempt in range(_ATTEMPTS):
+        while True:
             path = self._folder / f"{self._process}-{uuid.uuid4().hex[:12]}.db"
             try:
-                return path, SQLiteEventStore(path, exclusive=True)
+                store = SQLiteEventStore(path, exclusive=True)
             except sqlite3.Error as error:
-                # Another process may have taken the new file for one that was left behind.
-                if attempt == _ATTEMPTS - 1:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                     raise OSError(f"{path}: {error}") from error
-        raise AssertionError
+            else:
+                if path.exists():
+                    return path, store
+                store.close()
+            # Another process took it for one that was left behind, just when it was made.
 
     def _keep(self, record: EventRecord) -> None:
         if self._spool.add_all([record]):
@@ -159,38 +161,43 @@ class Outbox:
 
     def _run(self) -> None:
         try:
-            self._send_until_closed(self._left_behind())
+            left = [path for path in sorted(self._folder.glob("*.db")) if path != self._path]
+            pause = FIRST_PAUSE
+            while self._wait_for(lambda: self._sizes or left):
+                try:
+                    self._send_own()
+                    while left and not self._closing:
+                        self._send_left(left[-1])
+                        left.pop()
+                    self.problem, pause = None, FIRST_PAUSE
+                except Exception as error:
+                    if self.problem is None and not self._closing:
+                        _log.warning("Events wait in %s: %s", self._path, error)
+                    self.problem = error
+                    self._wait_for(lambda: self._hurry, pause)
+                    self._hurry = False
+                    pause = min(pause * 2, LAST_PAUSE)
         finally:
             self._done()
 
-    def _send_until_closed(self, left: list[tuple[Path, SQLiteEventStore]]) -> None:
-        pause = FIRST_PAUSE
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._closing or self._sizes or left)
+    def _wait_for(self, condition: Callable[[], object], seconds: float | None = None) -> bool:
+        """Wait for a condition, for as long or until it is closed; returns False if that is so."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or condition(), seconds)
+            return not self._closing
+
+    def _send_left(self, path: Path) -> None:
+        """Send what a process that is gone left in its file."""
+        # That of a living one is locked; one that isn't sound is left for a person.
+        with suppress(sqlite3.Error, ValueError), SQLiteEventStore(path, exclusive=True) as store:
+            while batch := store.records(limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
+                self._send_all([record for _, record in batch])
+                store.discard(through=batch[-1][0])
                 if self._closing:
                     return
-            try:
-                self._send_own()
-                while left:
-                    path, store = left[-1]
-                    while batch := store.records(limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
-                        self._send_all([record for _, record in batch])
-                        store.discard(through=batch[-1][0])
-                    left.pop()
-                    store.close()
-                    path.unlink(missing_ok=True)
-                self.problem, pause = None, FIRST_PAUSE
-            except Exception as error:
-                if self._closing:
-                    return
-                if self.problem is None:
-                    _log.warning("Events wait in %s: %s", self._path, error)
-                self.problem = error
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closing or self._hurry, pause)
-                    self._hurry = False
-                pause = min(pause * 2, LAST_PAUSE)
+            # While it's locked, or another process could take it up. Windows does so only later.
+            with suppress(PermissionError):
+                path.unlink(missing_ok=True)
 
     def _send_own(self) -> None:
         while True:
@@ -216,16 +223,6 @@ class Outbox:
             middle = len(records) // 2
             self._send_all(records[:middle])
             self._send_all(records[middle:])
-
-    def _left_behind(self) -> list[tuple[Path, SQLiteEventStore]]:
-        """Return the files of processes that are gone, opened, so that no other takes them."""
-        left = []
-        for path in sorted(self._folder.glob("*.db")):
-            # That of a living process is locked; one that isn't sound is left for a person.
-            with suppress(sqlite3.Error, ValueError):
-                if path != self._path:
-                    left.append((path, SQLiteEventStore(path, exclusive=True)))
-        return left
 
 
 def _size(record: EventRecord) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,7 +31,7 @@ TEXT_CHARACTERS = 200
 FLUSH_SECONDS = 5.0
 PRUNE_SECONDS = 600
 # Days that get a partition of their own. A clock that is wrong by more can't make a thousand.
-_PAST, _FUTURE = timedelta(days=400), timedelta(days=2)
+PAST_DAYS, FUTURE_DAYS = 400, 2
 # All lock them in this order.
 _TABLES = ("openings", "events")
 _KEEP_LAST_DAY: LiteralString = (
@@ -251,16 +251,14 @@ def _partition(table: str, day: date) -> sql.Identifier:
 
 def _make_partition(connection: psycopg.Connection, day: date) -> None:
     """Make the partitions of a day, where that is useful and possible; others have the default."""
-    today = datetime.now(UTC).date()
-    if not today - _PAST <= day <= today + _FUTURE:
-        return
     # One that isn't the owner can't, nor can anyone once the default has events of the day.
     with (
         suppress(errors.InsufficientPrivilege, errors.CheckViolation),
         limited(connection) as cursor,
     ):
-        # Only then the lock, which all writers would wait for at each start.
-        if day in _partitions(cursor):
+        # By the server's clock, as that of this machine may be the one that is wrong.
+        ahead = one(cursor, sql.SQL("SELECT {} - current_date").format(sql.Literal(day)))
+        if not -PAST_DAYS <= int(str(ahead)) <= FUTURE_DAYS or day in _partitions(cursor):
             return
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
         for table in () if day in _partitions(cursor) else _TABLES:
