@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import platform
 import subprocess
 import sys
 import urllib.request
@@ -157,6 +158,20 @@ def try_otel() -> None:
     OpenTelemetryExporter()
 
 
+def try_postgres() -> None:
+    """Open a store by psycopg, and ask a server that isn't there."""
+    if sys.platform == "win32" and platform.machine() == "ARM64":
+        return
+    from foldline.prompts.errors import StoreUnavailableError
+    from foldline.prompts.runtime import open_event_store
+
+    try:
+        open_event_store("postgresql://127.0.0.1:1/none").events()
+    except StoreUnavailableError:
+        return
+    raise AssertionError("a server answered that isn't there")
+
+
 def try_tokens() -> None:
     """Count exactly, where the tokenizer has a wheel."""
     from foldline.ide.token_counter import token_counter
@@ -174,6 +189,7 @@ CHECKS: dict[str, Callable[[], None]] = {
     "anthropic": try_anthropic,
     "openai": try_openai,
     "otel": try_otel,
+    "postgres": try_postgres,
     "tokens": try_tokens,
 }
 

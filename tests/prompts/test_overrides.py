@@ -1,6 +1,6 @@
 """Stored overrides: seeding, applying, staleness, moving, and the files they live in."""
 
-import dataclasses
+import errno
 import json
 import os
 from dataclasses import field, replace
@@ -317,15 +317,19 @@ def test_a_write_removes_what_killed_writers_have_left(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"latest.json", young.name, other.name}
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = OverridesStore(tmp_path)
     path = store.seed(template(text("a", "x")))
     before = path.read_text(encoding="utf-8")
-    unwritable = dataclasses.replace(
-        seed_override(template(text("a", "x"))), sections=(SectionOverride(("a",), "\ud800"),)
-    )
-    with pytest.raises(UnicodeEncodeError):
-        store.save(unwritable)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.save(seed_override(template(text("a", "y"))))
     assert path.read_text(encoding="utf-8") == before
     assert [p.name for p in path.parent.iterdir()] == ["latest.json"]
     assert json.loads(before)["format"] == 1

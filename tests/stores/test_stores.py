@@ -676,7 +676,7 @@ def test_a_migration_only_extends_what_an_older_foldline_uses() -> None:
         r"CREATE (TABLE|INDEX)|COMMENT ON|ALTER TABLE \S+ ADD COLUMN (?!.*NOT NULL)", re.IGNORECASE
     )
     for migration in (*MIGRATIONS, NEWER):
-        for statement in filter(str.strip, re.split(r";\s*(?=\n|$|CREATE)", migration)):
+        for statement in filter(str.strip, re.sub(r"--.*", "", migration).split(";")):
             assert allowed.match(statement.strip()), statement
     assert not allowed.match("ALTER TABLE foldline.events DROP COLUMN data")
     assert not allowed.match("ALTER TABLE foldline.events ADD COLUMN a text NOT NULL")
@@ -796,7 +796,7 @@ def overrides(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Ov
     if request.param == "files":
         return lambda: OverridesStore(tmp_path)
     url = request.getfixturevalue("url")
-    return lambda: PostgresOverridesStore(url, author="Ada")
+    return lambda: PostgresOverridesStore(url)
 
 
 TEMPLATE = PromptTemplate(
@@ -855,7 +855,7 @@ def test_of_two_writers_the_second_learns_what_changed(
     overrides().save(changed(theirs, "tone", "Be brief."), expected=theirs.content_hash)
     with pytest.raises(OverrideConflictError, match=r"Yours differ in guest, tone\.") as raised:
         overrides().save(changed(mine, "guest", "Wave."), expected=mine.content_hash)
-    assert isinstance(overrides(), OverridesStore) or "by Ada" in str(raised.value)
+    assert isinstance(overrides(), OverridesStore) or "by team, at" in str(raised.value)
     again = overrides().load("hotel/desk", "welcome")
     assert again is not None
     overrides().save(changed(again, "guest", "Wave."), expected=again.content_hash)
@@ -904,13 +904,13 @@ def test_earlier_overrides_stay_and_are_used_while_the_server_is_away(
 ) -> None:
     store = PostgresOverridesStore(url)
     seeded = seed_override(TEMPLATE)
-    assert store.save(seeded) == 1
-    assert store.save(changed(seeded, "tone", "Be brief.")) == 2
+    store.save(seeded)
+    store.save(changed(seeded, "tone", "Be brief."))
     assert store.load("hotel/desk", "welcome") == changed(seeded, "tone", "Be brief.")
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT version, hash, author FROM foldline.overrides").fetchall()
-    assert rows[0][:2] == (1, seeded.content_hash)
-    assert "@" in rows[0][2]
+    assert rows[0] == (1, seeded.content_hash, "team")
+    assert rows[1][0] == 2
     server.stop()
     try:
         assert store.load("hotel/desk", "welcome") == changed(seeded, "tone", "Be brief.")

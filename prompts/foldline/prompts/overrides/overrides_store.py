@@ -97,11 +97,8 @@ class OverridesStore:
         with self._locked():
             if expected is not ...:
                 current = self.load(override.ns, override.key, override.tag)
-                changed = (
-                    f"at {datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%S} UTC"
-                    if current
-                    else ""
-                )
+                written = datetime.fromtimestamp(path.stat().st_mtime if current else 0, UTC)
+                changed = f"at {written:%Y-%m-%d %H:%M:%S} UTC"
                 check_expected(current, override, expected, changed)
             self._write(path, override)
         return path
@@ -154,8 +151,9 @@ class OverridesStore:
     def delete(self, ns: str, key: str, tag: str = LATEST) -> bool:
         """Remove the overrides of a prompt under a tag; returns True if there were any."""
         path = self.path_for(ns, key, tag)
-        existed = path.exists()
-        path.unlink(missing_ok=True)
+        with self._locked():
+            existed = path.exists()
+            path.unlink(missing_ok=True)
         return existed
 
 

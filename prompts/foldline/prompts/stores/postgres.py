@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,11 +19,9 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import LiteralString
+    from typing import Any, LiteralString
 
-CONNECT_SECONDS = 5
-STATEMENT_SECONDS = 30
-LOCK_SECONDS = 5
+CONNECT_SECONDS, STATEMENT_SECONDS, LOCK_SECONDS = 5, 30, 5
 # Locks by which the processes of all machines do one thing at a time; "fold" in ASCII.
 SCHEMA_LOCK, PARTITION_LOCK = (0x666F6C64, 1), (0x666F6C64, 2)
 
@@ -48,27 +45,25 @@ MIGRATIONS: tuple[LiteralString, ...] = (
         turn integer NOT NULL, reason text, PRIMARY KEY (day, event_id, position)
     ) PARTITION BY RANGE (day);
     CREATE TABLE foldline.openings_other PARTITION OF foldline.openings DEFAULT;
+    -- Of the long values of events: `events.texts` is JSON, their hashes by their names in `data`.
     CREATE TABLE foldline.texts (hash text PRIMARY KEY, text text NOT NULL, last_day date NOT NULL);
-    COMMENT ON COLUMN foldline.events.texts IS 'JSON: hashes by the names that they have in data';
-    COMMENT ON COLUMN foldline.texts.last_day IS 'The last day with an event that has the text';
     """,
     """
+    -- A deletion is a version without a body.
     CREATE TABLE foldline.overrides (
         ns text NOT NULL, key text NOT NULL, tag text NOT NULL, version integer NOT NULL, hash text,
-        body text, author text NOT NULL, at timestamptz NOT NULL DEFAULT now(),
-        PRIMARY KEY (ns, key, tag, version)
-    );
-    COMMENT ON COLUMN foldline.overrides.body IS 'JSON; NULL where the overrides were deleted';
+        body text, author text NOT NULL DEFAULT session_user,
+        at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (ns, key, tag, version)
+    )
     """,
 )
 
 
 class Server:
-    """A PostgreSQL server: opens connections with limits, on a schema that is up to date.
+    """A PostgreSQL server, and connections to it that wait for a bounded time.
 
     Args:
-        url: A `postgresql://` URL. What it leaves out comes from libpq's environment variables and
-            files, such as `PGPASSWORD` and `~/.pgpass`.
+        url: A `postgresql://` URL. What it leaves out comes from libpq's variables and files.
 
     Attributes:
         name: The URL without a password, for messages.
@@ -80,45 +75,33 @@ class Server:
     def __init__(self, url: str) -> None:
         # No message of a parser may get out: it could quote the password.
         try:
-            given = conninfo_to_dict(url)
+            given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
         except psycopg.Error:
-            given = {}
-        host, port, database = (str(given.get(name) or "") for name in ("host", "port", "dbname"))
-        if not given or "@" in host + database or not re.fullmatch(r"[0-9,]*", port):
+            given = {"host": "@"}
+        user, host, port, database = (given.get(n, "") for n in ("user", "host", "port", "dbname"))
+        if "@" in host + database or not re.fullmatch(r"[0-9,]*", port):
             raise ValueError(
                 "The store isn't a valid postgresql:// URL. It has the form "
                 "postgresql://user:password@host:port/database; in a password, `@`, `:`, `/`, `#` "
                 "and `%` are written as %40, %3A, %2F, %23 and %25."
             )
-        self._secrets = [
-            str(given[name]) for name in ("password", "sslpassword") if given.get(name)
-        ]
-        user = f"{given['user']}@" if "user" in given else ""
-        self.name = f"postgresql://{user}{host}{port and ':' + port}/{database}"
-        # Dead peers are noticed by TCP, so that a statement waits no longer than its timeout.
+        self._secrets = [given[n] for n in ("password", "sslpassword") if given.get(n)]
+        self.name = f"postgresql://{user and user + '@'}{host}{port and ':' + port}/{database}"
+        # TCP notices a dead peer, for which a statement would wait beyond its time.
         self._parameters: dict[str, str | int] = {
             "connect_timeout": CONNECT_SECONDS,
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 3,
+            "keepalives_idle": STATEMENT_SECONDS,
             "tcp_user_timeout": STATEMENT_SECONDS * 1000,
             "application_name": "foldline",
-            **{name: str(value) for name, value in given.items()},
+            **given,
         }
         self._migrated = False
 
     def connect(self) -> psycopg.Connection:
-        """Return a new connection to a schema that is up to date, in autocommit mode.
-
-        Raises:
-            psycopg.Error: The server can't be reached, or refuses.
-        """
-        # Nothing is prepared on the server: a pooler in front may change it between transactions.
-        connection = psycopg.connect(
-            **self._parameters,  # type: ignore[arg-type]  # Any of libpq's.
-            autocommit=True,
-            prepare_threshold=None,
-        )
+        """Return a new connection in autocommit mode; the first one extends the schema."""
+        options: Any = self._parameters
+        # Nothing is prepared there: a pooler may change the server between transactions.
+        connection = psycopg.connect(**options, autocommit=True, prepare_threshold=None)
         try:
             if not self._migrated:
                 migrate(connection)
@@ -130,11 +113,7 @@ class Server:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection]:
-        """Run a block with a new connection.
-
-        Raises:
-            StoreUnavailableError: The server can't be reached, or refuses.
-        """
+        """Run a block with a new connection; errors become a `StoreUnavailableError`."""
         try:
             with self.connect() as connection:
                 yield connection
@@ -149,10 +128,7 @@ class Server:
 
     def describe(self, error: Exception) -> str:
         """Return a sentence about an error, without passwords."""
-        reason = " ".join(str(error).split()) or type(error).__name__
-        return self._redacted(f"The store {self.name} can't be used: {reason}")
-
-    def _redacted(self, text: str) -> str:
+        text = f"The store {self.name} can't be used: {' '.join(str(error).split())}"
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
@@ -177,8 +153,9 @@ def migrate(
     connection: psycopg.Connection, migrations: Sequence[LiteralString] = MIGRATIONS
 ) -> None:
     """Extend the schema by the migrations that it lacks; those of a newer foldline stay."""
-    if _version(connection) >= len(migrations):
-        return
+    with connection.cursor() as cursor:
+        if _version(cursor) >= len(migrations):
+            return
     with limited(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", SCHEMA_LOCK)
         # `IF NOT EXISTS` needs the right to create one, even where an administrator made it.
@@ -188,31 +165,18 @@ def migrate(
             "CREATE TABLE IF NOT EXISTS foldline.migrations "
             "(version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
         )
-        for number in range(_version(connection) + 1, len(migrations) + 1):
+        for number in range(_version(cursor) + 1, len(migrations) + 1):
             cursor.execute(migrations[number - 1])
             cursor.execute("INSERT INTO foldline.migrations (version) VALUES (%s)", (number,))
 
 
-def author() -> str:
-    """Return who writes, for others to read: the user and the machine."""
-    import getpass
-    import socket
-
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = str(os.getuid()) if hasattr(os, "getuid") else "unknown"
-    return f"{user}@{socket.gethostname()}"
-
-
-def one(cursor: psycopg.Cursor, query: LiteralString | sql.Composed) -> object:
+def one(cursor: psycopg.Cursor, query: LiteralString | sql.Composed) -> Any:
     """Return the one value of a query."""
     row = cursor.execute(query).fetchone()
     return row and row[0]
 
 
-def _version(connection: psycopg.Connection) -> int:
-    with connection.cursor() as cursor:
-        if not one(cursor, "SELECT to_regclass('foldline.migrations') IS NOT NULL"):
-            return 0
-        return int(str(one(cursor, "SELECT coalesce(max(version), 0) FROM foldline.migrations")))
+def _version(cursor: psycopg.Cursor) -> int:
+    if not one(cursor, "SELECT to_regclass('foldline.migrations') IS NOT NULL"):
+        return 0
+    return int(one(cursor, "SELECT coalesce(max(version), 0) FROM foldline.migrations"))

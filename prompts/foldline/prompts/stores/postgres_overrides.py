@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.errors import StoreUnavailableError
@@ -14,9 +15,10 @@ from foldline.prompts.overrides.overrides_store import (
     read_override,
     text_of,
 )
-from foldline.prompts.stores.postgres import Server, author
+from foldline.prompts.stores.postgres import Server
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import EllipsisType
 
     import psycopg
@@ -28,21 +30,20 @@ _log = logging.getLogger(__name__)
 
 
 class PostgresOverridesStore:
-    """An `OverrideStore` in PostgreSQL, for all machines of a team, in the schema `foldline`.
+    """An `OverrideStore` in PostgreSQL, in the schema `foldline`, for all machines of a team.
 
-    Each change is a new row: the earlier ones stay, with who made them and when.
+    Each change is a new row: the earlier ones stay, with the role that made them and the time. All
+    methods raise a `StoreUnavailableError` if the server can't be reached, or refuses.
 
     Args:
         url: A `postgresql://` URL, as that of a `PostgresEventStore`.
-        author: Who makes the changes, for others to read; by default the user and the machine.
 
     Raises:
         ValueError: It isn't such a URL.
     """
 
-    def __init__(self, url: str, *, author: str | None = None) -> None:
+    def __init__(self, url: str) -> None:
         self._server = Server(url)
-        self._author = author
         self._loaded: dict[tuple[str, str, str], PromptOverride | None] = {}
 
     def tags(self, ns: str, key: str) -> tuple[str, ...]:
@@ -58,10 +59,9 @@ class PostgresOverridesStore:
     def load(self, ns: str, key: str, tag: str = LATEST) -> PromptOverride | None:
         """Return the overrides of a prompt under a tag; None if there are none.
 
-        While the server can't be reached, those are used that were loaded last, with a warning.
+        While the server can't be reached, those that were loaded last are used, with a warning.
 
         Raises:
-            StoreUnavailableError: The server can't be reached, and they haven't been loaded yet.
             PromptValidationError: What is stored isn't the prompt's overrides.
         """
         names = (ns, key, tag)
@@ -81,66 +81,53 @@ class PostgresOverridesStore:
         *,
         template: PromptTemplate[object] | None = None,
         expected: str | EllipsisType | None = ...,
-    ) -> int:
-        """Store the overrides, and return the number of their version; see `OverrideStore`.
-
-        Raises:
-            PromptValidationError: `template` is given, and refuses one of the texts.
-            OverrideConflictError: What is stored isn't what was `expected`.
-            StoreUnavailableError: The server can't be reached, or refuses.
-        """
+    ) -> None:
+        """Store the overrides; see `OverrideStore`."""
         check_texts(override, template)
         names = (override.ns, override.key, override.tag)
         checked_names(*names)
-        body = text_of(override)
-        with self._server.transaction() as cursor:
-            row = _latest(cursor, names, lock=True)
+        with self._changing(names) as (cursor, row):
             if expected is not ...:
                 changed = "" if row is None else f"by {row[2]}, at {row[3]:%Y-%m-%d %H:%M:%S} UTC"
                 check_expected(_read(row, names), override, expected, changed)
-            return self._insert(cursor, names, row, (override.content_hash, body))
+            _append(cursor, names, row, override.content_hash, text_of(override))
 
     def delete(self, ns: str, key: str, tag: str = LATEST) -> bool:
         """Remove the overrides of a prompt under a tag; returns True if there were any."""
-        names = (ns, key, tag)
+        with self._changing((ns, key, tag)) as (cursor, row):
+            existed = row is not None and row[1] is not None
+            if existed:
+                _append(cursor, (ns, key, tag), row, None, None)
+        return existed
+
+    @contextmanager
+    def _changing(self, names: tuple[str, str, str]) -> Iterator[tuple[psycopg.Cursor, Any]]:
+        """Keep others from changing them, and give the row of the last change."""
+        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
         with self._server.transaction() as cursor:
-            row = _latest(cursor, names, lock=True)
-            if row is None or row[1] is None:
-                return False
-            self._insert(cursor, names, row, (None, None))
-            return True
-
-    def _insert(
-        self,
-        cursor: psycopg.Cursor,
-        names: tuple[str, str, str],
-        before: tuple[Any, ...] | None,
-        content: tuple[str | None, str | None],
-    ) -> int:
-        version: int = 1 if before is None else before[0] + 1
-        cursor.execute(
-            "INSERT INTO foldline.overrides (ns, key, tag, version, hash, body, author) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            (*names, version, *content, self._author or author()),
-        )
-        return version
+            cursor.execute(lock, ["/".join(names)])
+            yield cursor, _latest(cursor, names)
 
 
-def _latest(
-    cursor: psycopg.Cursor, names: tuple[str, str, str], *, lock: bool = False
-) -> tuple[Any, ...] | None:
-    """Return version, body, author and time of the last change; may lock out other writers."""
-    if lock:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["\n".join(names)])
-    cursor.execute(
+def _latest(cursor: psycopg.Cursor, names: tuple[str, str, str]) -> Any:
+    return cursor.execute(
         "SELECT version, body, author, at FROM foldline.overrides "
         "WHERE ns = %s AND key = %s AND tag = %s ORDER BY version DESC LIMIT 1",
         names,
+    ).fetchone()
+
+
+def _append(
+    cursor: psycopg.Cursor, names: tuple[str, str, str], row: Any, *new: str | None
+) -> None:
+    cursor.execute(
+        "INSERT INTO foldline.overrides (ns, key, tag, version, hash, body) "
+        "VALUES (%s, %s, %s, %s, %s, %s)",
+        (*names, 1 if row is None else row[0] + 1, *new),
     )
-    return cursor.fetchone()
 
 
-def _read(row: tuple[Any, ...] | None, names: tuple[str, str, str]) -> PromptOverride | None:
+def _read(row: Any, names: tuple[str, str, str]) -> PromptOverride | None:
     if row is None or row[1] is None:
         return None
     ns, key, tag = names

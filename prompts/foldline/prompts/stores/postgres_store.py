@@ -44,16 +44,20 @@ class PostgresEventStore(Listener, EventStore):
     """An `EventStore` in PostgreSQL, in the schema `foldline`, for all machines of a team.
 
     Events go through a file on this machine: `add` waits for no network, and an event that it took
-    is sent once the server can be reached, by this process or by the next one. See `Outbox`. What
-    reads waits up to five seconds for the events of this process to be sent.
+    is sent once the server can be reached, by this process or by the next one: see `Outbox`. All
+    that reads first waits up to five seconds for the events of this process, and raises a
+    `StoreUnavailableError` if the server can't be reached, or refuses.
 
     Args:
-        url: A `postgresql://` URL. What it leaves out comes from libpq's environment variables and
-            files, such as `PGPASSWORD` and `~/.pgpass`.
+        url: A `postgresql://` URL. What it leaves out comes from libpq's variables and files, such
+            as `PGPASSWORD` and `~/.pgpass`.
         content: Store texts, too.
         spool: The folder for events that wait; by default the environment's `FOLDLINE_SPOOL`, else
             one below `~/.local/state`.
-        spool_bytes: How much may wait there, of this process.
+        spool_bytes: How much of this process may wait there.
+
+    Attributes:
+        outbox: Where the events of this process wait; None before the first.
 
     Raises:
         ValueError: It isn't such a URL.
@@ -72,12 +76,12 @@ class PostgresEventStore(Listener, EventStore):
     ) -> None:
         super().__init__()
         self._server = Server(url)
-        self._content = content
-        self._spool = spool_folder(self._server) if spool is None else Path(spool)
-        self._spool_bytes = spool_bytes
-        self._lock = threading.Lock()
+        self._content, self._spool_bytes = content, spool_bytes
+        base = Path(os.environ.get(VARIABLE) or "~/.local/state/foldline/spool").expanduser()
+        name = sha256(self._server.name.encode()).hexdigest()[:16]
+        self._spool = base / name if spool is None else Path(spool)
         self.outbox: Outbox | None = None
-        """What events of this process wait in, once there was one."""
+        self._lock = threading.Lock()
         self._connection: psycopg.Connection | None = None
         self._days: set[date] = set()
 
@@ -101,20 +105,12 @@ class PostgresEventStore(Listener, EventStore):
         return self.outbox is None or self.outbox.flush(wait)
 
     def add_all(self, records: Sequence[EventRecord]) -> int:
-        """Store the records that aren't stored yet, at once, and return their number.
-
-        Raises:
-            StoreUnavailableError: The server can't be reached, or refuses.
-        """
+        """Store the records that aren't stored yet, at once, and return their number."""
         with self._server.connection() as connection:
             return self._insert(connection, records)
 
     def prune(self, *, before: datetime) -> int:
-        """Delete the events before that time, and return their number; drops whole days at once.
-
-        Raises:
-            StoreUnavailableError: The server can't be reached, or the user doesn't own the tables.
-        """
+        """Delete the events before that time, and return their number; drops whole days at once."""
         self.flush()
         limits = {"at": time_of(before), "day": time_of(before).date()}
         pruned = 0
@@ -125,10 +121,11 @@ class PostgresEventStore(Listener, EventStore):
             for day in days:
                 with limited(connection, statement_seconds=PRUNE_SECONDS) as cursor:
                     cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
-                    count = sql.SQL("SELECT count(*) FROM {}").format(_partition("events", day))
-                    pruned += int(str(one(cursor, count)))
-                    for table in _TABLES:
-                        cursor.execute(sql.SQL("DROP TABLE {}").format(_partition(table, day)))
+                    if day in _partitions(cursor):
+                        count = sql.SQL("SELECT count(*) FROM {}").format(_partition("events", day))
+                        pruned += one(cursor, count)
+                        for table in _TABLES:
+                            cursor.execute(sql.SQL("DROP TABLE {}").format(_partition(table, day)))
             with limited(connection, statement_seconds=PRUNE_SECONDS) as cursor:
                 for table in _TABLES:
                     query = sql.SQL("DELETE FROM {} WHERE day <= %(day)s AND at < %(at)s")
@@ -139,11 +136,7 @@ class PostgresEventStore(Listener, EventStore):
         return pruned
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        """Return the rows of a query, which has seen the events of this process.
-
-        Raises:
-            StoreUnavailableError: The server can't be reached, or refuses.
-        """
+        """Return the rows of a query, in which `?` stands for a value."""
         self.flush()
         with self._server.transaction() as cursor:
             return cursor.execute(sql.replace("?", "%s"), values).fetchall()
@@ -155,7 +148,7 @@ class PostgresEventStore(Listener, EventStore):
             self.outbox.close()
 
     def _send(self, records: Sequence[EventRecord]) -> None:
-        """Store records; for the outbox' thread, which keeps its connection."""
+        """Store records, by the connection of the outbox' thread."""
         try:
             if self._connection is None:
                 self._connection = self._server.connect()
@@ -177,17 +170,15 @@ class PostgresEventStore(Listener, EventStore):
             self._days.add(day)
         texts: dict[str, _Row] = {}
         events = [_event_row(record, texts) for record in records]
-        openings = [row for record in records for row in _opening_rows(record)]
+        openings = [
+            one
+            for record, row in zip(records, events, strict=True)
+            for one in _opening_rows(record, row)
+        ]
         with limited(connection) as cursor:
             _insert_rows(cursor, "texts", _new_texts(cursor, texts), _KEEP_LAST_DAY)
             _insert_rows(cursor, "openings", openings, "DO NOTHING")
             return _insert_rows(cursor, "events", events, "DO NOTHING")
-
-
-def spool_folder(server: Server) -> Path:
-    """Return the folder of the events that wait for a server."""
-    base = os.environ.get(VARIABLE) or Path.home() / ".local" / "state" / "foldline" / "spool"
-    return Path(base) / sha256(server.name.encode()).hexdigest()[:16]
 
 
 def _insert_rows(
@@ -222,15 +213,10 @@ def _event_row(record: EventRecord, texts: dict[str, _Row]) -> _Row:
     return row
 
 
-def _opening_rows(record: EventRecord) -> Iterable[_Row]:
-    shared = ("event_id", "at", "ns", "key", "evaluation_id", "session_id")
+def _opening_rows(record: EventRecord, row: _Row) -> Iterable[_Row]:
+    shared = ("day", "event_id", "at", "ns", "key", "evaluation_id", "session_id")
     for position, opening in enumerate(record.openings):
-        yield {
-            **{name: getattr(record, name) for name in shared},
-            "day": record.at.date(),
-            "position": position,
-            **opening._asdict(),
-        }
+        yield {name: row[name] for name in shared} | opening._asdict() | {"position": position}
 
 
 def _new_texts(cursor: psycopg.Cursor, texts: Mapping[str, _Row]) -> list[_Row]:
@@ -256,9 +242,9 @@ def _make_partition(connection: psycopg.Connection, day: date) -> None:
         suppress(errors.InsufficientPrivilege, errors.CheckViolation),
         limited(connection) as cursor,
     ):
-        # By the server's clock, as that of this machine may be the one that is wrong.
+        # By the server's clock: this machine's may be the wrong one.
         ahead = one(cursor, sql.SQL("SELECT {} - current_date").format(sql.Literal(day)))
-        if not -PAST_DAYS <= int(str(ahead)) <= FUTURE_DAYS or day in _partitions(cursor):
+        if not -PAST_DAYS <= ahead <= FUTURE_DAYS or day in _partitions(cursor):
             return
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
         for table in () if day in _partitions(cursor) else _TABLES:
