@@ -7,8 +7,8 @@ on. An extra that nothing here knows is tried by importing what it installs.
 from __future__ import annotations
 
 import json
-import re
 import platform
+import re
 import subprocess
 import sys
 import urllib.request

@@ -48,6 +48,7 @@ from foldline.prompts.stores.postgres import MIGRATIONS, Server, migrate
 from foldline.prompts.stores.postgres_overrides import PostgresOverridesStore
 from foldline.prompts.stores.postgres_store import PostgresEventStore
 
+from .old_file import old_file
 from .postgres_server import PASSWORD, PostgresServer, running_server
 
 if TYPE_CHECKING:
@@ -371,36 +372,12 @@ def test_days_are_dropped_with_their_texts(url: str, tmp_path: Path) -> None:
         assert [len(str(event.data["text"])) for event in store.events()] == [500, 600] * 2
 
 
-OLD_FILE = """
-CREATE TABLE events (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
-    kind TEXT NOT NULL, ns TEXT NOT NULL, key TEXT NOT NULL, evaluation_id TEXT NOT NULL,
-    session_id TEXT, provider TEXT, data TEXT NOT NULL);
-CREATE TABLE openings (event INTEGER NOT NULL REFERENCES events (number) ON DELETE CASCADE,
-    section TEXT NOT NULL, how TEXT NOT NULL, turn INTEGER NOT NULL, reason TEXT);
-PRAGMA user_version = 1;
-INSERT INTO events VALUES (1, 'a', '2026-01-02T03:04:05+00:00', 'ModelAnswered', 'ns', 'k', 'e',
-    NULL, 'p', '{"characters": 5, "input_tokens": 7, "output_tokens": 1, "text": "héllo"}');
-INSERT INTO events VALUES (2, 'b', '2026-01-02T03:04:06.5+00:00', 'ToolInvoked', 'ns', 'k', 'e',
-    's', NULL, '{"tool": "open_sections", "message_characters": 3}');
-INSERT INTO openings VALUES (2, 'docs', 'open_sections', 1, 'nul' || char(0));
-"""
-
-
-def old_file(path: Path) -> Path:
-    import sqlite3
-
-    database = sqlite3.connect(path)
-    database.executescript(OLD_FILE)
-    database.close()
-    return path
-
-
 def test_a_laptops_file_can_be_pushed_any_number_of_times(url: str, tmp_path: Path) -> None:
     with (
         SQLiteEventStore(old_file(tmp_path / "old.db")) as laptop,
         postgres_store(url, tmp_path / "spool") as team,
     ):
-        assert [row[2:] for row in laptop.token_totals()] == [(1, 7, 1, 0, 0)]
+        assert [row[2:] for row in laptop.token_totals()] == [(1, 7, 0, 0, 0)]
         for event in many_events():
             laptop.add(event)
         for stored in (len(laptop.events()), 0):
@@ -475,6 +452,7 @@ def test_what_a_process_left_behind_is_sent_by_the_next(
         for event in many_events():
             left.add(event)
     (tmp_path / "2-broken.db").write_bytes(b"no database")
+    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
     with SQLiteEventStore(tmp_path / "3-alive.db", exclusive=True) as alive:
         alive.add(opening("of another process"))
         with postgres_store(url, tmp_path) as store:
@@ -482,6 +460,16 @@ def test_what_a_process_left_behind_is_sent_by_the_next(
             until(lambda: not (tmp_path / "1-dead.db").exists())
             assert len(store.events()) == len(many_events()) + 1
         assert {path.name for path in tmp_path.glob("*.db")} == {"2-broken.db", "3-alive.db"}
+
+
+def test_a_new_file_is_not_taken_for_one_that_was_left_behind(url: str, tmp_path: Path) -> None:
+    young = tmp_path / "1-young.db"
+    with SQLiteEventStore(young) as left:
+        left.add(opening("docs"))
+    with postgres_store(url, tmp_path) as store:
+        store.add(opening("docs"))
+        assert len(store.events()) == 1
+    assert young.exists()
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -521,10 +509,13 @@ def test_without_room_events_are_dropped_and_counted(
     assert caplog.text.count("Events are dropped") == 1
 
 
-def test_an_event_that_the_server_refuses_holds_up_no_other(url: str, tmp_path: Path) -> None:
+def test_an_event_that_the_server_refuses_holds_up_no_other(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         migrate(connection)
         connection.execute("ALTER TABLE foldline.events ADD CHECK (key <> 'poison')")
+    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
     with SQLiteEventStore(tmp_path / "batch.db") as batch:
         for number in range(20):
             batch.add(opening("docs", key="poison" if number == 7 else "fine"))
@@ -577,8 +568,9 @@ WRITERS, EVENTS = 16, 100
 
 
 def test_every_acknowledged_event_is_there_once_though_server_and_writer_are_killed(
-    server: PostgresServer, url: str, tmp_path: Path
+    server: PostgresServer, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
     server.stop()
     server.start(fsync=True)
     program = [sys.executable, "-c", WRITERS_PROGRAM, url, str(tmp_path), str(WRITERS), str(EVENTS)]

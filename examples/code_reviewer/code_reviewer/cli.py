@@ -14,10 +14,10 @@ from foldline.prompts import Deadline
 from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
 from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
 from foldline.prompts.runtime import (
-    SQLiteEventStore,
     InProcessEventBus,
     ModelAnswered,
     Session,
+    SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
 )

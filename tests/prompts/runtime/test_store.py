@@ -22,6 +22,8 @@ from foldline.prompts.runtime import (
 )
 from foldline.prompts.stores.store import project_store
 
+from ...stores.old_file import old_file
+
 SUMMARY = SectionVisibility.SUMMARY
 TEMPLATE = PromptTemplate(
     ns="demo",
@@ -195,32 +197,17 @@ def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path], "at rest it is one file"
 
 
-OLD_FILE = """
-CREATE TABLE events (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
-    kind TEXT NOT NULL, ns TEXT NOT NULL, key TEXT NOT NULL, evaluation_id TEXT NOT NULL,
-    session_id TEXT, provider TEXT, data TEXT NOT NULL);
-CREATE TABLE openings (event INTEGER NOT NULL REFERENCES events (number) ON DELETE CASCADE,
-    section TEXT NOT NULL, how TEXT NOT NULL, turn INTEGER NOT NULL, reason TEXT);
-PRAGMA user_version = 1;
-INSERT INTO events VALUES (1, 'a', '2026-01-02T03:04:05+00:00', 'ModelAnswered', 'ns', 'k', 'e',
-    NULL, 'p', '{"characters": 5, "input_tokens": 7, "output_tokens": 1, "seconds": NaN}');
-INSERT INTO openings VALUES (1, 'docs', 'open_sections', 1, NULL);
-"""
-
-
 def test_a_file_of_an_older_version_is_extended(tmp_path: Path) -> None:
-    path = tmp_path / "events.db"
-    database = sqlite3.connect(path)
-    database.executescript(OLD_FILE)
-    database.close()
+    path = old_file(tmp_path / "events.db")
     for _ in range(2):
         with SQLiteEventStore(path) as store:
-            assert [(*row,) for row in store.token_totals()] == [("ns", "k", 1, 7, 1, 0, 0)]
-            assert [(*row,) for row in store.size_totals()] == [
-                ("ns", "k", "ModelAnswered", 1, 5, 5)
+            assert [(*row,) for row in store.token_totals()] == [("ns", "k", 1, 7, 0, 0, 0)]
+            assert [row[2:] for row in store.size_totals()] == [
+                ("ModelAnswered", 1, 5, 5),
+                ("ToolInvoked", 1, 3, 3),
             ]
             assert [row[3:] for row in store.openings_by_day()] == [("docs", 1, 1)]
-            assert store.events()[0].data["output_tokens"] == 1
+            assert store.events()[0].data["text"] == "héllo"
 
 
 def test_a_file_that_one_process_has_for_itself_is_refused_to_others(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 import uuid
 from collections import deque
 from contextlib import suppress
@@ -25,6 +26,10 @@ LIMIT = 64 << 20
 BATCH_EVENTS, BATCH_BYTES = 500, 4 << 20
 FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
 CLOSE_SECONDS = 5.0
+LOOK_SECONDS = 60.0
+"""How often to look for the files of processes that are gone."""
+UNLOCKED_SECONDS = 10.0
+"""A younger file may be one that its process is about to lock."""
 DROPPED = "EventsDropped"
 """The kind of an event that says how many others were dropped."""
 
@@ -71,7 +76,11 @@ class Outbox:
         self._folder, self._send, self._done, self._limit = folder, send, done, limit
         self._process = os.getpid()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path, self._spool = self._new_file()
+        self._path = folder / f"{self._process}-{uuid.uuid4().hex[:12]}.db"
+        try:
+            self._spool = SQLiteEventStore(self._path, exclusive=True)
+        except sqlite3.Error as error:
+            raise OSError(f"{self._path}: {error}") from error
         # The sizes of the events that wait, in their order.
         self._sizes: deque[int] = deque()
         self._bytes = 0
@@ -125,20 +134,6 @@ class Outbox:
             if not self._sizes:
                 self._path.unlink(missing_ok=True)
 
-    def _new_file(self) -> tuple[Path, SQLiteEventStore]:
-        while True:
-            path = self._folder / f"{self._process}-{uuid.uuid4().hex[:12]}.db"
-            try:
-                store = SQLiteEventStore(path, exclusive=True)
-            except sqlite3.Error as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    raise OSError(f"{path}: {error}") from error
-            else:
-                if path.exists():
-                    return path, store
-                store.close()
-            # Another process took it for one that was left behind, just when it was made.
-
     def _keep(self, record: EventRecord) -> None:
         if self._spool.add_all([record]):
             self._sizes.append(_size(record))
@@ -160,15 +155,14 @@ class Outbox:
         self._keep(stored_record((*row, *numbers_of({})), ()))
 
     def _run(self) -> None:
+        pause, looked = FIRST_PAUSE, -LOOK_SECONDS
         try:
-            left = [path for path in sorted(self._folder.glob("*.db")) if path != self._path]
-            pause = FIRST_PAUSE
-            while self._wait_for(lambda: self._sizes or left):
+            while self._wait_for(lambda: self._sizes, LOOK_SECONDS):
                 try:
                     self._send_own()
-                    while left and not self._closing:
-                        self._send_left(left[-1])
-                        left.pop()
+                    if time.monotonic() - looked >= LOOK_SECONDS:
+                        self._send_left()
+                        looked = time.monotonic()
                     self.problem, pause = None, FIRST_PAUSE
                 except Exception as error:
                     if self.problem is None and not self._closing:
@@ -180,24 +174,28 @@ class Outbox:
         finally:
             self._done()
 
-    def _wait_for(self, condition: Callable[[], object], seconds: float | None = None) -> bool:
-        """Wait for a condition, for as long or until it is closed; returns False if that is so."""
+    def _wait_for(self, condition: Callable[[], object], seconds: float) -> bool:
+        """Wait for a condition, but no longer than that; returns False once it is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closing or condition(), seconds)
             return not self._closing
 
-    def _send_left(self, path: Path) -> None:
-        """Send what a process that is gone left in its file."""
-        # That of a living one is locked; one that isn't sound is left for a person.
-        with suppress(sqlite3.Error, ValueError), SQLiteEventStore(path, exclusive=True) as store:
+    def _send_left(self) -> None:
+        """Send what processes that are gone left in their files."""
+        for path in sorted(self._folder.glob("*.db")):
+            # That of a living one is locked; one that isn't sound is left for a person.
+            with suppress(sqlite3.Error, ValueError, FileNotFoundError):
+                if path != self._path and time.time() - path.stat().st_mtime > UNLOCKED_SECONDS:
+                    self._send_file(path)
+
+    def _send_file(self, path: Path) -> None:
+        with SQLiteEventStore(path, exclusive=True) as store:
             while batch := store.records(limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
                 self._send_all([record for _, record in batch])
                 store.discard(through=batch[-1][0])
                 if self._closing:
                     return
-            # While it's locked, or another process could take it up. Windows does so only later.
-            with suppress(PermissionError):
-                path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
     def _send_own(self) -> None:
         while True:
