@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import re
 import socket
 import subprocess
@@ -215,6 +216,10 @@ def test_reports_are_those_of_counting_by_hand(
                     runs.setdefault(row, set()).add(event.evaluation_id)
         expected = sorted((*row, count, len(runs[row])) for row, count in days.items())
         assert [(*row,) for row in store.openings_by_day()] == expected
+        before = [event for event in events if event.created_at.astimezone(UTC) < NOW]
+        assert 0 < len(before) < len(events)
+        assert len(store.events(until=NOW)) == len(before)
+        assert len(store.events(since=NOW)) == len(events) - len(before)
         answers = [event for event in events if isinstance(event, ModelAnswered)]
         of_k1 = [event for event in answers if event.prompt_key == "k1"]
         (totals,) = store.token_totals(prompt_key="k1")
@@ -466,9 +471,13 @@ def test_a_new_file_is_not_taken_for_one_that_was_left_behind(url: str, tmp_path
     young = tmp_path / "1-young.db"
     with SQLiteEventStore(young) as left:
         left.add(opening("docs"))
+    with SQLiteEventStore(tmp_path / "2-old.db") as left:
+        left.add(opening("docs"))
+    os.utime(tmp_path / "2-old.db", (0, 0))
     with postgres_store(url, tmp_path) as store:
         store.add(opening("docs"))
-        assert len(store.events()) == 1
+        until(lambda: not (tmp_path / "2-old.db").exists())
+        assert len(store.events()) == 2
     assert young.exists()
 
 
