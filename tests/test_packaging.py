@@ -41,6 +41,7 @@ MACHINES = {
 }
 WITHOUT_WHEELS = {
     ("google-re2", "glibc and musl"),
+    ("psycopg", "Windows on ARM"),
     ("rs-bpe", "Windows on ARM"),
 }
 
@@ -56,7 +57,7 @@ def test_no_extra_but_re2_needs_what_has_no_wheel_for_the_machine(machine: str) 
             )
             if extra != "re2" and (requirement.name, machine) in WITHOUT_WHEELS:
                 assert not applies
-            elif requirement.name in ("google-re2", "rs-bpe"):
+            elif requirement.name in ("google-re2", "psycopg", "rs-bpe"):
                 assert applies
     (everything,) = project["optional-dependencies"]["all"]
     extras = set(project["optional-dependencies"]) - {"all", "re2"}

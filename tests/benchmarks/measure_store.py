@@ -17,7 +17,9 @@ import tempfile
 import time
 from array import array
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,6 +134,19 @@ def percentiles(values: list[float]) -> str:
     return ", ".join([*parts, f"most {values[-1] * 1000:.0f} ms, of {len(values):,}"])
 
 
+def delivered(url: str, folder: Path) -> list[float]:
+    """Return how long single events take from `add` until the server has them."""
+    times = []
+    with PostgresEventStore(url, spool=folder / "single") as team:
+        for made in (event for run in range(50) for event in run_events(run)):
+            event = replace(made, event_id=f"single-{made.event_id}", prompt_ns="single")
+            began = time.perf_counter()
+            team.add(event)
+            assert team.flush(SECONDS)
+            times.append(time.perf_counter() - began)
+    return sorted(times)
+
+
 def measure(server: PostgresServer, folder: Path, writers: int, runs: int) -> None:
     server.stop()
     server.start(fsync=True)
@@ -163,6 +178,7 @@ def measure(server: PostgresServer, folder: Path, writers: int, runs: int) -> No
     assert stored == (total, total)
     print(f"append, PostgreSQL: {percentiles(read(folder, 'times'))}")
     print(f"append, SQLite:     {percentiles(read(folder, 'anchors'))}")
+    print(f"from `add` to PostgreSQL, one writer: {percentiles(delivered(url, folder))}")
     with SQLiteEventStore(folder / "all.sqlite") as file, PostgresEventStore(url) as team:
         for first in range(0, writers * runs, 1000):
             last = min(first + 1000, writers * runs)
@@ -179,7 +195,7 @@ def measure(server: PostgresServer, folder: Path, writers: int, runs: int) -> No
         for name in ("openings_by_day", "opening_counts", "token_totals", "size_totals"):
             answers = []
             for store in (team, file):
-                report = getattr(store, name)
+                report = partial(getattr(store, name), prompt_ns="bench")
                 answers.append(report())
                 seconds = []
                 for _ in range(5):

@@ -518,6 +518,23 @@ def test_without_room_events_are_dropped_and_counted(
     assert caplog.text.count("Events are dropped") == 1
 
 
+def test_what_others_left_takes_of_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "CLOSE_SECONDS", 0.0)
+    (tmp_path / "1-other.db").write_bytes(b"x" * 3_000)
+    (tmp_path / "1-other.db-wal").write_bytes(b"x" * 1_000)
+    nowhere = "postgresql://127.0.0.1:1/none"
+    for limit, kept in ((4_800, 1), (4_100, 0)):
+        box = postgres_store(nowhere, tmp_path, spool_bytes=limit)
+        box.add(opening("docs"))
+        assert box.outbox is not None
+        assert (box.outbox.waiting, box.outbox.dropped) == (kept, 1 - kept)
+        box.close()
+        for path in tmp_path.glob(f"{os.getpid()}-*"):
+            path.unlink()
+
+
 def test_an_event_that_the_server_refuses_holds_up_no_other(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

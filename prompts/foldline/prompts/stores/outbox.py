@@ -45,15 +45,15 @@ class Outbox:
 
     `put` returns when an event is in the file; a thread sends it. So nothing waits for the network,
     and no event is lost when the process or the server dies. Files that dead processes left are
-    sent, too. While events of `limit` bytes wait, further ones are dropped: what was taken stays.
-    How many were dropped is an event `EventsDropped` as soon as there is room.
+    sent within a minute. While the folder has `limit` bytes, further events are dropped: what was
+    taken stays. How many were dropped is an event `EventsDropped` as soon as there is room.
 
     Args:
         folder: Where the files are; a living process has its own locked.
         send: Sends records. It may get one again: the server knows it by its id.
             `RefusedRecordError` says that one never goes through, any other error to try later.
         done: Called in the same thread when nothing will be sent any more.
-        limit: The bytes of events that may wait.
+        limit: The bytes that may wait, with the files of others as they were a minute ago.
 
     Attributes:
         dropped: The number of events that were dropped.
@@ -83,7 +83,7 @@ class Outbox:
             raise OSError(f"{self._path}: {error}") from error
         # The sizes of the events that wait, in their order.
         self._sizes: deque[int] = deque()
-        self._bytes = 0
+        self._bytes, self._room = 0, self._room_left()
         self._changed = threading.Condition()
         self._closing = self._hurry = False
         self._thread = threading.Thread(target=self._run, name="foldline-outbox", daemon=True)
@@ -103,7 +103,7 @@ class Outbox:
     def put(self, record: EventRecord) -> None:
         """Keep a record until it is sent; without room, drop it and count it."""
         with self._changed:
-            if self._bytes + _size(record) > self._limit:
+            if self._bytes + _size(record) > self._room:
                 self._drop(f"{self._path} is full")
                 return
             self._report_dropped()
@@ -134,6 +134,14 @@ class Outbox:
             if not self._sizes:
                 self._path.unlink(missing_ok=True)
 
+    def _room_left(self) -> int:
+        """Return how much of the limit the files of others leave."""
+        room = self._limit
+        for path in self._folder.glob("*.db*"):
+            with suppress(FileNotFoundError):
+                room -= 0 if path.name.startswith(self._path.name) else path.stat().st_size
+        return room
+
     def _keep(self, record: EventRecord) -> None:
         if self._spool.add_all([record]):
             self._sizes.append(_size(record))
@@ -162,6 +170,7 @@ class Outbox:
                     self._send_own()
                     if time.monotonic() - looked >= LOOK_SECONDS:
                         self._send_left()
+                        self._room = self._room_left()
                         looked = time.monotonic()
                     self.problem, pause = None, FIRST_PAUSE
                 except Exception as error:
