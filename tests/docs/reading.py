@@ -29,6 +29,7 @@ LANGUAGES = {
         "jinja",
         "markdown",
         "sh",
+        "sql",
     ),
     *("lua", "elisp", "{toctree}"),
 }

@@ -17,7 +17,6 @@ import psycopg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import LiteralString
 
 PASSWORD = "correct horse"
 ADMIN, TEAM = "postgres", "team"
@@ -79,9 +78,9 @@ class PostgresServer:
     def url(self, user: str, database: str) -> str:
         return f"postgresql://{user}:{PASSWORD.replace(' ', '%20')}@/{database}?host={self.folder}"
 
-    def execute(self, query: LiteralString, database: str = "postgres") -> None:
+    def execute(self, query: str, database: str = "postgres") -> None:
         with psycopg.connect(self.url(ADMIN, database), autocommit=True) as connection:
-            connection.execute(query)
+            connection.execute(query.encode())
 
     def _run(self, program: str, *arguments: str) -> None:
         # A server that inherits a pipe would keep it open.

@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -54,12 +55,12 @@ from .postgres_server import PASSWORD, PostgresServer, running_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.real
 
 NOW = datetime.now(UTC)
 WAIT = 60.0
+PAGE = Path(__file__).parents[2] / "docs" / "stores.md"
 
 
 @pytest.fixture(scope="module")
@@ -733,15 +734,10 @@ def test_a_writer_needs_no_right_but_to_append(
 ) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         migrate(connection)
-    server.execute(
-        f"CREATE ROLE appender LOGIN PASSWORD '{PASSWORD}';"
-        "GRANT USAGE ON SCHEMA foldline TO appender;"
-        "GRANT SELECT ON ALL TABLES IN SCHEMA foldline TO appender;"
-        "GRANT INSERT ON foldline.events, foldline.openings TO appender;"
-        "GRANT INSERT, UPDATE ON foldline.texts TO appender",
-        "runs",
-    )
-    url = server.url("appender", "runs")
+    # As the page says.
+    _, grants = re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    server.execute(grants.replace("'…'", f"'{PASSWORD}'"), "runs")
+    url = server.url("writer", "runs")
     with postgres_store(url, tmp_path, content=True) as store:
         store.add(answer("long " * 100))
         store.add(opening("docs"))
@@ -749,6 +745,12 @@ def test_a_writer_needs_no_right_but_to_append(
         assert partitions(store) == {"events_other"}
         with pytest.raises(StoreUnavailableError, match="permission denied"):
             store.prune(before=NOW)
+    assert PostgresOverridesStore(url).tags("ns", "key") == ()
+    PostgresOverridesStore(url).save(seed_override(TEMPLATE))
+    with postgres_store(server.url("reader", "runs"), tmp_path) as store:
+        assert len(store.events()) == 2
+        with pytest.raises(StoreUnavailableError, match="permission denied"):
+            store.rows("DELETE FROM foldline.events RETURNING 1")
 
 
 def test_a_statement_waits_for_no_lock_beyond_its_time(
