@@ -49,6 +49,7 @@ ALLOWED = {
     ("ide/instructions/document.py", "read_text"): "the one function",
     ("ide/instructions/skills.py", "read_text"): "the one function",
     ("agent/fold.py", "read_text"): "the one function",
+    ("agent/mcp/http/options.py", "read_text"): "the one function",
     ("agent/fold.py", "SKILL.read_text"): "our own skill",
     ("agent/install/verb.py", "PLUGIN.read_text"): "our own plugin",
     ("ide/workspace.py", "project.open"): "takes a buffer",

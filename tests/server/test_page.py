@@ -19,7 +19,7 @@ from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import PreviewState
 from foldline.ide.render.render import Block
 from foldline.server.app import create_server
-from foldline.server.page import listener
+from foldline.server.http_server import BoundedConnection
 from foldline.server.page.feed import Feed
 from foldline.server.page.token_store import MAX_TOKENS, TokenStore
 from foldline.server.server import FoldlineServer
@@ -185,7 +185,7 @@ async def test_who_sends_slowly_keeps_no_browser_out(url: str, part: str) -> Non
 async def test_who_takes_too_long_for_a_head_is_closed(
     url: str, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(BoundedConnection, "head_seconds", 0.5)
     host, _, port = urlsplit(url).netloc.partition(":")
 
     def trickle() -> None:

@@ -23,7 +23,7 @@ from foldline.backends.errors import BackendError
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from mcp.server.context import ServerRequestContext
 
@@ -51,10 +51,12 @@ class AgentServer:
         self.tools = tools or Tools()
         self.workspace = workspace or options.workspace()
         self.roots = Roots(options.roots, self.workspace)
+        self._remote = options.remote
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
             version=VERSION,
             instructions=mcp_instructions([tool.name for tool in self.tools.listed]),
+            get_tool_input_schema=self._input_schema,
             on_list_tools=_with_protocol_errors(self._list_tools),
             on_call_tool=_with_protocol_errors(self._call_tool),
             on_list_prompts=_with_protocol_errors(self._list_prompts),
@@ -76,8 +78,10 @@ class AgentServer:
     def prompt_tools(self) -> PromptTools:
         """The tools of these prompts, loaded likewise."""
         from foldline.agent.mcp.prompt_tools import PromptTools
+        from foldline.ide.prompts.actions import ACTIONS
 
-        return PromptTools(self.workspace)
+        actions = [one for one in ACTIONS if one.names.safe] if self._remote else ACTIONS
+        return PromptTools(self.workspace, actions)
 
     async def run(self, opening: Opening, writer: QueuedWriter) -> None:
         """Serve the client that began with `opening` until it disconnects."""
@@ -90,6 +94,11 @@ class AgentServer:
     async def close(self) -> None:
         """Stop everything that runs for this client, and wait until it has stopped."""
         await self.workspace.stop(CLOSE_SECONDS)
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """Return a tool's schema, which the SDK would look for in a whole list."""
+        tools = self.tools if self.tools.has(name) else self.prompt_tools
+        return next((tool.input_schema for tool in tools.listed if tool.name == name), None)
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

@@ -37,12 +37,18 @@ class Options:
         trusted: Prompts and the workspace's language servers may be executed.
         interpreter: The Python that executes prompts; None to find one.
         deadline: Seconds that the code of a prompt may take for one request.
+        remote: Clients are elsewhere, so nothing that runs code is offered to them.
     """
 
     roots: tuple[Path, ...] = ()
     trusted: bool = False
     interpreter: str | None = None
     deadline: float = Settings().render_deadline
+    remote: bool = False
+
+    def __post_init__(self) -> None:
+        if self.remote and (self.trusted or not self.roots):
+            raise ValueError("remote clients get roots that they can't choose, and run nothing")
 
     def workspace(self) -> Workspace:
         """Return a new workspace with these options."""

@@ -1,0 +1,65 @@
+"""The HTTP application of any MCP server: the SDK's transport, behind what keeps others out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.middleware.cors import CORSMiddleware
+
+from foldline.agent.mcp.http.gate import PATH, Gate
+from foldline.agent.mcp.http.measures import HttpMeasures, McpMeasures
+from foldline.agent.mcp.http.signed import seals
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+    from starlette.applications import Starlette
+
+    from foldline.agent.mcp.http.health import Health
+    from foldline.agent.mcp.http.options import HttpOptions
+
+MAX_BODY_BYTES = 1 << 18
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def create_app(
+    protocol: Server[Any], options: HttpOptions, health: Health, *, json_response: bool = True
+) -> Starlette:
+    """Return the app that serves `protocol`, without sessions, to clients of every version.
+
+    Args:
+        protocol: The server; it gets middleware of ours.
+        options: Who may ask, and how much.
+        health: What the health checks answer.
+        json_response: An answer is one JSON object, which a balancer can ask for again as long as
+            nothing of it has come; otherwise it may be a stream.
+    """
+    protocol.middleware += [
+        McpMeasures(protocol, options.deadline),
+        *seals(options.secrets, protocol.name),
+    ]
+    hosts, origins = options.allowed_hosts or LOOPBACK, list(options.allowed_origins)
+    if not options.allowed_hosts:
+        # A page can only have this origin by being served here, and none is.
+        origins += [f"http://{host}:{options.port}" for host in LOOPBACK]
+    app = protocol.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=json_response,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY_BYTES,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
+            allowed_origins=origins,
+        ),
+        custom_starlette_routes=health.routes(),
+    )
+    app.add_middleware(Gate, options=options, health=health, measures=HttpMeasures())
+    if options.allowed_origins:
+        # A browser asks first, without anybody's identity.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=options.allowed_origins,
+            allow_methods=["POST"],
+            allow_headers=["*"],
+        )
+    return app

@@ -1,0 +1,62 @@
+"""Health checks: whether this replica lives, and whether a balancer may send it requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from foldline.backends.base.waiting import STATUS, in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+log = logging.getLogger(__name__)
+
+ALIVE, READY = "/healthz", "/readyz"
+LOOK_SECONDS = 2.0
+
+
+class Health:
+    """What the health checks answer; what is wrong with a root is in the log alone.
+
+    Attributes:
+        draining: This replica is about to end.
+    """
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.draining = False
+        self._roots = tuple(roots)
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the checks, which anybody may ask."""
+        return [Route(ALIVE, _alive), Route(READY, self._ready)]
+
+    async def _ready(self, _request: Request) -> PlainTextResponse:
+        if self.draining:
+            return PlainTextResponse("draining\n", 503)
+        for root in self._roots:
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await in_thread(partial(_look, root), STATUS)
+            except OSError as error:  # TimeoutError is one, too.
+                log.warning("Not ready: the root %s can't be read: %s", root, error)
+                return PlainTextResponse("a root can't be read\n", 503)
+        return PlainTextResponse("ready\n")
+
+
+def _look(root: Path) -> None:
+    with os.scandir(root) as entries:
+        next(entries, None)
+
+
+async def _alive(_request: Request) -> PlainTextResponse:
+    return PlainTextResponse("alive\n")
