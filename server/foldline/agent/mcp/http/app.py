@@ -53,6 +53,8 @@ def create_app(
         ),
         custom_starlette_routes=health.routes(),
     )
+    # It would lead to whatever host the request names.
+    app.router.redirect_slashes = False
     app.add_middleware(Gate, options=options, health=health, measures=HttpMeasures())
     if options.allowed_origins:
         # A browser asks first, without anybody's identity.

@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 PATH = "/mcp"
 BODY_SECONDS = 10.0
 LONGEST_IDENTITY = 256
+UNREAD = (408, 413)
+"""Statuses after which the rest of a body isn't waited for."""
 IDENTITY = "identity"
 """The key of who asks in a request's state; absent where no proxy says it."""
 
@@ -52,7 +54,7 @@ class Gate:
             async def send_on(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     measured.status = message["status"]
-                    if self._health.draining:
+                    if self._health.draining or measured.status in UNREAD:
                         MutableHeaders(scope=message)["Connection"] = "close"
                 await send(message)
 

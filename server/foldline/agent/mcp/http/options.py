@@ -153,7 +153,7 @@ def _secrets(file: Path | None, *, loopback: bool) -> tuple[str, ...]:
             'print(secrets.token_urlsafe(48))"`'
         )
     if any(len(secret.encode()) < SECRET_BYTES for secret in found):
-        raise Refused(f"{where}: a secret has at least {SECRET_BYTES} bytes")
+        raise Refused(f"{where}: each secret, between spaces, has at least {SECRET_BYTES} bytes")
     if len(set(found)) < len(found):
         raise Refused(f"{where}: a secret is there twice")
     # Nobody else is there to share one with.
