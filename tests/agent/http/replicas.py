@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -104,7 +105,12 @@ async def ask(
 ) -> httpx2.Response:
     """Send one request."""
     body, own = message(method, **params)
-    return await client.post(url, json=body, headers=[*own.items(), *dict(headers).items()])
+    # Escaped: half a surrogate can't be written otherwise.
+    return await client.post(
+        url,
+        content=json.dumps(body).encode(),
+        headers=[("Content-Type", "application/json"), *own.items(), *dict(headers).items()],
+    )
 
 
 async def call(

@@ -1,0 +1,119 @@
+"""What OpenTelemetry gets of requests over HTTP, once an operator has its SDK there."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
+
+from foldline.agent.mcp.http import measures
+
+from .apps import BEHIND_A_PROXY, HEADER, foldline
+from .replicas import ask, call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
+    yield reader
+    provider.shutdown()
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    yield exporter
+    provider.shutdown()
+
+
+def points(reader: InMemoryMetricReader, name: str) -> list[HistogramDataPoint]:
+    data = reader.get_metrics_data()
+    assert data is not None
+    [metric] = [
+        metric
+        for resource in data.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == name
+    ]
+    assert metric.unit == "s"
+    return [one for one in metric.data.data_points if isinstance(one, HistogramDataPoint)]
+
+
+def attributes(points: list[HistogramDataPoint]) -> list[dict[str, Any]]:
+    return [dict(point.attributes or {}) for point in points]
+
+
+async def test_requests_are_measured_by_the_semantic_conventions(
+    reader: InMemoryMetricReader, spans: InMemorySpanExporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "foldline")
+    async with foldline(BEHIND_A_PROXY) as one:
+        parent = {HEADER: "me", "traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
+        await call(one.client, one.url, "get_tree", parent)
+        await call(one.client, one.url, "read_lines", {HEADER: "me"}, path="none", start=1, end=1)
+        await call(one.client, one.url, "made-up", {HEADER: "me"})
+        await ask(one.client, one.url, "made/up", {HEADER: "me"})
+        await one.client.request("BREW", one.url)
+    told = [
+        dict(point.attributes or {}) for point in points(reader, "mcp.server.operation.duration")
+    ]
+    assert {
+        (one["mcp.method.name"], one.get("gen_ai.tool.name"), one.get("error.type")) for one in told
+    } == {
+        ("tools/call", "get_tree", None),
+        ("tools/call", "read_lines", "tool_error"),
+        ("tools/call", "_OTHER", "-32602"),
+        ("_OTHER", None, "-32601"),
+    }
+    assert {one["enduser.id"] for one in told} == {"me"}
+    assert {one["mcp.protocol.version"] for one in told} == {"2026-07-28"}
+    http = [
+        dict(point.attributes or {}) for point in points(reader, "http.server.request.duration")
+    ]
+    assert {(one["http.request.method"], one["http.response.status_code"]) for one in http} == {
+        ("POST", 200),
+        ("POST", 400),
+        ("POST", 404),
+        ("_OTHER", 401),
+    }
+    span = next(one for one in spans.get_finished_spans() if one.parent is not None)
+    assert span.name == "POST /mcp"
+    assert span.kind is SpanKind.SERVER
+    assert f"{span.context.trace_id:x}" == TRACE
+    assert span.attributes is not None
+    assert span.attributes["http.response.status_code"] == 200
+    lines = [record.getMessage() for record in caplog.records]
+    assert any("tools/call get_tree for me: done in " in line for line in lines)
+    assert not any("made" in line for line in lines if "measures" in line)
+
+
+async def test_many_identities_make_no_more_series(
+    reader: InMemoryMetricReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "MAX_IDENTITIES", 2)
+    async with foldline(replace(BEHIND_A_PROXY, deadline=30.0)) as one:
+        for name in ("a", "b", "c", "d", "a"):
+            await call(one.client, one.url, "get_tree", {HEADER: name})
+    told = points(reader, "mcp.server.operation.duration")
+    counts = {(point.attributes or {})["enduser.id"]: point.count for point in told}
+    assert counts == {"a": 2, "b": 1, "_OTHER": 2}
