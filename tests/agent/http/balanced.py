@@ -1,0 +1,168 @@
+"""The reference deployment of docs/deploying.md on the loopback: haproxy, and two replicas."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+import socket
+import ssl
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from .replicas import Replica, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILES = Path(__file__).parents[3] / "docs" / "deploy"
+NAME = "mcp.example.com"
+IDENTITY = ("--identity-header", "X-Foldline-User", "--trusted-proxy", "127.0.0.1/32")
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Files of an authority, of the balancer, and of one client."""
+
+    authority: Path
+    balancer: Path
+    client: Path
+
+    def context(self, *, named: bool = True) -> ssl.SSLContext:
+        """What a client needs to speak to the balancer; with `named`, it says who it is."""
+        context = ssl.create_default_context(cafile=self.authority)
+        if named:
+            context.load_cert_chain(self.client)
+        return context
+
+
+def make_certificates(folder: Path, user: str = "somebody") -> Certificates:
+    key = ec.generate_private_key(ec.SECP256R1())
+    root = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
+    now = datetime.datetime.now(datetime.UTC)
+
+    loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+
+    def write(name: str, own: ec.EllipticCurvePrivateKey, *, authority: bool = False) -> Path:
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        builder = (
+            x509.CertificateBuilder(root, root if authority else subject, own.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(authority, None), critical=True)
+            .add_extension(
+                x509.SubjectAlternativeName([x509.DNSName(name), loopback]), critical=False
+            )
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False
+            )
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(own.public_key()), critical=False
+            )
+        )
+        file = folder / f"{name}.pem"
+        private = own.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        signed = builder.sign(key, hashes.SHA256())
+        file.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
+        return file
+
+    return Certificates(
+        write("authority", key, authority=True),
+        write(NAME, ec.generate_private_key(ec.SECP256R1())),
+        write(user, ec.generate_private_key(ec.SECP256R1())),
+    )
+
+
+@dataclass
+class Balanced:
+    """The deployment; `replicas` are named as in the balancer's file."""
+
+    url: str
+    certificates: Certificates
+    replicas: dict[str, Replica]
+    stack: ExitStack
+    arguments: tuple[str, ...]
+
+    def client(self) -> httpx2.AsyncClient:
+        """A client with connections of its own, which asks once more if one breaks."""
+        return httpx2.AsyncClient(
+            verify=self.certificates.context(), headers={"Host": NAME}, timeout=60
+        )
+
+    def start(self, name: str, port: int = 0) -> Replica:
+        """Start a replica, at the port of the one before it or at a free one."""
+        at = ("--http", f"127.0.0.1:{port}", "--allowed-host", NAME)
+        replica = self.stack.enter_context(serving(*at, *IDENTITY, *self.arguments))
+        self.replicas[name] = replica
+        return replica
+
+
+@contextmanager
+def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
+    """Start the deployment; `arguments` are for the replicas."""
+    certificates = make_certificates(folder)
+    port = free_port()
+    with ExitStack() as stack:
+        one = Balanced(f"https://127.0.0.1:{port}/mcp", certificates, {}, stack, arguments)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(one.start, ("a", "b")))
+        process = subprocess.Popen(
+            [haproxy, "-W", "-f", str(FILES / "haproxy.cfg")],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment(certificates, port, one.replicas),
+        )
+        stack.callback(_end, process)
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "Loading success" in line:
+                break
+        else:
+            raise AssertionError("haproxy did not start")
+        threading.Thread(target=list, args=(process.stderr,), daemon=True).start()
+        yield one
+
+
+def environment(
+    certificates: Certificates, port: int, replicas: dict[str, Replica]
+) -> dict[str, str]:
+    """What the balancer's file reads."""
+    return {
+        "FOLDLINE_BIND": f"127.0.0.1:{port}",
+        "FOLDLINE_CERTIFICATE": str(certificates.balancer),
+        "FOLDLINE_CLIENT_CA": str(certificates.authority),
+        **{
+            f"FOLDLINE_REPLICA_{name.upper()}": f"127.0.0.1:{replica.port}"
+            for name, replica in replicas.items()
+        },
+    }
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    process.wait(30)
+    assert process.stderr is not None
+    process.stderr.close()

@@ -1,0 +1,178 @@
+"""The files of the reference deployment, run as docs/deploying.md says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+import tree_sitter
+import tree_sitter_containerfile
+
+from .balanced import FILES, NAME, Balanced, balanced
+from .replicas import call, result, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.real
+
+ROOT = Path(__file__).parents[3]
+SECONDS = 60
+CLIENTS = 40
+BETWEEN = 200
+"""Answers between two events."""
+
+
+@pytest.fixture(scope="module")
+def haproxy(program: Callable[..., str]) -> str:
+    return program("haproxy", "/usr/sbin/haproxy")
+
+
+@pytest.fixture
+def deployed(haproxy: str, tmp_path: Path) -> Iterator[Balanced]:
+    with balanced(haproxy, tmp_path, "--drain", "2", "--log-level", "info") as one:
+        yield one
+
+
+class Load:
+    """Clients that ask without a pause, each with connections of its own."""
+
+    def __init__(self, deployed: Balanced) -> None:
+        self.answers = self.again = 0
+        self.lost: list[str] = []
+        self._deployed = deployed
+        self._more = asyncio.Condition()
+        self._going = True
+
+    async def client(self) -> None:
+        async with self._deployed.client() as client:
+            while self._going:
+                await self._one(client)
+                async with self._more:
+                    self.answers += 1
+                    self._more.notify_all()
+
+    async def more(self, count: int = BETWEEN) -> None:
+        """Wait for as many answers more."""
+        async with asyncio.timeout(SECONDS), self._more:
+            wanted = self.answers + count
+            await self._more.wait_for(lambda: self.answers >= wanted)
+
+    def stop(self) -> None:
+        self._going = False
+
+    async def _one(self, client: httpx2.AsyncClient) -> None:
+        # As the page says: what breaks is asked once more.
+        for last in (False, True):
+            try:
+                response = await call(
+                    client, self._deployed.url, "get_file_outline", path="review.py"
+                )
+                assert "review.py" in result(response)["content"][0]["text"]
+                return
+            except (httpx2.TransportError, AssertionError) as error:
+                if last:
+                    self.lost.append(repr(error))
+                self.again += 1
+
+
+async def test_no_request_is_lost_while_a_replica_dies_returns_and_another_leaves(
+    deployed: Balanced,
+) -> None:
+    load = Load(deployed)
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(CLIENTS):
+            tasks.create_task(load.client())
+        try:
+            await load.more()
+            first, second = deployed.replicas["a"], deployed.replicas["b"]
+            first.process.kill()
+            await load.more()
+            again = await asyncio.to_thread(deployed.start, "a", first.port)
+            second.process.terminate()
+            status = await asyncio.to_thread(second.process.wait, SECONDS)
+            await load.more()
+        finally:
+            load.stop()
+    assert not load.lost
+    assert status == 0
+    assert not second.ended.wait(SECONDS) or "Traceback" not in "".join(second.lines)
+    assert any("get_file_outline for somebody: done" in line for line in again.lines)
+
+
+async def test_who_asks_is_the_name_in_the_certificate_and_nothing_else(deployed: Balanced) -> None:
+    async with deployed.client() as client:
+        spoofed = {"X-Foldline-User": "root"}
+        result(await call(client, deployed.url, "get_tree", spoofed))
+        elsewhere = await client.get(deployed.url.replace("/mcp", "/readyz"))
+        assert elsewhere.status_code == 404
+    without = deployed.certificates.context(named=False)
+    async with httpx2.AsyncClient(verify=without, headers={"Host": NAME}) as client:
+        with pytest.raises(httpx2.TransportError):
+            await call(client, deployed.url, "get_tree")
+    for replica in deployed.replicas.values():
+        replica.end()
+        assert replica.ended.wait(SECONDS)
+    lines = [line for one in deployed.replicas.values() for line in one.lines]
+    assert any("get_tree for somebody" in line for line in lines)
+    assert not any("root" in line and " for " in line for line in lines)
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the container file, which has no error."""
+    source = (FILES / "Containerfile").read_bytes()
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_containerfile.language()))
+    tree = parser.parse(source)
+    assert not tree.root_node.has_error
+    nodes = [node for node in tree.root_node.children if node.type.endswith("_instruction")]
+    texts = [source[node.start_byte : node.end_byte].decode() for node in nodes]
+    return [(name, rest) for name, _, rest in (text.partition(" ") for text in texts)]
+
+
+def test_the_container_file_makes_a_replica_of_the_wheel_alone(tmp_path: Path) -> None:
+    """No engine for containers runs here: its steps are done by hand, in a folder for `/`."""
+    steps = instructions()
+    names = [name for name, _ in steps]
+    assert names[0] == "FROM"
+    assert [name for name in names if name in ("COPY", "ADD")] == ["COPY"]
+    assert names.index("USER") > names.index("RUN")
+    by_name = dict(steps)
+    assert by_name["USER"].partition(":")[0].strip() not in ("0", "root")
+
+    def at(text: str) -> str:
+        return re.sub(r"(?<![\w.])/(opt|tmp|cache|work)\b", rf"{tmp_path}/\1", text)
+
+    def done(command: list[str], environment: dict[str, str], folder: Path = tmp_path) -> None:
+        finished = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert finished.returncode == 0, finished.stdout + finished.stderr
+
+    environment = dict(os.environ)
+    shutil.copytree(ROOT / "examples" / "code_reviewer", tmp_path / "work")
+    wheel = str(tmp_path / "tmp" / "wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheel]
+    done(build, environment, ROOT)
+    for name, rest in steps:
+        if name == "ENV":
+            for key, value in re.findall(r'(\w+)="([^"]*)"', at(rest)):
+                environment[key] = value.replace("$PATH", environment["PATH"])
+        if name == "RUN":
+            done(["sh", "-euc", at(rest)], environment)
+    program, *entry = re.findall(r'"([^"]*)"', at(by_name["ENTRYPOINT"]))
+    found = shutil.which(program, path=environment["PATH"])
+    assert found == f"{tmp_path}/opt/foldline/bin/foldline"
+    entry[entry.index("0.0.0.0:8000")] = "0.0.0.0:0"
+    entry += ["--allowed-host", NAME]
+    with serving(program=(found, *entry), environment=environment) as replica:
+        check = at(by_name["HEALTHCHECK"]).replace("127.0.0.1:8000", f"127.0.0.1:{replica.port}")
+        done(re.findall(r'"([^"]*)"', check), environment)
+        assert replica.end() == 0
