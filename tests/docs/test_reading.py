@@ -23,7 +23,7 @@ PAGES = sorted(
     if "reference" not in page.parts
     if "node_modules" not in page.parts
 )
-SOURCES = {".py", ".ts", ".mjs", ".js", ".lua", ".json", ".toml", ".yml", ".html", ".css"}
+SOURCES = {".py", ".ts", ".mjs", ".js", ".lua", ".json", ".toml", ".yml", ".html", ".css", ".cfg"}
 # In the prose, and neither in a source of ours nor in a block of the page.
 OTHERS_NAMES = {
     # Pydantic's.
@@ -64,6 +64,7 @@ def sources() -> str:
         ROOT / "action.yml",
         ROOT / "tests" / "security" / "risks.py",
         *(ROOT / "docs").glob("*.py"),
+        *(ROOT / "docs" / "deploy").iterdir(),
     ]
     texts = [
         file.read_text(encoding="utf-8")

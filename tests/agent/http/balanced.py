@@ -11,7 +11,7 @@ import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,13 +91,14 @@ def make_certificates(folder: Path, user: str = "somebody") -> Certificates:
 
 @dataclass
 class Balanced:
-    """The deployment; `replicas` are named as in the balancer's file."""
+    """The deployment; `replicas` are named as in the balancer's file, `log` is the balancer's."""
 
     url: str
     certificates: Certificates
     replicas: dict[str, Replica]
     stack: ExitStack
     arguments: tuple[str, ...]
+    log: list[str] = field(default_factory=list)
 
     def client(self) -> httpx2.AsyncClient:
         """A client with connections of its own, which asks once more if one breaks."""
@@ -136,7 +137,8 @@ def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
                 break
         else:
             raise AssertionError("haproxy did not start")
-        threading.Thread(target=list, args=(process.stderr,), daemon=True).start()
+        reading = threading.Thread(target=one.log.extend, args=(process.stderr,), daemon=True)
+        reading.start()
         yield one
 
 

@@ -63,11 +63,7 @@ class Gate:
                 log.info("Refused with status %d: %r", refusal.status_code, scope["path"])
                 await refusal(scope, receive, send_on)
                 return
-            self._running += 1
-            try:
-                await self._answer(scope, receive, send_on)
-            finally:
-                self._running -= 1
+            await self._answer(scope, receive, send_on)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         if self._options.identity_header is not None:
@@ -112,9 +108,15 @@ class Gate:
                 whole.set()
             return message
 
+        def done() -> None:
+            if not answered.is_set():
+                answered.set()
+                self._running -= 1
+
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
-                answered.set()
+                # Before a balancer can send the next request for it.
+                done()
             await send(message)
 
         async def watch() -> None:
@@ -131,7 +133,11 @@ class Gate:
                     return
             tasks.cancel_scope.cancel()
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(watch)
-            await self._app(scope, receive_on, send_on)
-            tasks.cancel_scope.cancel()
+        self._running += 1
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch)
+                await self._app(scope, receive_on, send_on)
+                tasks.cancel_scope.cancel()
+        finally:
+            done()

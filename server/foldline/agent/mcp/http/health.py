@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ALIVE, READY = "/healthz", "/readyz"
-LOOK_SECONDS = 2.0
+# As long as that a busy machine may take, and less than a check of docs/deploy/haproxy.cfg.
+LOOK_SECONDS = 8.0
 
 
 class Health:
