@@ -46,6 +46,7 @@ class Served:
     client: httpx2.AsyncClient
     url: str
     health: Health
+    server: EmbeddedServer
 
     @property
     def address(self) -> tuple[str, int]:
@@ -76,7 +77,7 @@ async def served(
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         async with httpx2.AsyncClient(timeout=60) as client:
-            yield Served(client, f"http://127.0.0.1:{port}/mcp", health)
+            yield Served(client, f"http://127.0.0.1:{port}/mcp", health, server)
     finally:
         server.should_exit = True
         await running

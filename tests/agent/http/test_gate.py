@@ -197,6 +197,16 @@ async def test_a_slow_head_and_a_slow_body_are_given_up(
     assert b" 408 " in answer.partition(b"\r\n")[0]
 
 
+async def test_the_body_of_an_answer_does_not_wait_for_its_head(plain: Served) -> None:
+    await ask(plain.client, plain.url, "tools/list")
+    connections = list(plain.server.server_state.connections)
+    assert connections
+    for connection in connections:
+        assert isinstance(connection, Connection)
+        connected = connection.transport.get_extra_info("socket")
+        assert connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 class Waiting:
     """A tool that waits to be let go."""
 
@@ -243,7 +253,7 @@ async def test_more_requests_than_allowed_are_told_to_come_again() -> None:
 @pytest.mark.parametrize("modern", [True, False])
 async def test_a_request_whose_client_leaves_is_cancelled(*, modern: bool) -> None:
     tool = Waiting()
-    async with served(one_tool(tool), replace(OPTIONS, max_requests=1)) as one:
+    async with served(one_tool(tool), replace(OPTIONS, max_requests=1, deadline=3600.0)) as one:
         body, headers = message("tools/call", name="wait", arguments={})
         if not modern:
             del headers["MCP-Protocol-Version"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.agent.verbs import add_log_level, prepare_server
 
@@ -14,16 +14,32 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 86_400
 DEADLINE = 10.0
-HTTP_OPTIONS = (
-    "allowed_host",
-    "allowed_origin",
-    "identity_header",
-    "trusted_proxy",
-    "secret_file",
-    "max_requests",
-    "drain",
-)
-"""What only `--http` takes."""
+# What only `--http` takes: the placeholder, the help, and the type; texts may be repeated.
+HTTP_OPTIONS: dict[str, tuple[str, str, type | None]] = {
+    "allowed-host": ("HOST", "a name by which clients reach it, unless it's the loopback's", None),
+    "allowed-origin": (
+        "ORIGIN",
+        "a web page whose requests are answered, as https://app.example.com (default: none)",
+        None,
+    ),
+    "identity-header": (
+        "NAME",
+        "the header in which a trusted proxy says who asks; requests without it are refused",
+        str,
+    ),
+    "trusted-proxy": ("CIDR", "the addresses of proxies whose header is believed", None),
+    "secret-file": (
+        "FILE",
+        "the secrets that replicas share, of which the first signs (default: FOLDLINE_HTTP_SECRET)",
+        Path,
+    ),
+    "max-requests": ("N", "how many requests are answered at a time (default: 64)", int),
+    "drain": (
+        "SECONDS",
+        "how long to go on answering after SIGTERM, for balancers to notice (default: 5)",
+        float,
+    ),
+}
 
 
 def register(verbs: Verbs) -> None:
@@ -56,7 +72,14 @@ def register(verbs: Verbs) -> None:
         help="how long a prompt's code may take to render it, or for one call of its tools "
         "(default: 10); with --http, how long any request may take (default: 30)",
     )
-    _add_http_options(parser)
+    parser.add_argument(
+        "--http",
+        metavar="HOST:PORT",
+        help="serve http://HOST:PORT/mcp behind a balancer, read-only; needs --root",
+    )
+    for name, (placeholder, about, kind) in HTTP_OPTIONS.items():
+        given: dict[str, Any] = {"action": "append"} if kind is None else {"type": kind}
+        parser.add_argument(f"--{name}", metavar=placeholder, help=about, **given)
     add_log_level(parser)
     parser.set_defaults(run=run)
 
@@ -70,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.http is None:
         for name in HTTP_OPTIONS:
-            if getattr(options, name) is not None:
-                raise Refused(f"--{name.replace('_', '-')} needs --http")
+            if getattr(options, name.replace("-", "_")) is not None:
+                raise Refused(f"--{name} needs --http")
     # Loaded after the first answers; a missing extra is told before the client's first message.
     for name in ("mcp", "mcp_types"):
         if find_spec(name) is None:
@@ -101,54 +124,3 @@ def run(options: argparse.Namespace) -> int:
         )
     )
     return end_process(0)
-
-
-def _add_http_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--http",
-        metavar="HOST:PORT",
-        help="serve http://HOST:PORT/mcp behind a balancer, read-only; needs --root",
-    )
-    add(
-        "--allowed-host",
-        action="append",
-        metavar="HOST",
-        help="a name by which clients reach it; needed unless that is the loopback's",
-    )
-    add(
-        "--allowed-origin",
-        action="append",
-        metavar="ORIGIN",
-        help="a web page whose requests are answered, as https://app.example.com (default: none)",
-    )
-    add(
-        "--identity-header",
-        metavar="NAME",
-        help="the header in which a trusted proxy says who asks; without it, requests are refused",
-    )
-    add(
-        "--trusted-proxy",
-        action="append",
-        metavar="CIDR",
-        help="the addresses of proxies whose identity header is believed",
-    )
-    add(
-        "--secret-file",
-        metavar="FILE",
-        type=Path,
-        help="the secrets that replicas share, by whitespace, the first signs (default: "
-        "FOLDLINE_HTTP_SECRET)",
-    )
-    add(
-        "--max-requests",
-        type=int,
-        metavar="N",
-        help="how many requests are answered at a time (default: 64)",
-    )
-    add(
-        "--drain",
-        type=float,
-        metavar="SECONDS",
-        help="how long to go on answering after SIGTERM, for balancers to notice (default: 5)",
-    )
