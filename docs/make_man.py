@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "NO_COLOR": "Leaves bold and dim on terminals, and no colour.",
     "FORCE_COLOR, CLICOLOR_FORCE": "Colour also what goes into a pipe.",
     "FOLDLINE_CACHE_DIR": "The folder of indexes.",
+    "FOLDLINE_HTTP_SECRET": "The secrets that replicas of `foldline mcp --http` share.",
     TRACEBACK: "Shows where foldline itself failed.",
 }
 

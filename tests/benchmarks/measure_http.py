@@ -40,6 +40,7 @@ ROUNDS = 300
 WARM = 20
 PAUSE = (3.0, 9.0)
 AGAIN_SECONDS = 1.0
+PARTS = 12
 SAMPLE_SECONDS = 5.0
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("get_tree", {}),
@@ -183,14 +184,12 @@ def report(run: Run, clients: int, minutes: float) -> None:
         for why, count in seen.most_common(5):
             print(f"  {count} x {why}")
     for name, samples in run.memory.items():
-        tenth = max(1, len(samples) // 10)
         values = [value for _, value in samples]
-        early = statistics.fmean(values[tenth : 2 * tenth] or values)
-        late = statistics.fmean(values[-tenth:])
+        part = max(1, len(values) // PARTS)
+        means = [statistics.fmean(values[at : at + part]) for at in range(0, len(values), part)]
         print(
-            f"  memory of {name} over {samples[-1][0] - samples[0][0]:.0f} s: "
-            f"{early:.0f} MB after a tenth, {late:.0f} MB at the end, "
-            f"most {max(values):.0f} MB"
+            f"  memory of {name} over {samples[-1][0] - samples[0][0]:.0f} s, in MB: "
+            f"{', '.join(f'{mean:.1f}' for mean in means)}"
         )
 
 
