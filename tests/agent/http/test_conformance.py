@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,7 @@ def run(url: str, revision: str, folder: Path) -> dict[str, Outcome]:
     )
     outcomes = {}
     for file in folder.glob("*/checks.json"):
-        name = file.parent.name.removeprefix("server-").rpartition("-20")[0]
+        name = re.sub(r"-\d{4}-\d\d-\d\dT.*", "", file.parent.name.removeprefix("server-"))
         checks = json.loads(file.read_text("utf-8"))
         failed = [check for check in checks if check["status"] == "FAILURE"]
         outcomes[name] = Outcome(
