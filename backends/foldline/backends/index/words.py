@@ -64,6 +64,13 @@ def _kind_of_name(name: str) -> int:
     return BINARY if _BINARY.search(name) else TEXT
 
 
+def whole_word(word: bytes) -> re.Pattern[bytes]:
+    """Finds the word in UTF-8 where no letter, digit or underscore is beside it."""
+    # It begins with the word, which is then searched for fast.
+    exact = re.escape(word)
+    return re.compile(rb"%b(?<![\w\x80-\xff]%b)(?![\w\x80-\xff])" % (exact, exact))
+
+
 def words_of(path: str, data: bytes) -> Words:
     """The words of UTF-8 `data`; text that isn't code defines none, and has each word once."""
     words = data.translate(_BLANKS).split()

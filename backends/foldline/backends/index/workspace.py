@@ -31,6 +31,7 @@ from foldline.backends.index.words import (
     is_indexed,
     is_text,
     kind_of,
+    whole_word,
     words_of,
 )
 from foldline.backends.models import COMPLETE
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from foldline.backends.index.segments import Postings
 
     Progress = Callable[[int, int], None]
+    # The paths of files that are gone, then the code and the texts to read.
+    _Differences = tuple[list[str], tuple[list[FileStamp], list[FileStamp]]]
 
 logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 0.8
@@ -150,6 +153,10 @@ class WorkspaceIndex:
         self._pause_end = 0.0
         self._reading = threading.Lock()
         self._failure: Exception | None = None
+        self._comparing = threading.Lock()
+        self._differences: tuple[object, object, _Differences] | None = None
+        # An earlier process left the index unfinished; None until that is known.
+        self._was_left: bool | None = None
         self.trouble = ""
 
     def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
@@ -278,16 +285,21 @@ class WorkspaceIndex:
         since = time.monotonic() if since is None else since
         note = _TOO_LARGE if kind == CODE else _TEXT + _TOO_LARGE
         # To miss code is worse than to wait.
-        for patience in (_WORDS_PATIENCE, math.inf)[: 2 if kind == CODE else 1]:
-            coverage = await self._current(since, kind, patience)
+        end, is_last = since + _UTMOST * (self._patience or 0), kind == TEXT
+        read: dict[str, bool | None] = {}
+        while True:
+            waited = time.monotonic() - since
+            coverage = await self._current(since, kind, waited + _WORDS_PATIENCE)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
             unread = [] if coverage == COMPLETE else self._unread(kind, since)
             found = self._lookup(lambda store: store.files_with(word, defined=defined))
             paths = {path for path in found if kind_of(path) == kind}
             large = {*self._lookup(lambda store: store.noted(note))}
-            if self._complete(paths, large, word, unread, since, defined=defined):
+            if self._complete(paths, large, word, unread, since, read, defined=defined):
                 return paths, sorted(large), COMPLETE
-        return paths, sorted(large), coverage
+            if is_last:
+                return paths, sorted(large), coverage
+            is_last = time.monotonic() > end or self._failure is not None
 
     def _complete(
         self,
@@ -296,24 +308,30 @@ class WorkspaceIndex:
         word: str,
         unread: list[FileStamp] | None,
         since: float,
+        read: dict[str, bool | None],
         *,
         defined: bool = False,
     ) -> bool:
-        """Put right by reading what the index doesn't know yet; False if that takes too long."""
+        """Put right by reading what the index doesn't know yet; False if that takes too long.
+
+        What was found in a file is kept in `read`, None for a large one: it isn't read again.
+        """
         if unread is None:
             return False
-        paths.difference_update(stamp.path for stamp in unread)
-        exact, done = word.encode("utf-8", "replace"), 0
-        whole = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(exact))
-        for path, data in self._read_now(unread, since, _WORDS_SECONDS):
-            done += 1
+        exact = word.encode("utf-8", "replace")
+        whole = whole_word(exact)
+        left = [stamp for stamp in unread if stamp.path not in read]
+        for path, data in self._read_now(left, since, _WORDS_SECONDS):
             if data is None:
-                large.add(path)
-            elif exact not in data or not whole.search(data):
-                continue
-            elif not defined or may_define(path, data, exact):
-                paths.add(path)
-        return done == len(unread)
+                read[path] = None
+            else:
+                has = exact in data and whole.search(data) is not None
+                read[path] = has and (not defined or may_define(path, data, exact))
+        known = [(stamp.path, read.get(stamp.path, False)) for stamp in unread]
+        paths.difference_update(path for path, has in known if not has)
+        paths.update(path for path, has in known if has)
+        large.update(path for path, has in known if has is None)
+        return all(stamp.path in read for stamp in unread)
 
     def last_defining(self, word: str, within: Collection[str] | None = None) -> list[str]:
         """The files that seemed to define `word` when last indexed: a hint that takes no look.
@@ -329,7 +347,7 @@ class WorkspaceIndex:
         # An index that isn't complete has no list of files, but words.
         if self._store is not None:
             found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
-        self._complete(found, set(), word, unread, since, defined=True)
+        self._complete(found, set(), word, unread, since, {}, defined=True)
         return sorted(found)
 
     def last_holding(self, word: str) -> set[str]:
@@ -367,6 +385,8 @@ class WorkspaceIndex:
         if self._kept is None and (kept := store.listing()) is not None:
             self._kept = kept[0]
             self._files.versions.recall(*kept)
+        elif self._was_left is None:
+            self._was_left = bool(store.files())
 
     @waits
     async def look_up(
@@ -374,18 +394,24 @@ class WorkspaceIndex:
         terms: Collection[str],
         *,
         words: Mapping[str, float] = MappingProxyType({}),
+        within: Collection[str] | None = None,
         since: float | None = None,
     ) -> tuple[Corpus, dict[str, list[Postings]], str]:
         """The files with their lengths, the postings of `terms`, and how complete both are.
 
         Of open buffers, it is their text that counts. Of files that aren't indexed yet, those count
-        that have the rarest of the question's `words`, which are in lower case and have weights.
+        that have the rarest of the question's `words`, which are in lower case and have weights; where
+        some files are asked about, none but those `within`.
         """
         since = time.monotonic() if since is None else since
         coverage = await self._current(since, CODE, time.monotonic() - since + _GLANCE_SECONDS)
-        if coverage != COMPLETE and self._ends_in_time(since):
-            coverage = await self._current(since, CODE, self._patience)
+        if coverage != COMPLETE and (self._was_left or self._ends_in_time(since)):
+            # The answer before it was partial: now it takes the time to be complete.
+            patience = math.inf if self._was_left else self._patience
+            coverage = await self._current(since, CODE, patience)
         unread = None if coverage == COMPLETE else self._unread(CODE, since)
+        if unread is not None and within is not None:
+            unread = [stamp for stamp in unread if stamp.path in within]
         with self._state:
             version, corpus = self._corpus
         version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
@@ -409,8 +435,13 @@ class WorkspaceIndex:
         # Long words are rare.
         weights = {word: weight * len(word) for word, weight in words.items()}
         rarest = sorted(weights, key=weights.__getitem__, reverse=True)[:_MOST_NEEDLES]
-        # Paths with a word come first: the time may be too short for all.
-        unread.sort(key=lambda stamp: not any(word in stamp.path.lower() for word in rarest))
+        # Paths with a word come first, then what changed last: the time may be too short for all.
+        unread.sort(
+            key=lambda stamp: (
+                not any(word in stamp.path.lower() for word in rarest),
+                -stamp.mtime_ns,
+            )
+        )
         found: list[tuple[float, str, bytes]] = []
         for path, data in self._read_now(unread, since, _LEAST_SECONDS):
             text = (data or b"").lower()
@@ -426,7 +457,15 @@ class WorkspaceIndex:
         listing = self._files.versions.known(since)
         if listing is None:
             return None
-        return self._lookup(lambda store: _compared(store, listing))[1][kind]
+        return [*self._lookup(lambda store: self._compared(store, listing))[1][kind]]
+
+    def _compared(self, store: Store, listing: Listing) -> _Differences:
+        """What the index has otherwise; all who ask get one comparison until more is written."""
+        with self._comparing:
+            known = self._differences
+            if known is None or known[0] is not store or known[1] is not listing:
+                known = self._differences = store, listing, _differences(store, listing)
+            return known[2]
 
     def _read_now(
         self, stamps: Iterable[FileStamp], since: float, least: float
@@ -523,9 +562,10 @@ class WorkspaceIndex:
         if listing is self._listing:
             self._as_of = dict.fromkeys(self._as_of, since)
             return
-        gone, (code, texts) = _compared(store, listing)
+        gone, (code, texts) = self._compared(store, listing)
         if gone:
             store.update(gone)
+            self._differences = None
         self._progress, self._code = (0, len(code) + len(texts)), len(code)
         self._began = time.monotonic()
         is_racy = self._read_all(store, code, progress)
@@ -534,6 +574,7 @@ class WorkspaceIndex:
         if looked_at and not is_kept:
             self._kept = listing
         self._as_of[CODE] = since
+        self._was_left = False
         wanted = None if has_code is None else has_code()
         # Answers don't wait for it.
         if looked_at and not is_kept:
@@ -580,6 +621,7 @@ class WorkspaceIndex:
                     progress(done, total)
             if batch:
                 store.update((), batch, building.segment(), is_text=are_texts)
+                self._differences = None
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
@@ -710,9 +752,7 @@ class WorkspaceIndex:
                 self.trouble = f"the index is held in memory: {error}"
 
 
-def _compared(
-    store: Store, listing: Listing
-) -> tuple[list[str], tuple[list[FileStamp], list[FileStamp]]]:
+def _differences(store: Store, listing: Listing) -> _Differences:
     """The paths that the index has and the listing lacks, then the code and texts to read."""
     known = store.files()
     changed: tuple[list[FileStamp], list[FileStamp]] = ([], [])

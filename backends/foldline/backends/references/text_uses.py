@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
-from foldline.backends.index.words import is_text
+from foldline.backends.index.words import is_text, whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
 from foldline.backends.search.walks import Scope
 
@@ -51,7 +51,7 @@ async def with_text(
         paths = (stamp.path for stamp in within.walk() if is_text(stamp.path))
     else:
         paths, coverage, large = await coroutine_of(index.texts_with)(words[-1], since=since)
-    word = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % words[-1].encode())
+    word = whole_word(words[-1].encode("utf-8", "replace"))
     text: list[TextUses] = []
     kinds: Counter[str] = Counter()
     for path in filter(within.holds, paths):

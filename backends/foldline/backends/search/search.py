@@ -168,7 +168,8 @@ async def rank_files(
     written = {
         question.words.get(term, term).lower(): weight for term, weight in question.terms.items()
     }
-    look_up = partial(coroutine_of(source.look_up), words=written, since=since)
+    listed = {*paths}
+    look_up = partial(coroutine_of(source.look_up), words=written, within=listed, since=since)
     corpus, postings, known = await look_up(wanted_terms(question))
     unknown: dict[str, Sequence[str]] = {}
     unread: Sequence[str] = ()
@@ -179,7 +180,7 @@ async def rank_files(
         if missing:
             if index is not None:
                 words = [question.words[term] for term in sorted(missing) if term in question.words]
-                unread = await said_of_text(index, dict.fromkeys(words), {*paths}, since)
+                unread = await said_of_text(index, dict.fromkeys(words), listed, since)
             texts = [*source.vocabulary(), "\n".join(in_paths)]
             # Not those of files that are gone, which a vocabulary keeps for a while.
             names = sorted(source.last_defined())
