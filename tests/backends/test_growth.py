@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -119,6 +120,34 @@ def test_first_references_read_each_file_once_for_the_name_and_few_for_its_defin
     assert (found[0].total, found[0].coverage) == (2, COMPLETE)
     # The ignore file too; and the two that have the name are read for definitions.
     assert counted["_data"] == size + 1 + 2
+    assert counted["_differences"] <= 1
+    # Each part of a query asks for itself.
+    since = time.monotonic()
+    assert access.index is not None
+    for kind in (access.index.files_with, access.index.texts_with):
+        asked = [calls(lambda: kind("f1x1", since=since))["_data"] for _ in range(2)]  # noqa: B023
+        assert (asked[0] > 0, asked[1]) == (True, 0)
+    go_on.set()
+    access.close()
+
+
+def test_a_search_in_a_folder_reads_no_other_while_the_index_is_built(tmp_path: Path) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        reached.set()
+        go_on.wait(30)
+
+    access = SmartFileAccess.for_workspace(modules(tmp_path, 100), patience=0)
+    access.start_indexing(progress)
+    assert reached.wait(30)
+    assert access.index is not None
+    within = {f"package3/m3{number}x.py" for number in range(10)}
+    terms, words = ["f31x1"], {"f31x1": 1.0}
+    look_up = access.index.look_up
+    assert calls(lambda: look_up(terms, words=words, within=within))["_data"] == 10
+    # Nor does a pattern wait until all words are known: to read the files takes less.
+    assert access.index.files_without(["f31x1"]) == set()
     go_on.set()
     access.close()
 

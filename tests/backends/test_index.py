@@ -22,7 +22,7 @@ from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Building, Postings
 from foldline.backends.index.store import KnownFile, Store, index_location
-from foldline.backends.index.words import CODE, words_of
+from foldline.backends.index.words import CODE, whole_word, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
 
@@ -50,6 +50,13 @@ def files_with(root: Path, word: str) -> tuple[str, ...]:
 def test_words_are_found_in_code_only(root: Path) -> None:
     assert files_with(root, "first") == ("src/a.py", "src/b.py")
     assert files_with(root, "firs") == ()
+
+
+@pytest.mark.parametrize("beside", ["_", "x", "é", "7"])
+def test_a_word_is_found_where_it_stands_alone(beside: str) -> None:
+    text = f"on{beside} {beside}on{beside} {beside}on onon on.on".encode()
+    found = [place.start() for place in whole_word(b"on").finditer(text)]
+    assert found == [len(text) - 5, len(text) - 2]
 
 
 def test_unicode_words_are_whole() -> None:
@@ -386,6 +393,33 @@ def test_a_search_waits_for_an_index_that_is_likely_to_be_built_in_time(root: Pa
     index._code = 3_000
     assert not index._ends_in_time(time.monotonic() - 1)
     index.close()
+
+
+def test_a_search_waits_for_an_index_that_another_process_left_unfinished(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_module, "_BATCH", 1)
+    monkeypatch.setattr(workspace_module, "_MOST_SCANNED", 0)
+    monkeypatch.setattr(workspace_module, "_GLANCE_SECONDS", -1)
+    monkeypatch.setattr(WorkspaceIndex, "_ends_in_time", lambda *_: False)
+
+    def answer() -> str:
+        index = WorkspaceIndex(LocalFileBackend(root), tmp_path / "index", patience=30)
+        index.recall()
+        coverage = index.look_up(["first"])[2]
+        index.close()
+        return coverage
+
+    def cancel(done: int, total: int) -> None:
+        index.cancel()
+
+    assert answer().startswith("partial: indexing")
+    (tmp_path / "index").unlink(missing_ok=True)
+    index = WorkspaceIndex(LocalFileBackend(root), tmp_path / "index", progress=cancel)
+    index.start()
+    assert index.wait(30)
+    index.close()
+    assert answer() == COMPLETE
 
 
 def test_references_that_are_not_read_yet_are_not_called_missing(

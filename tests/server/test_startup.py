@@ -113,6 +113,20 @@ def test_a_server_starts_without(module: str, created: set[str]) -> None:
     assert module not in created
 
 
+def test_types_of_the_protocol_are_loaded_without_what_no_request_needs() -> None:
+    program = """
+import attrs
+define = attrs.define
+from foldline.agent.serve import _load_types
+_load_types()
+from lsprotocol.types import Hover, Position
+assert attrs.define is define
+assert "__repr__" not in vars(Hover) and "__eq__" not in vars(Hover)
+assert Position(1, 2) == Position(1, 2) and Hover("a").contents == "a"
+"""
+    assert "lsprotocol.types" in loaded(program)
+
+
 def test_the_analysis_loads_none_of_its_modules_by_itself() -> None:
     """Two threads that load it, from outside and from inside, would get it half loaded."""
     package = analysis.__name__

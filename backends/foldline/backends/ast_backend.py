@@ -112,7 +112,7 @@ class ASTFileAnalysisBackend:
             within.check()
         found: list[Reference | Refused] = []
         parsed = 0
-        ordered = self._ordered(paths, name)
+        ordered = self._ordered(paths, name, since)
         for batch in [ordered] if most is None else _batches(ordered):
             if most is not None and len(found) >= most:
                 break
@@ -135,11 +135,11 @@ class ASTFileAnalysisBackend:
             with suppress(PathError):
                 yield self._files.load(path)
 
-    def _ordered(self, paths: Iterable[str], name: str) -> list[str]:
+    def _ordered(self, paths: Iterable[str], name: str, since: float | None) -> list[str]:
         """The files in the order of the answer, as far as the index knows it."""
         paths = list(paths)
         # In one file there is no order to find.
-        defining = set(self.files_defining(name, paths) if len(paths) > 1 else ())
+        defining = set(self.files_defining(name, paths, since) if len(paths) > 1 else ())
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
@@ -174,11 +174,13 @@ class ASTFileAnalysisBackend:
         found = [use for use in uses if isinstance(use, Reference)]
         return [use for use in found if use.kind == ReferenceKind.DEFINITION]
 
-    def files_defining(self, name: str, within: Iterable[str] | None = None) -> list[str]:
+    def files_defining(
+        self, name: str, within: Iterable[str] | None = None, since: float | None = None
+    ) -> list[str]:
         """Code, or what of it is `within`, that seemed to define the name when last indexed."""
         if self._index is None:
             return []
-        found = self._index.last_defining(name, None if within is None else {*within})
+        found = self._index.last_defining(name, None if within is None else {*within}, since)
         return [path for path in found if can_have_references(language_of(path))]
 
     async def _candidates(

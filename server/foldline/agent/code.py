@@ -7,6 +7,7 @@ They work in any folder without set-up. Text is for models and people, `--json` 
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import sys
 from pathlib import Path
@@ -113,6 +114,8 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
+    # The process ends before garbage matters, and looking for it takes a tenth of the time.
+    gc.disable()
     from foldline.backends.base.waiting import run
     from foldline.backends.errors import PathError
     from foldline.ide.operations.reading import read_arguments

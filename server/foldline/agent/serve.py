@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.agent.verbs import add_log_level, prepare_server
@@ -70,8 +71,25 @@ def _load() -> Callable[[], FoldlineServer]:
     from foldline.ide.garbage import loading
 
     with loading():
+        _load_types()
         from foldline.server.app import create_server
     return create_server
+
+
+def _load_types() -> None:
+    """Load the protocol's types without the `__eq__` and `__repr__` that attrs makes for each.
+
+    Making them takes almost half of the import, and the server calls none of them. Types with
+    methods of their own, such as `Position`, keep them.
+    """
+    import attrs
+
+    define = attrs.define
+    attrs.define = partial(define, eq=False, repr=False)
+    try:
+        import lsprotocol.types  # noqa: F401
+    finally:
+        attrs.define = define
 
 
 def _is_unanswered(record: logging.LogRecord) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import re
 import sqlite3
 import threading
 import time
@@ -53,7 +52,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 0.8
 # A question about words reads what isn't indexed yet; that takes little longer than to wait.
 _WORDS_PATIENCE = 0.15
-# After that, a search goes on to wait if the index is likely to be built in time.
+# After that, a search goes on to wait if the index is likely to be built in time; and a question
+# about words looks again at what is written.
 _GLANCE_SECONDS = 0.1
 # How many times its patience an answer waits that would miss code.
 _UTMOST = 4
@@ -155,6 +155,8 @@ class WorkspaceIndex:
         self._failure: Exception | None = None
         self._comparing = threading.Lock()
         self._differences: tuple[object, object, _Differences] | None = None
+        # What the last question about a word read, from when on: its parts ask again.
+        self._last_read: tuple[object, float, dict[str, bool | None]] = (None, 0.0, {})
         # An earlier process left the index unfinished; None until that is known.
         self._was_left: bool | None = None
         self.trouble = ""
@@ -286,20 +288,24 @@ class WorkspaceIndex:
         note = _TOO_LARGE if kind == CODE else _TEXT + _TOO_LARGE
         # To miss code is worse than to wait.
         end, is_last = since + _UTMOST * (self._patience or 0), kind == TEXT
-        read: dict[str, bool | None] = {}
+        asked, patience = (word, kind, defined), _WORDS_PATIENCE
+        with self._state:
+            if self._last_read[0] != asked or self._last_read[1] < since:
+                self._last_read = asked, time.monotonic(), {}
+            read = self._last_read[2]
         while True:
-            waited = time.monotonic() - since
-            coverage = await self._current(since, kind, waited + _WORDS_PATIENCE)
+            coverage = await self._current(since, kind, patience)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
             unread = [] if coverage == COMPLETE else self._unread(kind, since)
             found = self._lookup(lambda store: store.files_with(word, defined=defined))
             paths = {path for path in found if kind_of(path) == kind}
             large = {*self._lookup(lambda store: store.noted(note))}
-            if self._complete(paths, large, word, unread, since, read, defined=defined):
+            if self._complete(paths, large, word, unread, since, read=read, defined=defined):
                 return paths, sorted(large), COMPLETE
             if is_last:
                 return paths, sorted(large), coverage
             is_last = time.monotonic() > end or self._failure is not None
+            patience = time.monotonic() - since + _GLANCE_SECONDS
 
     def _complete(
         self,
@@ -308,8 +314,8 @@ class WorkspaceIndex:
         word: str,
         unread: list[FileStamp] | None,
         since: float,
-        read: dict[str, bool | None],
         *,
+        read: dict[str, bool | None],
         defined: bool = False,
     ) -> bool:
         """Put right by reading what the index doesn't know yet; False if that takes too long.
@@ -333,12 +339,14 @@ class WorkspaceIndex:
         large.update(path for path, has in known if has is None)
         return all(stamp.path in read for stamp in unread)
 
-    def last_defining(self, word: str, within: Collection[str] | None = None) -> list[str]:
+    def last_defining(
+        self, word: str, within: Collection[str] | None = None, since: float | None = None
+    ) -> list[str]:
         """The files that seemed to define `word` when last indexed: a hint that takes no look.
 
         While the index is being built, what it lacks is read, or what it lacks of those `within`.
         """
-        since, found = time.monotonic(), set[str]()
+        since, found = time.monotonic() if since is None else since, set[str]()
         is_building = bool(self._built) and not self._built[CODE].done()
         unread = self._unread(CODE, since) if is_building else []
         if unread and within is not None:
@@ -347,7 +355,7 @@ class WorkspaceIndex:
         # An index that isn't complete has no list of files, but words.
         if self._store is not None:
             found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
-        self._complete(found, set(), word, unread, since, {}, defined=True)
+        self._complete(found, set(), word, unread, since, read={}, defined=True)
         return sorted(found)
 
     def last_holding(self, word: str) -> set[str]:
@@ -365,9 +373,14 @@ class WorkspaceIndex:
     ) -> set[str]:
         """Indexed files that hold no word with one of the ASCII `parts` in it.
 
-        None of them where the index was never built: to search all files takes less.
+        None of them where the index isn't built: to search all files takes less.
         """
         if not parts or not self.recall():
+            return set()
+        since = time.monotonic() if since is None else since
+        left = [self._unread(kind, since) for kind in (CODE, TEXT)]
+        # To read many files for it would slow down the search, which reads them, too.
+        if any(some is None or len(some) > _MOST_SCANNED for some in left):
             return set()
         if await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
             return set()
@@ -400,8 +413,8 @@ class WorkspaceIndex:
         """The files with their lengths, the postings of `terms`, and how complete both are.
 
         Of open buffers, it is their text that counts. Of files that aren't indexed yet, those count
-        that have the rarest of the question's `words`, which are in lower case and have weights; where
-        some files are asked about, none but those `within`.
+        that have the rarest of the question's `words`, which are in lower case and have weights;
+        none but those `within` are read for it.
         """
         since = time.monotonic() if since is None else since
         coverage = await self._current(since, CODE, time.monotonic() - since + _GLANCE_SECONDS)
