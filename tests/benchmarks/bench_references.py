@@ -3,7 +3,8 @@
     uv run python -m tests.benchmarks.bench_references [--json]
 
 The Django sdist is downloaded once. With `--json` it prints what a user waits for: cold starts with
-an index on disk, from the start of a process, and new symbols, each in turn with ty alone.
+an index on disk and without one, from the start of a process, and new symbols, each in turn with ty
+alone.
 
 The truth about a symbol is what at least two of the type checkers ty, basedpyright and pyrefly say,
 so that they are partly judged by themselves. `first` is the time from the start of a server to its
@@ -238,35 +239,49 @@ def main() -> None:
 def cold_starts(
     root: Path, places: dict[str, tuple[str, int, int]], ty: list[str]
 ) -> list[Measurement]:
-    """The first complete answer about each hub, from the start of a process."""
+    """The first complete answer about each hub, from the start of a process: with an index or none.
+
+    Both take turns with ty.
+    """
     measured = []
     for symbol in HUBS:
-        values: list[float] = []
-        anchors: list[float] = []
+        code = ASK.format(root=str(root), symbol=symbol, patience=PATIENCE)
+        times: dict[str, list[float]] = {"an index": [], "no index": [], "ty": []}
         for number in range(COLD_STARTS + 1):
-            start = time.perf_counter()
-            code = ASK.format(root=str(root), symbol=symbol, patience=PATIENCE)
-            subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
-            value = time.perf_counter() - start
-            start = time.perf_counter()
-            server = DirectServer(root, ty)
-            server.references(*places[symbol])
-            anchor = time.perf_counter() - start
-            server.close()
-            if number:  # The first builds the index.
-                values.append(value * 1_000)
-                anchors.append(anchor * 1_000)
-        measured.append(
+            for kind, values in times.items():
+                start = time.perf_counter()
+                if kind == "ty":
+                    server = DirectServer(root, ty)
+                    server.references(*places[symbol])
+                else:
+                    ask(code, is_cold=kind == "no index")
+                value = time.perf_counter() - start
+                if kind == "ty":
+                    server.close()
+                if number:  # The first builds the index.
+                    values.append(value * 1_000)
+        anchors = tuple(times.pop("ty"))
+        name = symbol.rpartition(".")[2]
+        measured += [
             Measurement(
-                work=f"first references of `{symbol.rpartition('.')[2]}`, from a process's start",
+                work=f"first references of `{name}`, from a process's start, {kind}",
                 values=tuple(values),
                 statistic="median",
                 anchor="ty alone",
-                anchor_values=tuple(anchors),
-                factor=1.2,
+                anchor_values=anchors,
+                factor=1.2 if kind == "an index" else 1.5,
             )
-        )
+            for kind, values in times.items()
+        ]
     return measured
+
+
+def ask(code: str, *, is_cold: bool) -> None:
+    """Run a program, with an empty folder for its index or the one of this process."""
+    with tempfile.TemporaryDirectory() as empty:
+        environment = {**os.environ, **({"FOLDLINE_CACHE_DIR": empty} if is_cold else {})}
+        command = [sys.executable, "-c", code]
+        subprocess.run(command, check=True, timeout=PATIENCE, env=environment)
 
 
 def new_symbols(root: Path, places: dict[str, tuple[str, int, int]], ty: list[str]) -> Measurement:
