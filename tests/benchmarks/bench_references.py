@@ -62,8 +62,9 @@ HUBS = (HUB, "django.http.response.HttpResponse", "django.core.exceptions.Improp
 COLD_STARTS = 5
 ASK = """
 from foldline.backends import SmartFileAccess
-access = SmartFileAccess.for_workspace({root!r}, language_servers=True, patience=None)
-assert access.find_references({symbol!r}, seconds={patience}).coverage == "complete"
+access = SmartFileAccess.for_workspace({root!r}, language_servers=True{options})
+coverage = access.find_references({symbol!r}, seconds={patience}).coverage
+assert coverage == "complete" or coverage.startswith("partial: text"), coverage
 access.close()
 """
 PATIENCE = 120.0
@@ -245,7 +246,6 @@ def cold_starts(
     """
     measured = []
     for symbol in HUBS:
-        code = ASK.format(root=str(root), symbol=symbol, patience=PATIENCE)
         times: dict[str, list[float]] = {"an index": [], "no index": [], "ty": []}
         for number in range(COLD_STARTS + 1):
             for kind, values in times.items():
@@ -254,7 +254,7 @@ def cold_starts(
                     server = DirectServer(root, ty)
                     server.references(*places[symbol])
                 else:
-                    ask(code, is_cold=kind == "no index")
+                    ask(root, symbol, is_cold=kind == "no index")
                 value = time.perf_counter() - start
                 if kind == "ty":
                     server.close()
@@ -276,8 +276,11 @@ def cold_starts(
     return measured
 
 
-def ask(code: str, *, is_cold: bool) -> None:
-    """Run a program, with an empty folder for its index or the one of this process."""
+def ask(root: Path, symbol: str, *, is_cold: bool) -> None:
+    """Ask in a process, with an empty folder for its index or the one of this process."""
+    # Where there should be an index, the first process waits until it is built.
+    options = "" if is_cold else ", patience=None"
+    code = ASK.format(root=str(root), symbol=symbol, patience=PATIENCE, options=options)
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, **({"FOLDLINE_CACHE_DIR": empty} if is_cold else {})}
         command = [sys.executable, "-c", code]

@@ -62,8 +62,10 @@ _UTMOST = 4
 _DUE_SECONDS = 0.7
 _LEAST_SECONDS = 0.3
 _WORDS_SECONDS = 0.6
-# How long nothing is built after a question read files: it makes its answer of them.
+# How long nothing is built after a question read files: it makes its answer of them, and where it
+# was about a word, a language server takes all processors for its own first answer.
 _PAUSE_SECONDS = 0.5
+_WORDS_PAUSE_SECONDS = 2.0
 # The words of texts wait for a question that needs them, or for quiet.
 _QUIET_SECONDS = 1.0
 # Files that an answer ranks without an index, and the terms of the question that they are found by.
@@ -333,6 +335,8 @@ class WorkspaceIndex:
             else:
                 has = exact in data and whole.search(data) is not None
                 read[path] = has and (not defined or may_define(path, data, exact))
+        if left:
+            self._pause_end = time.monotonic() + _WORDS_PAUSE_SECONDS
         known = [(stamp.path, read.get(stamp.path, False)) for stamp in unread]
         paths.difference_update(path for path, has in known if not has)
         paths.update(path for path, has in known if has)
