@@ -79,8 +79,9 @@ LIMITS = (
     ),
     (
         r"foldline serve: document symbols",
-        "pygls and the types of the protocol take 200 ms to import, as for `pygls alone`; the rest "
-        "are foldline's modules, most of it for making their dataclasses, and the document.",
+        "pygls takes as long to import as for `pygls alone`, the types of the protocol half as "
+        "long; the rest are foldline's modules, most of it for making their dataclasses, and the "
+        "document.",
     ),
     (
         r"document symbols after|code lenses",
