@@ -146,8 +146,6 @@ def test_a_search_in_a_folder_reads_no_other_while_the_index_is_built(tmp_path: 
     terms, words = ["f31x1"], {"f31x1": 1.0}
     look_up = access.index.look_up
     assert calls(lambda: look_up(terms, words=words, within=within))["_data"] == 10
-    # Nor does a pattern wait until all words are known: to read the files takes less.
-    assert access.index.files_without(["f31x1"]) == set()
     go_on.set()
     access.close()
 
@@ -226,6 +224,24 @@ def test_grep_opens_only_files_with_the_words_of_the_pattern(tmp_path: Path, siz
     assert access.grep(r"^shared = \d").searched == size + 1
     access.close()
     assert counted["_open_regular"] == 3  # The two files, and one that isn't indexed.
+
+
+def test_grep_indexes_no_files_where_many_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = workspace(tmp_path, 10)
+    index = access.index
+    assert index is not None
+    assert index.wait(30)
+    monkeypatch.setattr(workspace_module, "_MOST_SCANNED", 3)
+    begun = []
+    for files in (3, 4):
+        for number in range(files):
+            (tmp_path / f"{files}-{number}.txt").write_text("word\n")
+        begun.append(calls(lambda: index.files_without(["nowhere"]))["start"] > 0)
+        assert index.wait(30)
+    assert begun == [True, False]
+    access.close()
 
 
 @pytest.mark.parametrize("size", [100, 200])
