@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import tempfile
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
@@ -106,6 +105,9 @@ class OverridesStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other processes from writing; a lock of SQLite's ends with its process."""
+        # Editors check prompts with this module, and write none.
+        import sqlite3
+
         self.directory.mkdir(parents=True, exist_ok=True)
         file = self.directory / ".lock"
         with closing(sqlite3.connect(file, timeout=LOCK_SECONDS, isolation_level=None)) as lock:
