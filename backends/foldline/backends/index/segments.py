@@ -12,12 +12,13 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate, chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeAlias
 
 from foldline.backends.index.terms import terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
     from foldline.backends.index.words import Words
 
@@ -74,6 +75,12 @@ class Segment(NamedTuple):
     def places_of(self, number: int) -> array[int]:
         """The places of a key."""
         return self.places[self.ends[number - 1] if number else 0 : self.ends[number]]
+
+    def of(self, slots: Sequence[int]) -> Segment:
+        """The files with these slots as a segment of their own, in this order."""
+        building = Building()
+        building.merge(self, slots)
+        return building.segment()
 
     def split(self) -> list[bytes]:
         """The keys in the order of their numbers."""
@@ -176,6 +183,16 @@ class Terms(NamedTuple):
             return array("I")
         return self.keys[self.ends[at - 1] if at else 0 : self.ends[at]]
 
+    def like(self, parts: Sequence[str], segment: Segment, slots: Container[int]) -> Iterator[str]:
+        """The terms with one of the parts in them that the files with these slots have."""
+        for term in self.terms:
+            if any(part in term for part in parts) and any(
+                place >> _COUNT_BITS in slots
+                for key in self.find(term)
+                for place in segment.places_of(key)
+            ):
+                yield term
+
 
 def derived(segment: Segment) -> Terms:
     """Derive the terms of a segment, those of each word once."""
@@ -197,9 +214,16 @@ def derived(segment: Segment) -> Terms:
 
 
 def postings(
-    number: int, segment: Segment, terms: Terms | Spelling, wanted: str
+    number: int,
+    segment: Segment,
+    terms: Terms | Spelling,
+    wanted: str,
+    copies: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Postings | None:
-    """The files of the segment called `number` with a term."""
+    """The files of the segment called `number` with a term.
+
+    `copies` has more slots, behind those of the segment, for what several files have.
+    """
     counts: dict[int, int] = {}
     names: dict[int, int] = {}
     for key in terms.find(wanted):
@@ -207,6 +231,9 @@ def postings(
         for place in segment.places_of(key):
             slot = place >> _COUNT_BITS
             sums[slot] = sums.get(slot, 0) + (place & _MOST_COUNT)
+    for found in (counts, names) if copies else ():
+        for slot in found.keys() & copies.keys():
+            found.update(dict.fromkeys(copies[slot], found[slot]))
     slots = sorted(counts.keys() | names.keys())
     if not slots:
         return None

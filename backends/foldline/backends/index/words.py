@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
-from foldline.backends.index.definitions import definitions
+from foldline.backends.index.definitions import definitions, family_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,10 +35,8 @@ class Words(NamedTuple):
     defined: Mapping[bytes, int]
 
 
-NOTHING = Words({}, {})
-
-
 CODE, TEXT, BINARY = range(3)
+KEY_BYTES = 20
 
 
 def is_indexed(path: str) -> bool:
@@ -62,6 +61,16 @@ def _kind_of_name(name: str) -> int:
     if has_grammar(language) and language not in DOCUMENTS:
         return CODE
     return BINARY if _BINARY.search(name) else TEXT
+
+
+def content_key(path: str, data: bytes) -> bytes:
+    """The key that words are kept under: equal for files of equal words, wherever they are.
+
+    It's no blob hash of git: SHA-1 can be made to collide, and whoever made two files of one key
+    could hide the words of one. What the words depend on besides the bytes is hashed with them.
+    """
+    kind = b"text" if is_text(path) else family_of(path, data).encode()
+    return hashlib.blake2b(data, digest_size=KEY_BYTES, person=kind).digest()
 
 
 def words_of(path: str, data: bytes) -> Words:

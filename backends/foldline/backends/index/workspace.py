@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import Future
+from functools import cached_property
 from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -25,9 +26,8 @@ from foldline.backends.index.store import KnownFile, StaleStoreError, Store, ind
 from foldline.backends.index.words import (
     BINARY,
     CODE,
-    NOTHING,
     TEXT,
-    Words,
+    content_key,
     is_indexed,
     is_text,
     kind_of,
@@ -121,8 +121,7 @@ class WorkspaceIndex:
     ) -> None:
         self._files = files
         self._report = progress
-        self._location = location or index_location(files.root)
-        self._is_ours = location is None
+        self._given_location = location
         self._patience = patience
         self._store: Store | None = None
         # Held while the index is brought up to date; `_state` guards the fields for moments only.
@@ -151,6 +150,11 @@ class WorkspaceIndex:
         self._reading = threading.Lock()
         self._failure: Exception | None = None
         self.trouble = ""
+
+    @cached_property
+    def _location(self) -> Path:
+        """The index file: decided when it's first needed, as files of git are read for it."""
+        return self._given_location or index_location(self._files.root)
 
     def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
         """Bring the index up to date in the background; `progress` replaces our own."""
@@ -452,9 +456,9 @@ class WorkspaceIndex:
                 yield stamp.path, data
             self._pause_end = time.monotonic() + _PAUSE_SECONDS
 
-    def vocabulary(self) -> list[str]:
-        """All terms, in some texts with a line for each."""
-        return self._lookup(Store.vocabulary)
+    def vocabulary(self, parts: Collection[str]) -> list[str]:
+        """The terms that hold one of the parts, in some texts with a line for each."""
+        return self._lookup(lambda store: store.vocabulary(parts))
 
     def _overlays(self) -> list[str]:
         return [path for path in self._files.overlay_paths() if is_indexed(path)]
@@ -565,21 +569,28 @@ class WorkspaceIndex:
         while stamps and not (are_texts and self._hurry.is_set()):
             batch: list[KnownFile] = []
             building = Building()
+            keys: dict[bytes, None] = {}
             for stamp in stamps[:_BATCH]:
                 if not self._free.is_set():
                     self._pause()
                 if self._cancel.is_set() or (are_texts and self._hurry.is_set()):
                     break
-                file, words = self._read(stamp)
+                file, data = self._read(stamp)
                 batch.append(file)
-                building.add(words)
+                key = file.content
+                # Words that a worktree, a clone or another branch has are known.
+                if key is not None and key not in keys and not store.has(key):
+                    building.add(words_of(stamp.path, data))
+                    keys[key] = None
                 racy = racy or file.racy
                 done += 1
                 self._progress = (done, total)
                 if progress is not None:
                     progress(done, total)
             if batch:
-                store.update((), batch, building.segment(), is_text=are_texts)
+                done_all = store.update((), batch, building.segment(), [*keys], is_text=are_texts)
+                if not done_all:
+                    continue
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
@@ -594,14 +605,15 @@ class WorkspaceIndex:
         if self._cancel.is_set():
             raise CancelledError
 
-    def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
+    def _read(self, stamp: FileStamp) -> tuple[KnownFile, bytes]:
         racy = is_racy(stamp.changed_at, time.time_ns())
-        words, note = NOTHING, _TEXT if is_text(stamp.path) else ""
+        note, key, data = _TEXT if is_text(stamp.path) else "", None, b""
         try:
-            words = words_of(stamp.path, self._data(stamp))
+            data = self._data(stamp)
+            key = content_key(stamp.path, data)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
-        return KnownFile(stamp, racy, note), words
+        return KnownFile(stamp, racy, note, key), data
 
     def _data(self, stamp: FileStamp) -> bytes:
         if stamp.size > TEXT_BYTES and is_text(stamp.path):
@@ -678,17 +690,17 @@ class WorkspaceIndex:
         location = self._location
         try:
             location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._is_ours:
+            if self._given_location is None:
                 # An earlier version made it for all to read.
                 with contextlib.suppress(OSError):
                     location.parent.chmod(0o700)
             try:
-                return Store(location)
+                return Store(location, self._files.root)
             except (StaleStoreError, sqlite3.DatabaseError) as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
                 _remove(location)
-                return Store(location)
+                return Store(location, self._files.root)
         except (OSError, sqlite3.Error) as error:
             self.trouble = f"the index is held in memory: {error}"
             return Store(None)
