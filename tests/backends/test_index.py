@@ -20,7 +20,7 @@ from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
-from foldline.backends.index.segments import Building, Postings
+from foldline.backends.index.segments import Postings
 from foldline.backends.index.store import KnownFile, Store, index_location
 from foldline.backends.index.words import CODE, words_of
 from foldline.backends.models import COMPLETE
@@ -99,7 +99,7 @@ def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
 def test_half_a_character_in_a_name_survives_the_index_file() -> None:
     stamp = FileStamp("\ud800\udfff.py", 1, 2)
     store = Store(None)
-    store.update((), [KnownFile(stamp, False, "note")], Building().segment())
+    store.update((), [KnownFile(stamp, False, "note")])
     assert store.noted("note") == [stamp.path]
     assert store.files() == {stamp.path: (*stamp[1:5], 0, "note")}
     store.update([stamp.path])

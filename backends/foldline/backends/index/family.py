@@ -17,6 +17,7 @@ from foldline.backends.files.limits import SETTINGS_BYTES
 from foldline.backends.files.reader import read_text
 
 _LINK_BYTES = 8_192
+_LONGEST_ORIGIN = 2_000
 _LINK = re.compile(r"\Agitdir: ([^\n]+)\n?\Z")
 # Scheme, user and port say how a host is reached; `git@host:path` is the other way to write it.
 _ADDRESS = re.compile(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)")
@@ -34,7 +35,7 @@ def family_of(root: Path) -> str:
     except (OSError, PathError):
         return str(root)
     origin = _origin_of(config)
-    if not origin or _is_remote_share(origin):
+    if not origin or len(origin) > _LONGEST_ORIGIN or _is_remote_share(origin):
         return str(common.resolve())
     place = Path(origin.removeprefix("file://"))
     if place.is_absolute():

@@ -19,7 +19,9 @@ import weakref
 import zlib
 from array import array
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from foldline.backends.base.caches import cache_folder
@@ -39,7 +41,7 @@ from foldline.backends.index.segments import (
 from foldline.backends.index.upkeep import sweep, today
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
@@ -95,6 +97,9 @@ _FEW = 40
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
+# The contents of a part of an artefact, about.
+_PART_CONTENTS = 4_000
+_Found = TypeVar("_Found")
 
 
 def index_location(root: Path) -> Path:
@@ -121,6 +126,14 @@ class KnownFile(NamedTuple):
     racy: bool
     note: str
     content: bytes | None = None
+
+
+class Part(NamedTuple):
+    """The words of some contents: their keys by slot."""
+
+    is_text: bool
+    keys: list[bytes]
+    words: Segment
 
 
 class StaleStoreError(Exception):
@@ -200,7 +213,7 @@ class Store:
         run("PRAGMA trusted_schema = OFF")
         if self._is_current():
             return
-        with self.writing():
+        with self._writing():
             if self._is_current():
                 return
             if self._number("SELECT count(*) FROM sqlite_master"):
@@ -255,7 +268,8 @@ class Store:
     def keep_listing(self, listing: Listing, looked_at: int) -> None:
         """Keep a list of files, from which the next process begins."""
         text = zlib.compress(encode_listing(listing).encode(), 1)
-        with self._lock, self.writing():
+        with self._lock, self._writing():
+            self._updates += 1
             self._connection.execute(
                 "UPDATE workspaces SET listing = ?, looked_at = ? WHERE id = ?",
                 (text, looked_at, self._enter()),
@@ -449,7 +463,7 @@ class Store:
             if (terms := self._decoded.terms.get(number)) is not None
         ]
         if rows:
-            with self._lock, suppress(sqlite3.OperationalError), self.writing():
+            with self._lock, suppress(sqlite3.OperationalError), self._writing():
                 self._connection.executemany(
                     "INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)",
                     [(*row, _sums(row[1:])) for row in rows],
@@ -459,18 +473,15 @@ class Store:
         self,
         gone: Iterable[str],
         changed: Sequence[KnownFile] = (),
-        words: Segment | None = None,
-        keys: Sequence[bytes] = (),
-        *,
-        is_text: bool = False,
+        words: Part | None = None,
     ) -> bool:
-        """Remove deleted files, replace changed ones, and add the words of the contents `keys`.
+        """Remove deleted files, replace changed ones, and add words.
 
         Returns whether the words of all are known: another process may have removed some that were
         here a moment ago.
         """
         run = self._connection
-        with self._lock, self.writing():
+        with self._lock, self._writing():
             self._updates += 1
             own = self._enter()
             sweep(run)
@@ -479,8 +490,8 @@ class Store:
                 "(SELECT id FROM paths WHERE path = ?)",
                 [(own, _stored(path)) for path in gone],
             )
-            if words is not None and keys:
-                self.add(words, keys, is_text=is_text)
+            if words is not None:
+                self._add(words)
             rows = [
                 (own, _stored(path), size, ctime, ctime - mtime, inode, racy, note, content)
                 for (path, size, mtime, ctime, inode, _), racy, note, content in changed
@@ -509,28 +520,25 @@ class Store:
         )
         return int(run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()[0])
 
-    def add(
-        self,
-        words: Segment,
-        keys: Sequence[bytes],
-        *,
-        is_text: bool,
-        artefact: int | None = None,
-    ) -> int:
-        """Add the words of the contents with these keys, by slot, within `writing`.
+    def _add(self, part: Part, artefact: int | None = None) -> int:
+        """Add the words of contents that aren't known; returns how many."""
+        # Another process may have added some a moment ago.
+        part = self._unknown(part)
+        if part.keys:
+            number, day = self._write(part.words, is_text=part.is_text), today()
+            self._connection.executemany(
+                "INSERT INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
+                [(key, number, slot, day, artefact) for slot, key in enumerate(part.keys)],
+            )
+            self._merge(is_text=part.is_text)
+        return len(part.keys)
 
-        Returns how many contents weren't known.
-        """
-        run, day = self._connection, today()
-        number = self._write(words, is_text=is_text)
-        before = run.total_changes
-        run.executemany(
-            "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
-            [(key, number, slot, day, artefact) for slot, key in enumerate(keys)],
-        )
-        added = run.total_changes - before
-        self._merge(is_text=is_text)
-        return added
+    def _unknown(self, part: Part) -> Part:
+        """The part without the contents whose words are known."""
+        slots = [slot for slot, key in enumerate(part.keys) if not self.has(key)]
+        if len(slots) == len(part.keys):
+            return part
+        return Part(part.is_text, [part.keys[slot] for slot in slots], part.words.of(slots))
 
     def _write(self, words: Segment, *, is_text: bool) -> int:
         (number,) = self._connection.execute(
@@ -561,18 +569,51 @@ class Store:
             run.executemany(f"DELETE FROM {table} = ?", small)
         run.executemany(f"UPDATE contents SET segment = {number}, slot = ? WHERE id = ?", places)
 
-    def own_contents(self) -> Iterator[tuple[bool, list[bytes], Segment]]:
-        """The words of what this workspace has, and if they are of texts: the keys by slot."""
+    def own_contents(self) -> Iterator[Part]:
+        """The words of all that this workspace has."""
         with self._reading():
             rows = self._connection.execute(
                 f"SELECT DISTINCT segment, slot, key {_OWN} ORDER BY segment, slot", (self._own,)
             ).fetchall()
-            numbers = self._own_segments
-            parts = {number: self._segment(number) for number, _ in numbers}
-        for number, is_text in numbers:
-            own = [(slot, key) for segment, slot, key in rows if segment == number]
-            segment = parts[number].of([slot for slot, _ in own])
-            yield is_text, [key for _, key in own], segment
+            kinds = dict(self._own_segments)
+            segments = {number: self._segment(number) for number in kinds}
+        for is_text in (False, True):
+            building, keys = Building(), []
+            for number, own in groupby(rows, key=itemgetter(0)):
+                if kinds[number] != is_text:
+                    continue
+                some = [*own]
+                building.merge(segments[number], [slot for _, slot, _ in some])
+                keys += [key for _, _, key in some]
+                if len(keys) >= _PART_CONTENTS:
+                    yield Part(is_text, keys, building.segment())
+                    building, keys = Building(), []
+            if keys:
+                yield Part(is_text, keys, building.segment())
+
+    def take(self, part: Part, artefact: int) -> int:
+        """Add what isn't known of a part of an artefact; returns how many contents that was."""
+        # Cut before others wait for the file.
+        part = self._unknown(part)
+        return self.change(lambda _: self._add(part, artefact)) if part.keys else 0
+
+    def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """What `work` returns, which may change the tables, in one transaction."""
+        with self._lock, self._writing():
+            self._updates += 1
+            return work(self._connection)
+
+    def look(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """What `work` returns, which reads the tables as of one moment."""
+        with self._reading():
+            return work(self._connection)
+
+    def vacuum(self) -> None:
+        """Give the room of what was forgotten back to the disk."""
+        with self._lock:
+            # Here nobody reads meanwhile, and the memory would hold all of it.
+            for statement in ("PRAGMA cache_spill = ON", "VACUUM", "PRAGMA cache_spill = OFF"):
+                self._connection.execute(statement)
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""
@@ -599,7 +640,7 @@ class Store:
             return
         # Even if it fails: outlines that weren't written are made again.
         outlines, self._outlines = self._outlines, {}
-        with self.writing():
+        with self._writing():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO outlines VALUES (?, ?)", outlines.items()
             )
@@ -614,11 +655,11 @@ class Store:
         return (application, version) == (_APPLICATION_ID, SCHEMA_VERSION)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[None]:
         """One transaction; until its end other processes read what was there before."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            yield self._connection
+            yield
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -41,6 +41,8 @@ def sweep(run: sqlite3.Connection, *, at_once: bool = False) -> None:
     run.execute(f"UPDATE contents SET used = ? WHERE id IN {held} AND used <> ?", (day, day))
     last = day + 1 if at_once else day - _CONTENT_DAYS
     run.execute(f"DELETE FROM contents WHERE used < ? AND id NOT IN {held}", (last,))
+    # It's taken again, as parts of it may have gone.
+    run.execute("DELETE FROM artefacts WHERE taken < ?", ((day - _CONTENT_DAYS) * _DAY,))
     _drop_unused(run)
 
 

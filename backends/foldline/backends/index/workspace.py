@@ -16,13 +16,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.definitions import may_define
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.segments import Building
-from foldline.backends.index.store import KnownFile, StaleStoreError, Store, index_location
+from foldline.backends.index.store import (
+    KnownFile,
+    Part,
+    StaleStoreError,
+    Store,
+    index_location,
+)
 from foldline.backends.index.words import (
     BINARY,
     CODE,
@@ -152,7 +158,7 @@ class WorkspaceIndex:
         self.trouble = ""
 
     @cached_property
-    def _location(self) -> Path:
+    def location(self) -> Path:
         """The index file: decided when it's first needed, as files of git are read for it."""
         return self._given_location or index_location(self._files.root)
 
@@ -361,7 +367,7 @@ class WorkspaceIndex:
 
     def recall(self) -> bool:
         """Begin with the list of files that an index kept; returns False where there is none."""
-        if self._kept is None and (self._store is not None or self._location.exists()):
+        if self._kept is None and (self._store is not None or self.location.exists()):
             # What is wrong with the file is for the next update of the index to find.
             with contextlib.suppress(sqlite3.Error):
                 self._recall_from(self._opened())
@@ -588,8 +594,9 @@ class WorkspaceIndex:
                 if progress is not None:
                     progress(done, total)
             if batch:
-                done_all = store.update((), batch, building.segment(), [*keys], is_text=are_texts)
-                if not done_all:
+                words = Part(are_texts, [*keys], building.segment())
+                if not store.update((), batch, words):
+                    done -= len(batch)
                     continue
             self._check_cancelled()
             stamps = stamps[_BATCH:]
@@ -676,6 +683,21 @@ class WorkspaceIndex:
 
     # The file
 
+    def upkeep(self, work: Callable[[Store], _Found]) -> _Found:
+        """The result of `work` with the index file; unlike an answer, it isn't to be had without.
+
+        Raises:
+            ArtefactError: The file can't be read or written.
+        """
+        store = self._opened()
+        try:
+            if not self.trouble:
+                return work(store)
+            reason = self.trouble
+        except sqlite3.Error as error:
+            reason = str(error)
+        raise ArtefactError(f"{self.location}: {reason}: try again, or remove the file")
+
     def _opened(self) -> Store:
         with self._state:
             if self._store is None:
@@ -687,7 +709,7 @@ class WorkspaceIndex:
     def _open(self) -> Store:
         if self.trouble:
             return Store(None)
-        location = self._location
+        location = self.location
         try:
             location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._given_location is None:
@@ -717,7 +739,7 @@ class WorkspaceIndex:
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)
-                _remove(self._location)
+                _remove(self.location)
             else:
                 self.trouble = f"the index is held in memory: {error}"
 
