@@ -218,16 +218,14 @@ def _check(segment: Segment) -> None:
     except UnicodeDecodeError:
         raise ArtefactError("its words aren't UTF-8") from None
     # Counted, as a pattern would need memory for each of millions.
-    first = keys.find(b"\n=")
+    count = keys.count(b"\n") - 1 if keys != b"\n\n" else 0
     names = keys.count(b"\n=")
-    before = keys.count(b"\n", 0, first) if names else keys.count(b"\n") - 1
-    if keys == b"\n\n":
-        before = 0
-    elif b"\n\n" in keys or not (keys.startswith(b"\n") and keys.endswith(b"\n")):
+    before = keys.count(b"\n", 0, keys.find(b"\n=")) if names else count
+    if count and (b"\n\n" in keys or not (keys.startswith(b"\n") and keys.endswith(b"\n"))):
         raise ArtefactError("its words have no ends")
     if keys.translate(None, _OF_KEYS) or b"=\n" in keys or keys.count(b"=") != names:
         raise ArtefactError("its words aren't words")
-    if (before, before + names) != (words, len(ends)):
+    if (before, before + names) != (words, count) or count != len(ends):
         raise ArtefactError("its words aren't as many as it says")
     if (ends[-1] if ends else 0) != len(places) or not all(map(le, ends, islice(ends, 1, None))):
         raise ArtefactError("its words have places beyond their end")

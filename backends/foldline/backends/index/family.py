@@ -7,7 +7,6 @@ kept under hashes of what foldline itself read.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -30,17 +29,22 @@ def family_of(root: Path) -> str:
         return str(root)
     git = repository / ".git"
     try:
-        common = git if git.is_dir() else _common_of(git)
+        common = git.resolve() if git.is_dir() else _common_of(git)
         config = read_text(common / "config", SETTINGS_BYTES, root=common)
-    except (OSError, PathError):
+        return _name_of(_origin_of(config)) or str(common)
+    except (OSError, PathError, RuntimeError, ValueError):
+        # Not there, not to be read, a loop of links, or no path at all.
         return str(root)
-    origin = _origin_of(config)
-    if not origin or len(origin) > _LONGEST_ORIGIN or _is_remote_share(origin):
-        return str(common.resolve())
+
+
+def _name_of(origin: str) -> str:
+    """The repository that a URL means, however it's reached; empty where that can't be said."""
+    if len(origin) > _LONGEST_ORIGIN or _is_remote_share(origin):
+        return ""
     place = Path(origin.removeprefix("file://"))
     if place.is_absolute():
         inner = place / ".git"
-        return os.path.realpath(inner if inner.is_dir() else place)
+        return str((inner if inner.is_dir() else place).resolve())
     address = _ADDRESS.fullmatch(origin)
     if address is None:
         return origin

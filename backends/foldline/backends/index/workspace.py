@@ -689,13 +689,16 @@ class WorkspaceIndex:
         Raises:
             ArtefactError: The file can't be read or written.
         """
-        store = self._opened()
-        try:
-            if not self.trouble:
-                return work(store)
-            reason = self.trouble
-        except sqlite3.Error as error:
-            reason = str(error)
+        with self._lock:
+            store = self._opened()
+            # Words may go that files had.
+            self._listing = None
+            try:
+                if not self.trouble:
+                    return work(store)
+                reason = self.trouble
+            except sqlite3.Error as error:
+                reason = str(error)
         raise ArtefactError(f"{self.location}: {reason}: try again, or remove the file")
 
     def _opened(self) -> Store:
