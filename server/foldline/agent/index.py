@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +54,10 @@ def run(options: Namespace) -> int:
     if options.action == "import" and not options.where:
         raise Refused("name the file, folder or address to import", kind="usage")
     try:
-        index = WorkspaceIndex(LocalFileBackend(options.root), patience=None)
+        with closing(WorkspaceIndex(LocalFileBackend(options.root), patience=None)) as index:
+            found, text = _RUNS[options.action](index, options)
     except PathError as error:
         raise Refused(error.summary, kind="path") from error
-    try:
-        found, text = _RUNS[options.action](index, options)
-    finally:
-        index.close()
     show(json_text(found) if options.json else text)
     return NOTHING if options.action == "status" and not found["files"] else FOUND
 

@@ -32,7 +32,7 @@ _MOST_EXPANDED = 1 << 31
 # A carriage return and a newline, which a transfer as text would change.
 _MAGIC = b"foldline index\r\n"
 _FORMAT = 1
-_HEADER = struct.Struct("<16sHH")
+_HEADER = struct.Struct("<HH")
 _FRAME = struct.Struct("<BII")
 _SIZES = struct.Struct("<5I")
 _END, _CODE, _TEXT = range(3)
@@ -60,7 +60,7 @@ class Contents(NamedTuple):
 def write_artefact(out: BinaryIO, parts: Iterable[Part]) -> Contents:
     """Write the words of all these contents."""
     file = _Hashed(out)
-    file.write(_HEADER.pack(_MAGIC, _FORMAT, SCHEMA_VERSION))
+    file.write(_MAGIC + _HEADER.pack(_FORMAT, SCHEMA_VERSION))
     contents = 0
     for part in parts:
         for small in _within_limits(part):
@@ -82,10 +82,10 @@ def read_artefact(source: BinaryIO) -> Iterator[Part]:
     Raises:
         ArtefactError: It isn't one of this version, it's damaged, or over a limit.
     """
-    file = _Hashed(source)
-    magic, number, version = _HEADER.unpack(file.read(_HEADER.size))
-    if magic != _MAGIC:
+    if source.read(len(_MAGIC)) != _MAGIC:
         raise ArtefactError("it isn't an index that foldline exported")
+    file = _Hashed(source, _MAGIC)
+    number, version = _HEADER.unpack(file.read(_HEADER.size))
     if (number, version) != (_FORMAT, SCHEMA_VERSION):
         raise ArtefactError(
             f"it has version {number}.{version}, and this foldline reads {_FORMAT}.{SCHEMA_VERSION}"
@@ -131,10 +131,10 @@ def check_artefact(source: BinaryIO) -> Contents:
 class _Hashed:
     """A file whose bytes are hashed as they pass."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, passed: bytes = b"") -> None:
         self._file = file
-        self.hash = hashlib.sha256()
-        self.count = 0
+        self.hash = hashlib.sha256(passed)
+        self.count = len(passed)
 
     def write(self, data: bytes) -> None:
         self._file.write(data)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from foldline.backends.base.waiting import Threads
 from foldline.backends.errors import ArtefactError
 from foldline.backends.files.reader import read_chunks
+from foldline.backends.formatting.visible import visible
 from foldline.backends.index.artefact import MOST_BYTES, SUFFIX
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ def _copy(chunks: Iterable[bytes], spool: BinaryIO, name: str) -> None:
         spool.write(chunk)
 
 
+def _refused(name: str, said: str) -> ArtefactError:
+    """An error in the words of a server, on one line."""
+    return ArtefactError(f"{name}: {visible(said)}")
+
+
 def _from_address(where: str, name: str, etag: str, spool: BinaryIO) -> str | None:
     """Copy what is at an address, and return its ETag; None if that is the known one."""
     import ssl
@@ -110,6 +116,7 @@ def _from_address(where: str, name: str, etag: str, spool: BinaryIO) -> str | No
 
         def redirect_request(self, *arguments: Any) -> Request | None:
             if urlsplit(arguments[-1]).scheme != "https":
+                arguments[1].close()
                 raise ArtefactError(f"{name}: is redirected to an address that isn't https")
             return super().redirect_request(*arguments)
 
@@ -130,9 +137,9 @@ def _from_address(where: str, name: str, etag: str, spool: BinaryIO) -> str | No
         error.close()
         if error.code == 304 and etag:
             return None
-        raise ArtefactError(f"{name}: the server answered {error.code} {error.reason}") from error
+        raise _refused(name, f"the server answered {error.code} {error.reason}") from error
     except (OSError, HTTPException, ValueError) as error:
-        raise ArtefactError(f"{name}: {error}") from error
+        raise _refused(name, str(error)) from error
 
 
 def _from_object_store(where: str, name: str, etag: str, spool: BinaryIO) -> str | None:
@@ -150,5 +157,5 @@ def _from_object_store(where: str, name: str, etag: str, spool: BinaryIO) -> str
     except NotModifiedError:
         return None
     except (BaseError, OSError, ValueError) as error:
-        raise ArtefactError(f"{name}: {error}") from error
+        raise _refused(name, str(error)) from error
     return version

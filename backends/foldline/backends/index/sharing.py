@@ -59,9 +59,10 @@ def export_index(index: WorkspaceIndex, file: Path) -> Contents:
 def known_etag(index: WorkspaceIndex, source: str) -> str:
     """The ETag of what was last imported from there; empty if nothing was."""
     find = "SELECT etag FROM artefacts WHERE source = ? ORDER BY id DESC LIMIT 1"
-    return index.upkeep(
-        lambda store: store.look(lambda run: "".join(*run.execute(find, (source,)).fetchall()))
+    row = index.upkeep(
+        lambda store: store.look(lambda run: run.execute(find, (source,)).fetchone())
     )
+    return str(row[0]) if row else ""
 
 
 def import_index(index: WorkspaceIndex, fetched: Fetched) -> Imported:

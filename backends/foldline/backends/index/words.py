@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
-from foldline.backends.index.definitions import definitions, family_of
+from foldline.backends.index.definitions import definitions, pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +21,9 @@ _BLANKS = bytes(
     for byte in range(256)
 )
 _BINARY = re.compile(
-    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|gif|gz|ico|jar|jpe?g|lib|mo|mov|mp[34]|npy|"
-    r"npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|wav|webm|"
-    r"webp|whl|woff2?|xlsx?|xz|zip|zst)$",
+    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|lib|mo|mov|"
+    r"mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|"
+    r"wav|webm|webp|whl|woff2?|xlsx?|xz|zip|zst)$",
     re.IGNORECASE,
 )
 
@@ -69,7 +69,7 @@ def content_key(path: str, data: bytes) -> bytes:
     It's no blob hash of git: SHA-1 can be made to collide, and whoever made two files of one key
     could hide the words of one. What the words depend on besides the bytes is hashed with them.
     """
-    kind = b"text" if is_text(path) else family_of(path, data).encode()
+    kind = b"text" if is_text(path) else pattern_of(path, data).encode()
     return hashlib.blake2b(data, digest_size=KEY_BYTES, person=kind).digest()
 
 
