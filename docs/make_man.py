@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "NO_COLOR": "Leaves bold and dim on terminals, and no colour.",
     "FORCE_COLOR, CLICOLOR_FORCE": "Colour also what goes into a pipe.",
     "FOLDLINE_CACHE_DIR": "The folder of indexes.",
+    "FOLDLINE_INDEX_NETWORK": "Lets foldline index import use the network, as --network does.",
     TRACEBACK: "Shows where foldline itself failed.",
 }
 

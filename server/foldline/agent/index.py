@@ -28,7 +28,7 @@ ACTIONS = {
 }
 DESCRIPTION = """\
 The worktrees and clones of a repository share one index on a machine. What CI exported, others
-import: a file's words are then known by its content, and are read from no file again."""
+import: a file's words are then known by its content, and aren't worked out again."""
 
 
 def register(verbs: Verbs) -> None:

@@ -152,14 +152,14 @@ class _Hashed:
 
 def _within_limits(part: Part) -> Iterator[Part]:
     """The part, in halves if it's too large for a frame."""
-    is_text, keys, words = part
+    _, keys, words = part
     size = len(words.keys) + 4 * (len(words.ends) + len(words.places))
     if (size < _MOST_FRAME // 2 and len(keys) <= _MOST_IN_FRAME) or len(keys) == 1:
         yield part
         return
     middle = len(keys) // 2
     for slots in (range(middle), range(middle, len(keys))):
-        yield from _within_limits(Part(is_text, [keys[slot] for slot in slots], words.of(slots)))
+        yield from _within_limits(part.of(slots))
 
 
 def _packed(part: Part) -> bytes:

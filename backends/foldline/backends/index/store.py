@@ -135,6 +135,10 @@ class Part(NamedTuple):
     keys: list[bytes]
     words: Segment
 
+    def of(self, slots: Sequence[int]) -> Part:
+        """The contents with these slots."""
+        return Part(self.is_text, [self.keys[slot] for slot in slots], self.words.of(slots))
+
 
 class StaleStoreError(Exception):
     """The file isn't an index of this version, and is rebuilt."""
@@ -252,6 +256,12 @@ class Store:
         with self._lock:
             found = self._connection.execute("SELECT 1 FROM contents WHERE key = ?", (content,))
             return found.fetchone() is not None
+
+    def contents(self) -> set[bytes]:
+        """The keys of all contents whose words are known."""
+        with self._lock:
+            rows = self._connection.execute("SELECT key FROM contents")
+            return {key for (key,) in rows}
 
     def listing(self) -> tuple[Listing, int] | None:
         """The list of files that was kept, and when it was made."""
@@ -490,8 +500,8 @@ class Store:
                 "(SELECT id FROM paths WHERE path = ?)",
                 [(own, _stored(path)) for path in gone],
             )
-            if words is not None:
-                self._add(words)
+            if words is not None and words.keys and self._add(words):
+                self._merge(is_text=words.is_text)
             rows = [
                 (own, _stored(path), size, ctime, ctime - mtime, inode, racy, note, content)
                 for (path, size, mtime, ctime, inode, _), racy, note, content in changed
@@ -522,23 +532,22 @@ class Store:
 
     def _add(self, part: Part, artefact: int | None = None) -> int:
         """Add the words of contents that aren't known; returns how many."""
-        # Another process may have added some a moment ago.
-        part = self._unknown(part)
-        if part.keys:
-            number, day = self._write(part.words, is_text=part.is_text), today()
-            self._connection.executemany(
-                "INSERT INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
-                [(key, number, slot, day, artefact) for slot, key in enumerate(part.keys)],
-            )
-            self._merge(is_text=part.is_text)
-        return len(part.keys)
-
-    def _unknown(self, part: Part) -> Part:
-        """The part without the contents whose words are known."""
-        slots = [slot for slot, key in enumerate(part.keys) if not self.has(key)]
-        if len(slots) == len(part.keys):
-            return part
-        return Part(part.is_text, [part.keys[slot] for slot in slots], part.words.of(slots))
+        run, day = self._connection, today()
+        number = self._write(part.words, is_text=part.is_text)
+        before = run.total_changes
+        run.executemany(
+            "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
+            [(key, number, slot, day, artefact) for slot, key in enumerate(part.keys)],
+        )
+        added = run.total_changes - before
+        if added == len(part.keys):
+            return added
+        # Another process added some a moment ago, and their words would be here twice.
+        rows = run.execute("SELECT slot FROM contents WHERE segment = ? ORDER BY slot", (number,))
+        part = part.of([slot for (slot,) in rows])
+        run.execute("DELETE FROM contents WHERE segment = ?", (number,))
+        run.execute("DELETE FROM segments WHERE id = ?", (number,))
+        return self._add(part, artefact) if part.keys else 0
 
     def _write(self, words: Segment, *, is_text: bool) -> int:
         (number,) = self._connection.execute(
@@ -594,8 +603,11 @@ class Store:
     def take(self, part: Part, artefact: int) -> int:
         """Add what isn't known of a part of an artefact; returns how many contents that was."""
         # Cut before others wait for the file.
-        part = self._unknown(part)
-        return self.change(lambda _: self._add(part, artefact)) if part.keys else 0
+        with self._reading():
+            slots = [slot for slot, key in enumerate(part.keys) if not self.has(key)]
+        if len(slots) < len(part.keys):
+            part = part.of(slots)
+        return self.change(lambda _: self._add(part, artefact)) if slots else 0
 
     def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
         """What `work` returns, which may change the tables, in one transaction."""

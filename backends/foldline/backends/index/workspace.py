@@ -79,6 +79,8 @@ _TEXT = "text "
 # Files whose words are written at once: other threads and processes see them from then on. With
 # fewer, a question looks into more segments; with more, they take more memory.
 _BATCH = 4_000
+# For more files, all contents that are known are looked up at once.
+_FEW = 50
 # How long `close` waits for a build to notice.
 _CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
@@ -576,6 +578,8 @@ class WorkspaceIndex:
             batch: list[KnownFile] = []
             building = Building()
             keys: dict[bytes, None] = {}
+            # Each look into the file takes and gives back a lock.
+            knows = store.has if len(stamps) < _FEW else store.contents().__contains__
             for stamp in stamps[:_BATCH]:
                 if not self._free.is_set():
                     self._pause()
@@ -585,7 +589,7 @@ class WorkspaceIndex:
                 batch.append(file)
                 key = file.content
                 # Words that a worktree, a clone or another branch has are known.
-                if key is not None and key not in keys and not store.has(key):
+                if key is not None and key not in keys and not knows(key):
                     building.add(words_of(stamp.path, data))
                     keys[key] = None
                 racy = racy or file.racy
