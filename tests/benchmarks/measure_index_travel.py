@@ -130,7 +130,7 @@ def worktrees(folder: Path, main_root: Path) -> None:
 
 
 def linear() -> None:
-    """Print how check and import of an artefact grow with its contents, and the memory they take."""
+    """Print how an import grows with its contents, and the memory that it takes."""
     for count in PARTS:
         with tempfile.TemporaryDirectory() as place, tempfile.TemporaryFile() as file:
             write_artefact(file, map(part, range(count)))
