@@ -171,6 +171,18 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "aren't words",
     ),
     "more words": (lambda: with_words(keys=WORDS.keys + b"more\n"), "as many"),
+    "words behind names": (
+        lambda: with_words(
+            keys=WORDS.keys + b"more\n",
+            ends=array("I", [*ENDS, ENDS[-1] + 1]),
+            places=array("I", [*PLACES, 1]),
+        ),
+        "as many",
+    ),
+    "fewer ends than words": (
+        lambda: with_words(ends=array("I", [*ENDS[:-2], ENDS[-1]])),
+        "as many",
+    ),
     "other words": (lambda: with_words(words=WORDS.words + 1), "as many"),
     "names before words": (lambda: with_words(words=0), "as many"),
     "places that go back": (

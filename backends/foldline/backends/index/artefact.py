@@ -203,8 +203,6 @@ def _unpacked(kind: int, raw: bytes) -> Part:
         pieces.append(raw[at : at + size])
         at += size
     keys = [pieces[0][at : at + KEY_BYTES] for at in range(0, len(pieces[0]), KEY_BYTES)]
-    if len({*keys}) != count:
-        raise ArtefactError("a content is in it twice")
     segment = Segment(words, pieces[1], *(_numbers(piece) for piece in pieces[2:]))
     _check(segment)
     return Part(kind == _TEXT, keys, segment)
