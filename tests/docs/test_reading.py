@@ -34,7 +34,7 @@ OTHERS_NAMES = {
     *("HttpResponse", "ImproperlyConfigured"),
     # What specifications call things, in the words of their demands.
     *("template_or_prompt", "find_code_definitions", "extract_file_imports"),
-    *("ANTHROPIC_API_KEY", "claude_desktop_config"),
+    *("ANTHROPIC_API_KEY", "claude_desktop_config", "SSL_CERT_FILE"),
 }
 # Options of other programs. What stands alone in backticks is otherwise one of foldline's.
 OTHERS_OPTIONS = {

@@ -18,6 +18,7 @@ BackendError
 ├── SymbolError                  path, name; also LookupError
 │   ├── SymbolNotFoundError      near names
 │   └── AmbiguousSymbolError     candidates, each a name that `read_symbol` accepts
+├── ArtefactError                an index can't be exported or imported
 ├── InvalidArgumentError         argument, reason; also ValueError
 └── LSPError                     server; a language server is absent, late, dead or wrong
     ├── LSPUnavailableError      none is installed, or it crashed too often
@@ -325,6 +326,10 @@ class InvalidArgumentError(BackendError, ValueError):
         super().__init__(f"{argument}: {reason}")
         self.argument = argument
         self.reason = cut(reason, LONGEST_MESSAGE)
+
+
+class ArtefactError(BackendError):
+    """An index that can't be exported or imported, and why; what was there is kept."""
 
 
 class LSPError(BackendError):

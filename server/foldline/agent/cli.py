@@ -39,6 +39,7 @@ VERBS = {
     "runs": "runs",
     None: "code",
     "context": "context",
+    "index": "index",
     "serve": "serve",
     "mcp": "mcp.verb",
     "install": "install.verb",

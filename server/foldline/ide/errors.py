@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import (
     AmbiguousSymbolError,
+    ArtefactError,
     BackendError,
     InvalidArgumentError,
     SymbolError,
@@ -192,6 +193,8 @@ def kind_of(error: IdeError | BackendError) -> str:
         return ArgumentsError.kind
     if isinstance(error, AmbiguousSymbolError):
         return "ambiguous"
+    if isinstance(error, ArtefactError):
+        return "artefact"
     return NothingDefined.kind if isinstance(error, SymbolError) else PathRefused.kind
 
 

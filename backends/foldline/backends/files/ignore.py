@@ -298,7 +298,7 @@ class _Outside(NamedTuple):
 def _outside(root: Path) -> list[_Outside]:
     """The ignore files outside the workspace that may have rules for it, the strongest first."""
     found: list[_Outside] = []
-    repository = _repository_of(root)
+    repository = repository_of(root)
     if repository is not None:
         folder = root
         while folder != repository:
@@ -382,7 +382,8 @@ def _prefix(root: Path, repository: Path) -> str:
     return "" if root == repository else root.relative_to(repository).as_posix() + "/"
 
 
-def _repository_of(root: Path) -> Path | None:
+def repository_of(root: Path) -> Path | None:
+    """The folder at or above `root` that has a `.git`."""
     for folder in (root, *root.parents):
         if (folder / ".git").exists():
             return folder

@@ -109,11 +109,14 @@ def in_order(
 
 
 def encode_listing(listing: Listing) -> str:
-    """The listing as JSON."""
-    rows = [
-        [*folder[:2], [[name_of(file.path), *file[1:5]] for file in folder.files], *folder[3:]]
-        for folder in listing.folders.values()
-    ]
+    """The listing as JSON; times are relative, so that it compresses well."""
+    rows = []
+    for path, changed_at, files, *others in listing.folders.values():
+        stamps = [
+            [name_of(path), size, ctime - changed_at, ctime - mtime, inode]
+            for path, size, mtime, ctime, inode, _ in files
+        ]
+        rows.append([path, changed_at, stamps, *others])
     return json.dumps([rows, *listing[1:]], separators=(",", ":"))
 
 
@@ -124,7 +127,10 @@ def decode_listing(text: str) -> Listing | None:
         folders = {}
         for path, changed_at, files, below, hidden, names in rows:
             prefix = f"{path}/" if path else ""
-            stamps = tuple(FileStamp(prefix + name, *times) for name, *times in files)
+            stamps = tuple(
+                FileStamp(prefix + name, size, changed_at + after - age, changed_at + after, inode)
+                for name, size, after, age, inode in files
+            )
             folders[path] = Folder(
                 path, changed_at, stamps, tuple(below), tuple(hidden), tuple(names)
             )

@@ -63,9 +63,14 @@ def may_define(path: str, data: bytes, name: bytes) -> bool:
     return language_of(path) not in BY_WORDS or name in definitions(path, data)
 
 
+def pattern_of(path: str, data: bytes) -> str:
+    """The family of languages by whose pattern the names are found."""
+    return "python" if language_of(path, data[:128]) == "python" else "code"
+
+
 def definitions(path: str, data: bytes) -> list[bytes]:
     """The names that UTF-8 `data` defines, in the order of their lines; at most one a line."""
-    if language_of(path, data[:128]) == "python":
+    if pattern_of(path, data) == "python":
         # From line end to line end: several times faster than the beginnings of lines.
         return [name or variable for name, variable in _PYTHON.findall(b"\n" + data)]
     names = []

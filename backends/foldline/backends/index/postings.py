@@ -118,6 +118,7 @@ class LiveIndex:
         names = self._segment.names(range(len(self._corpus.paths)))
         return (name.decode("utf-8", "replace") for name in names)
 
-    def vocabulary(self) -> list[str]:
-        """All terms, a line each."""
+    def vocabulary(self, parts: Collection[str]) -> list[str]:
+        """All terms, a line each, with one of the parts or without."""
+        del parts
         return ["\n".join(self._terms.terms)]

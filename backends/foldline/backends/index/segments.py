@@ -12,12 +12,13 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate, chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeAlias
 
 from foldline.backends.index.terms import terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
     from foldline.backends.index.words import Words
 
@@ -26,8 +27,8 @@ EXACT = "="
 _EXACT = EXACT.encode()
 _LINE = b"\n"
 # A place is a slot and a count in four bytes.
-_COUNT_BITS = 8
-_MOST_COUNT = (1 << _COUNT_BITS) - 1
+COUNT_BITS = 8
+_MOST_COUNT = (1 << COUNT_BITS) - 1
 
 
 # A path, its segment and slot, how many words the file has, and how many names it defines.
@@ -62,18 +63,24 @@ class Segment(NamedTuple):
         """The slots of the files with a key that holds the part; newlines around it make it one."""
         wanted = part.encode("utf-8", "replace")
         numbers = lines_with(self.keys, wanted, _LINE)
-        return {place >> _COUNT_BITS for number in numbers for place in self.places_of(number)}
+        return {place >> COUNT_BITS for number in numbers for place in self.places_of(number)}
 
     def names(self, slots: Collection[int]) -> Iterator[bytes]:
         """The names that the files with these slots define."""
         is_whole = len(slots) == len(self.lengths)
         for number, key in enumerate(self.split()[self.words :], self.words):
-            if is_whole or any(place >> _COUNT_BITS in slots for place in self.places_of(number)):
+            if is_whole or any(place >> COUNT_BITS in slots for place in self.places_of(number)):
                 yield key.removeprefix(_EXACT)
 
     def places_of(self, number: int) -> array[int]:
         """The places of a key."""
         return self.places[self.ends[number - 1] if number else 0 : self.ends[number]]
+
+    def of(self, slots: Sequence[int]) -> Segment:
+        """The files with these slots as a segment of their own, in this order."""
+        building = Building()
+        building.merge(self, slots)
+        return building.segment()
 
     def split(self) -> list[bytes]:
         """The keys in the order of their numbers."""
@@ -100,7 +107,7 @@ class Building:
 
     def add(self, document: Words) -> None:
         """Add a file, whose slot is its place in the order."""
-        first = len(self._lengths[0]) << _COUNT_BITS
+        first = len(self._lengths[0]) << COUNT_BITS
         found = self._used, self._defined
         for places, lengths, words in zip(found, self._lengths, document, strict=True):
             lengths.append(sum(words.values()))
@@ -115,9 +122,9 @@ class Building:
         slots = {slot: new for new, slot in enumerate(kept, first)}
         for number, key in enumerate(segment.split()):
             places = [
-                slots[place >> _COUNT_BITS] << _COUNT_BITS | place & _MOST_COUNT
+                slots[place >> COUNT_BITS] << COUNT_BITS | place & _MOST_COUNT
                 for place in segment.places_of(number)
-                if place >> _COUNT_BITS in slots
+                if place >> COUNT_BITS in slots
             ]
             if places and number < segment.words:
                 self._used[key] += places
@@ -176,6 +183,16 @@ class Terms(NamedTuple):
             return array("I")
         return self.keys[self.ends[at - 1] if at else 0 : self.ends[at]]
 
+    def like(self, parts: Sequence[str], segment: Segment, slots: Container[int]) -> Iterator[str]:
+        """The terms with one of the parts in them that the files with these slots have."""
+        for term in self.terms:
+            if any(part in term for part in parts) and any(
+                place >> COUNT_BITS in slots
+                for key in self.find(term)
+                for place in segment.places_of(key)
+            ):
+                yield term
+
 
 def derived(segment: Segment) -> Terms:
     """Derive the terms of a segment, those of each word once."""
@@ -197,16 +214,26 @@ def derived(segment: Segment) -> Terms:
 
 
 def postings(
-    number: int, segment: Segment, terms: Terms | Spelling, wanted: str
+    number: int,
+    segment: Segment,
+    terms: Terms | Spelling,
+    wanted: str,
+    copies: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Postings | None:
-    """The files of the segment called `number` with a term."""
+    """The files of the segment called `number` with a term.
+
+    `copies` has more slots, behind those of the segment, for what several files have.
+    """
     counts: dict[int, int] = {}
     names: dict[int, int] = {}
     for key in terms.find(wanted):
         sums = counts if key < segment.words else names
         for place in segment.places_of(key):
-            slot = place >> _COUNT_BITS
+            slot = place >> COUNT_BITS
             sums[slot] = sums.get(slot, 0) + (place & _MOST_COUNT)
+    for found in (counts, names) if copies else ():
+        for slot in found.keys() & copies.keys():
+            found.update(dict.fromkeys(copies[slot], found[slot]))
     slots = sorted(counts.keys() | names.keys())
     if not slots:
         return None

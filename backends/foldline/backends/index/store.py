@@ -1,4 +1,8 @@
-"""The index as an SQLite file: the words of each file, its times when it was read, and outlines.
+"""The index as an SQLite file: the words of each content, who has it since when, and outlines.
+
+All worktrees and clones of a repository share a file. Words are kept under a hash of what they are
+of, so that none of them can be wrong about another's, and a content that one has read costs the
+others a look at it. A question looks into the segments that have something of its own workspace.
 
 A word is looked for in the words of each segment, by its bytes: some milliseconds for thousands of
 files. In return a file that changes costs one row, and an index half built already answers.
@@ -7,19 +11,24 @@ files. In return a file that changes costs one row, and an index half built alre
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 import threading
 import weakref
+import zlib
 from array import array
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from foldline.backends.base.caches import cache_folder
 from foldline.backends.base.languages import language_of
 from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
 from foldline.backends.index.definitions import BY_WORDS
+from foldline.backends.index.family import family_of
 from foldline.backends.index.segments import (
     EXACT,
     Building,
@@ -29,26 +38,39 @@ from foldline.backends.index.segments import (
     derived,
     postings,
 )
+from foldline.backends.index.upkeep import sweep, today
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
     from foldline.backends.index.segments import DocumentRow, Postings
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+"""Raise it with a change to the tables, or to the words or terms of a content."""
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000
 _OUTLINES_AT_ONCE = 64
 _SCHEMA = """
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
-    racy INTEGER NOT NULL, note TEXT NOT NULL, segment INTEGER NOT NULL, slot INTEGER NOT NULL
+CREATE TABLE about (name BLOB NOT NULL, swept INTEGER NOT NULL);
+CREATE TABLE workspaces (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL UNIQUE, used INTEGER NOT NULL,
+    looked_at INTEGER NOT NULL, listing BLOB NOT NULL
 );
-CREATE INDEX slots ON files (segment, slot);
+CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE files (
+    workspace INTEGER NOT NULL, path INTEGER NOT NULL, size INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL, since INTEGER NOT NULL, inode INTEGER NOT NULL,
+    racy INTEGER NOT NULL, note TEXT NOT NULL, content INTEGER, PRIMARY KEY (workspace, path)
+) WITHOUT ROWID;
+CREATE INDEX holders ON files (content, workspace);
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, segment INTEGER NOT NULL,
+    slot INTEGER NOT NULL, used INTEGER NOT NULL, artefact INTEGER
+);
+CREATE INDEX slots ON contents (segment, slot);
 CREATE TABLE segments (
     id INTEGER PRIMARY KEY AUTOINCREMENT, is_text INTEGER NOT NULL, words INTEGER NOT NULL,
     keys BLOB NOT NULL, ends BLOB NOT NULL, places BLOB NOT NULL, lengths BLOB NOT NULL,
@@ -58,20 +80,40 @@ CREATE TABLE terms (
     segment INTEGER PRIMARY KEY, terms BLOB NOT NULL, ends BLOB NOT NULL, keys BLOB NOT NULL,
     sums INTEGER NOT NULL
 );
-CREATE TABLE listings (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL, listing TEXT NOT NULL);
+CREATE TABLE artefacts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL, source TEXT NOT NULL,
+    etag TEXT NOT NULL, taken INTEGER NOT NULL
+);
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
+"""
+# The notes of files whose words are known: those of code, and of texts.
+_READ = "('', 'text ')"
+_OWN = """
+FROM files JOIN contents ON contents.id = files.content JOIN paths ON paths.id = files.path
+WHERE files.workspace = ?
 """
 # For more terms, those of all words are derived, and kept.
 _FEW = 40
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
+# The contents of a part of an artefact, about.
+_PART_CONTENTS = 4_000
+_Found = TypeVar("_Found")
 
 
 def index_location(root: Path) -> Path:
-    """The index file of the workspace; `FOLDLINE_CACHE_DIR` moves the folder of all of them."""
-    name = hashlib.blake2b(os.fsencode(root), digest_size=12).hexdigest()
-    return cache_folder() / "index" / f"{name}.sqlite3"
+    """The index file of the workspace; `FOLDLINE_CACHE_DIR` moves the folder of all of them.
+
+    Each version has its own: several may be in use at once.
+    """
+    name = hashlib.blake2b(os.fsencode(family_of(root)), digest_size=12).hexdigest()
+    return index_folder() / f"{name}-{SCHEMA_VERSION}.sqlite3"
+
+
+def index_folder() -> Path:
+    """The folder of all index files."""
+    return cache_folder() / "index"
 
 
 class KnownFile(NamedTuple):
@@ -83,29 +125,68 @@ class KnownFile(NamedTuple):
     stamp: FileStamp
     racy: bool
     note: str
+    content: bytes | None = None
+
+
+class Part(NamedTuple):
+    """The words of some contents: their keys by slot."""
+
+    is_text: bool
+    keys: list[bytes]
+    words: Segment
+
+    def of(self, slots: Sequence[int]) -> Part:
+        """The contents with these slots."""
+        return Part(self.is_text, [self.keys[slot] for slot in slots], self.words.of(slots))
 
 
 class StaleStoreError(Exception):
     """The file isn't an index of this version, and is rebuilt."""
 
 
-class Store:
-    """One connection, which several threads share; other processes have theirs.
+class _Decoded:
+    """The segments of a file as objects, which all connections of this process share.
 
-    Every method may raise `sqlite3.Error`, and opening `StaleStoreError` too.
+    They don't change. Their terms are derived when they are first asked for.
+    """
+
+    def __init__(self) -> None:
+        self.segments: dict[int, Segment] = {}
+        self.terms: dict[int, Terms] = {}
+        self.spelled: dict[int, Spelling] = {}
+
+    def keep(self, numbers: Collection[int]) -> None:
+        """Forget all segments but these."""
+        for known in (self.segments, self.terms, self.spelled):
+            for gone in known.keys() - numbers:
+                known.pop(gone, None)
+
+
+_DECODED: weakref.WeakValueDictionary[bytes, _Decoded] = weakref.WeakValueDictionary()
+_DECODED_LOCK = threading.Lock()
+
+
+class Store:
+    """One connection to the index of a workspace, which several threads share.
+
+    Other processes, and other workspaces in this one, have theirs. Every method may raise
+    `sqlite3.Error`, and opening `StaleStoreError` too.
 
     A path that isn't UTF-8 is kept as bytes, every other as text.
     """
 
-    def __init__(self, location: Path | None) -> None:
+    def __init__(self, location: Path | None, root: Path | str = "") -> None:
         self._lock = threading.RLock()
+        self._root = _stored(str(root))
         self._outlines: dict[bytes, str] = {}
-        # Segments don't change. Their terms are derived when they are first asked for.
-        self._segments: dict[int, Segment] = {}
-        self._derived: dict[int, Terms] = {}
-        self._spelled: dict[int, Spelling] = {}
         self._unwritten: set[int] = set()
         self._updates = 0
+        # What this workspace has, as of a moment: its number and segments; its copies.
+        self._moment: object = None
+        self._own = 0
+        self._own_segments: Sequence[tuple[int, bool]] = ()
+        self._copied_at: object = None
+        self._copies: dict[int, dict[int, list[int]]] = {}
         self._connection = sqlite3.connect(
             ":memory:" if location is None else location,
             check_same_thread=False,
@@ -117,9 +198,12 @@ class Store:
         weakref.finalize(self, self._connection.close).atexit = False
         try:
             self._open()
+            (name,) = self._connection.execute("SELECT name FROM about").fetchone()
         except BaseException:
             self._connection.close()
             raise
+        with _DECODED_LOCK:
+            self._decoded = _DECODED.setdefault(name, _Decoded())
 
     def _open(self) -> None:
         run = self._connection.execute
@@ -140,6 +224,7 @@ class Store:
                 raise StaleStoreError
             for statement in _SCHEMA.split(";"):
                 run(statement)
+            run("INSERT INTO about VALUES (?, ?)", (os.urandom(16), today()))
             run(f"PRAGMA application_id = {_APPLICATION_ID}")
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -157,31 +242,57 @@ class Store:
 
     def files(self) -> dict[str, tuple[int, int, int, int, int, str]]:
         """Every file that the index knows: size, times, inode, `racy` and `note`."""
-        with self._lock:
+        with self._reading():
             rows = self._connection.execute(
-                "SELECT path, size, mtime_ns, ctime_ns, inode, racy, note FROM files"
+                "SELECT paths.path, size, ctime_ns - since, ctime_ns, inode, racy, note FROM files "
+                "JOIN paths ON paths.id = files.path "
+                "WHERE workspace = ?",
+                (self._own,),
             ).fetchall()
         return {_loaded(row[0]): row[1:] for row in rows}
 
+    def has(self, content: bytes) -> bool:
+        """Return whether the words of the content with this key are known."""
+        with self._lock:
+            found = self._connection.execute("SELECT 1 FROM contents WHERE key = ?", (content,))
+            return found.fetchone() is not None
+
+    def contents(self) -> set[bytes]:
+        """The keys of all contents whose words are known."""
+        with self._lock:
+            rows = self._connection.execute("SELECT key FROM contents")
+            return {key for (key,) in rows}
+
     def listing(self) -> tuple[Listing, int] | None:
         """The list of files that was kept, and when it was made."""
-        with self._lock:
-            row = self._connection.execute("SELECT listing, looked_at FROM listings").fetchone()
-        listing = None if row is None else decode_listing(row[0])
+        with self._reading():
+            row = self._connection.execute(
+                "SELECT listing, looked_at FROM workspaces WHERE id = ?", (self._own,)
+            ).fetchone()
+        try:
+            listing = decode_listing(zlib.decompress(row[0]).decode()) if row and row[0] else None
+        except zlib.error:
+            return None
         return None if listing is None else (listing, row[1])
 
     def keep_listing(self, listing: Listing, looked_at: int) -> None:
         """Keep a list of files, from which the next process begins."""
+        text = zlib.compress(encode_listing(listing).encode(), 1)
         with self._lock, self._writing():
+            self._updates += 1
             self._connection.execute(
-                "INSERT OR REPLACE INTO listings VALUES (1, ?, ?)",
-                (looked_at, encode_listing(listing)),
+                "UPDATE workspaces SET listing = ?, looked_at = ? WHERE id = ?",
+                (text, looked_at, self._enter()),
             )
 
     def noted(self, note: str) -> list[str]:
         """The paths of the files with this note."""
-        with self._lock:
-            rows = self._connection.execute("SELECT path FROM files WHERE note = ?", (note,))
+        with self._reading():
+            rows = self._connection.execute(
+                "SELECT paths.path FROM files JOIN paths ON paths.id = files.path "
+                "WHERE workspace = ? AND note = ?",
+                (self._own, note),
+            )
             return sorted(_loaded(path) for (path,) in rows)
 
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
@@ -196,27 +307,36 @@ class Store:
 
     def _holding(self, part: str) -> set[str]:
         """The paths of the files with a key that holds the part."""
-        places = (
-            (number, slot)
-            for number in self._numbers()
-            for slot in self._segment(number).slots(part)
-        )
-        find = "SELECT path FROM files WHERE segment = ? AND slot = ?"
-        rows = (self._connection.execute(find, place).fetchone() for place in places)
-        return {_loaded(row[0]) for row in rows if row is not None}
+        found: set[str] = set()
+        for number in self._numbers():
+            rows = self._connection.execute(
+                "SELECT paths.path FROM json_each(?) AS wanted CROSS JOIN contents "
+                "CROSS JOIN files CROSS JOIN paths WHERE segment = ? AND slot = wanted.value "
+                "AND content = contents.id AND workspace = ? AND paths.id = files.path",
+                (json.dumps([*self._segment(number).slots(part)]), number, self._own),
+            )
+            found.update(_loaded(path) for (path,) in rows)
+        return found
 
     def defined_names(self) -> set[bytes]:
         """The names that files seem to define, as UTF-8."""
         with self._reading():
-            slots: dict[int, set[int]] = {}
-            for number, slot in self._connection.execute("SELECT segment, slot FROM files"):
-                slots.setdefault(number, set()).add(slot)
+            slots = self._slots()
             return {name for number in slots for name in self._segment(number).names(slots[number])}
+
+    def _slots(self) -> dict[int, set[int]]:
+        """The slots of this workspace's files, by segment."""
+        slots: dict[int, set[int]] = {}
+        for number, slot in self._connection.execute(f"SELECT segment, slot {_OWN}", (self._own,)):
+            slots.setdefault(number, set()).add(slot)
+        return slots
 
     def files_without(self, parts: Iterable[str]) -> set[str]:
         """The paths of the files with words of which none has one of the parts in it."""
         with self._reading():
-            rows = self._connection.execute("SELECT path FROM files WHERE note = ''").fetchall()
+            rows = self._connection.execute(
+                f"SELECT paths.path {_OWN} AND note = ''", (self._own,)
+            ).fetchall()
             every = {_loaded(path) for (path,) in rows}
             return every - every.intersection(*map(self._holding, parts))
 
@@ -228,77 +348,112 @@ class Store:
         All are of one moment. The documents are None where `known` is that version.
         """
         found: dict[str, list[Postings]] = {}
-        with self._reading():
+        with self._reading() as version:
             rows = None
-            version = self._number("PRAGMA data_version"), self._updates
-            for number in self._numbers("NOT is_text"):
+            if version != known or version != self._copied_at:
+                rows, self._copied_at = self._documents(), version
+            for number in self._numbers(are_texts=False):
                 known_terms = self._spelling(number) if len(terms) <= _FEW else self._terms(number)
+                copies = self._copies.get(number, {})
                 for term in terms:
-                    places = postings(number, self._segment(number), known_terms, term)
+                    places = postings(number, self._segment(number), known_terms, term, copies)
                     if places is not None:
                         found.setdefault(term, []).append(places)
-            if version != known:
-                rows = [
-                    (_loaded(path), number, slot, lengths[slot], defined[slot])
-                    for path, number, slot in self._connection.execute(
-                        "SELECT path, segment, slot FROM files JOIN segments "
-                        "ON segment = segments.id WHERE NOT is_text"
-                    )
-                    for *_, lengths, defined in [self._segment(number)]
-                ]
         self._write_terms()
         return version, rows, found
 
-    def vocabulary(self) -> list[str]:
-        """All terms, a line each."""
+    def _documents(self) -> list[DocumentRow]:
+        """The documents of this workspace; what several files have is in more slots, of its own."""
+        rows: list[DocumentRow] = []
+        places: dict[int, tuple[bytearray, dict[int, list[int]], Segment]] = {}
+        for number in self._numbers(are_texts=False):
+            segment = self._segment(number)
+            places[number] = bytearray(len(segment.lengths)), {}, segment
+        for path, number, slot in self._connection.execute(
+            f"SELECT paths.path, segment, slot {_OWN}", (self._own,)
+        ):
+            if number not in places:
+                continue
+            taken, copies, segment = places[number]
+            place = slot
+            if taken[slot]:
+                place = len(taken)
+                taken.append(1)
+                copies.setdefault(slot, []).append(place)
+            taken[slot] = 1
+            rows.append(
+                (_loaded(path), number, place, segment.lengths[slot], segment.defined[slot])
+            )
+        self._copies = {number: copies for number, (_, copies, _) in places.items() if copies}
+        return rows
+
+    def vocabulary(self, parts: Collection[str]) -> list[str]:
+        """The terms that hold one of the parts, a line each."""
         with self._reading():
-            return ["\n".join(self._terms(row).terms) for row in self._numbers("NOT is_text")]
+            slots = self._slots()
+            return [
+                "\n".join(self._terms(number).like([*parts], self._segment(number), slots[number]))
+                for number in self._numbers(are_texts=False)
+            ]
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Everything is read as of one moment."""
+    def _reading(self) -> Iterator[object]:
+        """Everything is read as of one moment, whose version is returned."""
         with self._lock:
             self._connection.execute("BEGIN")
             try:
-                yield
+                # From here on, others' changes aren't seen.
+                version = self._number("PRAGMA data_version"), self._updates
+                if version != self._moment:
+                    self._look()
+                    self._moment = version
+                yield version
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("COMMIT")
 
-    def _numbers(self, condition: str = "1") -> list[int]:
-        """The numbers of the segments."""
-        rows = self._connection.execute(f"SELECT id, {condition} FROM segments").fetchall()
-        for gone in self._segments.keys() - {number for number, _ in rows}:
-            del self._segments[gone]
-            self._derived.pop(gone, None)
-            self._spelled.pop(gone, None)
-        return [number for number, is_wanted in rows if is_wanted]
+    def _look(self) -> None:
+        """Find the number of this workspace, and its segments."""
+        run = self._connection.execute
+        row = run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()
+        self._own = row[0] if row else 0
+        own = {number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._own,))}
+        rows = run("SELECT id, is_text FROM segments").fetchall()
+        self._decoded.keep({number for number, _ in rows})
+        self._own_segments = [(number, bool(is_text)) for number, is_text in rows if number in own]
+
+    def _numbers(self, *, are_texts: bool = True) -> list[int]:
+        """The numbers of the segments that have something of this workspace."""
+        return [number for number, is_text in self._own_segments if are_texts or not is_text]
 
     def _segment(self, number: int) -> Segment:
-        if number not in self._segments:
+        known = self._decoded.segments.get(number)
+        if known is None:
             words, keys, *arrays = self._row(
                 "words, keys, ends, places, lengths, defined", "segments WHERE id", number
             )
-            self._segments[number] = Segment(words, keys, *map(_array, arrays))
-        return self._segments[number]
+            known = Segment(words, keys, *map(_array, arrays))
+            known = self._decoded.segments.setdefault(number, known)
+        return known
 
     def _terms(self, number: int) -> Terms:
-        if number not in self._derived:
+        known = self._decoded.terms.get(number)
+        if known is None:
             row = self._row("terms, ends, keys", "terms WHERE segment", number)
             if row:
-                terms = row[0].decode().split("\n")
-                self._derived[number] = Terms(terms, *map(_array, row[1:]))
+                known = Terms(row[0].decode().split("\n"), *map(_array, row[1:]))
             else:
-                self._derived[number] = derived(self._segment(number))
+                known = derived(self._segment(number))
                 self._unwritten.add(number)
-        return self._derived[number]
+            known = self._decoded.terms.setdefault(number, known)
+        return known
 
     def _spelling(self, number: int) -> Spelling | Terms:
-        if number in self._derived:
-            return self._derived[number]
-        if number not in self._spelled:
-            self._spelled[number] = Spelling(self._segment(number))
-        return self._spelled[number]
+        known = self._decoded.terms.get(number) or self._decoded.spelled.get(number)
+        if known is None:
+            known = Spelling(self._segment(number))
+            known = self._decoded.spelled.setdefault(number, known)
+        return known
 
     def _row(self, columns: str, table: str, number: int) -> tuple[Any, ...]:
         """A row; empty where there is none."""
@@ -314,8 +469,8 @@ class Store:
         unwritten, self._unwritten = self._unwritten, set()
         rows = [
             (number, "\n".join(terms.terms).encode(), *terms[1:])
-            for number, terms in self._derived.items()
-            if number in unwritten
+            for number in unwritten
+            if (terms := self._decoded.terms.get(number)) is not None
         ]
         if rows:
             with self._lock, suppress(sqlite3.OperationalError), self._writing():
@@ -328,26 +483,71 @@ class Store:
         self,
         gone: Iterable[str],
         changed: Sequence[KnownFile] = (),
-        words: Segment | None = None,
-        *,
-        is_text: bool = False,
-    ) -> None:  # fmt: skip
-        """Remove deleted files, and replace changed ones, whose slots are their places."""
+        words: Part | None = None,
+    ) -> bool:
+        """Remove deleted files, replace changed ones, and add words.
+
+        Returns whether the words of all are known: another process may have removed some that were
+        here a moment ago.
+        """
         run = self._connection
         with self._lock, self._writing():
             self._updates += 1
-            run.executemany("DELETE FROM files WHERE path = ?", [(_stored(path),) for path in gone])
-            if words is None:
-                return
-            segment = self._write(words, is_text=is_text)
+            own = self._enter()
+            sweep(run)
             run.executemany(
-                "INSERT OR REPLACE INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (_stored(stamp.path), *stamp[1:5], racy, note, segment, slot)
-                    for slot, (stamp, racy, note) in enumerate(changed)
-                ),
+                "DELETE FROM files WHERE workspace = ? AND path = "
+                "(SELECT id FROM paths WHERE path = ?)",
+                [(own, _stored(path)) for path in gone],
             )
-            self._merge(is_text=is_text)
+            if words is not None and words.keys and self._add(words):
+                self._merge(is_text=words.is_text)
+            rows = [
+                (own, _stored(path), size, ctime, ctime - mtime, inode, racy, note, content)
+                for (path, size, mtime, ctime, inode, _), racy, note, content in changed
+            ]
+            run.executemany(
+                "INSERT OR IGNORE INTO paths VALUES (NULL, ?)", [row[1:2] for row in rows]
+            )
+            run.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, (SELECT id FROM paths WHERE path = ?), "
+                "?, ?, ?, ?, ?, ?, (SELECT id FROM contents WHERE key = ?))",
+                rows,
+            )
+            lost = run.execute(
+                f"DELETE FROM files WHERE content IS NULL AND workspace = ? AND note IN {_READ}",
+                (own,),
+            )
+            return not lost.rowcount
+
+    def _enter(self) -> int:
+        """The number of this workspace, which has one from now on."""
+        run = self._connection.execute
+        run(
+            "INSERT INTO workspaces VALUES (NULL, ?, ?, 0, x'') "
+            "ON CONFLICT (root) DO UPDATE SET used = excluded.used",
+            (self._root, today()),
+        )
+        return int(run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()[0])
+
+    def _add(self, part: Part, artefact: int | None = None) -> int:
+        """Add the words of contents that aren't known; returns how many."""
+        run, day = self._connection, today()
+        number = self._write(part.words, is_text=part.is_text)
+        before = run.total_changes
+        run.executemany(
+            "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
+            [(key, number, slot, day, artefact) for slot, key in enumerate(part.keys)],
+        )
+        added = run.total_changes - before
+        if added == len(part.keys):
+            return added
+        # Another process added some a moment ago, and their words would be here twice.
+        rows = run.execute("SELECT slot FROM contents WHERE segment = ? ORDER BY slot", (number,))
+        part = part.of([slot for (slot,) in rows])
+        run.execute("DELETE FROM contents WHERE segment = ?", (number,))
+        run.execute("DELETE FROM segments WHERE id = ?", (number,))
+        return self._add(part, artefact) if part.keys else 0
 
     def _write(self, words: Segment, *, is_text: bool) -> int:
         (number,) = self._connection.execute(
@@ -360,7 +560,7 @@ class Store:
         """Write small segments as one, without what is outdated."""
         run = self._connection
         small = run.execute(
-            "SELECT segments.id FROM segments LEFT JOIN files ON segment = segments.id "
+            "SELECT segments.id FROM segments LEFT JOIN contents ON segment = segments.id "
             "WHERE is_text = ? GROUP BY segments.id HAVING count(segment) < ?",
             (is_text, _SMALL),
         ).fetchall()
@@ -369,14 +569,63 @@ class Store:
         building, places = Building(), []
         for (segment,) in small:
             rows = run.execute(
-                "SELECT slot, id FROM files WHERE segment = ? ORDER BY slot", (segment,)
+                "SELECT slot, id FROM contents WHERE segment = ? ORDER BY slot", (segment,)
             ).fetchall()
             first = building.merge(self._segment(segment), [slot for slot, _ in rows])
-            places += [(slot, file) for slot, (_, file) in enumerate(rows, first)]
+            places += [(slot, content) for slot, (_, content) in enumerate(rows, first)]
         number = self._write(building.segment(), is_text=is_text)
         for table in ("segments WHERE id", "terms WHERE segment"):
             run.executemany(f"DELETE FROM {table} = ?", small)
-        run.executemany(f"UPDATE files SET segment = {number}, slot = ? WHERE id = ?", places)
+        run.executemany(f"UPDATE contents SET segment = {number}, slot = ? WHERE id = ?", places)
+
+    def own_contents(self) -> Iterator[Part]:
+        """The words of all that this workspace has."""
+        with self._reading():
+            rows = self._connection.execute(
+                f"SELECT DISTINCT segment, slot, key {_OWN} ORDER BY segment, slot", (self._own,)
+            ).fetchall()
+            kinds = dict(self._own_segments)
+            segments = {number: self._segment(number) for number in kinds}
+        for is_text in (False, True):
+            building, keys = Building(), []
+            for number, own in groupby(rows, key=itemgetter(0)):
+                if kinds[number] != is_text:
+                    continue
+                some = [*own]
+                building.merge(segments[number], [slot for _, slot, _ in some])
+                keys += [key for _, _, key in some]
+                if len(keys) >= _PART_CONTENTS:
+                    yield Part(is_text, keys, building.segment())
+                    building, keys = Building(), []
+            if keys:
+                yield Part(is_text, keys, building.segment())
+
+    def take(self, part: Part, artefact: int) -> int:
+        """Add what isn't known of a part of an artefact; returns how many contents that was."""
+        # Cut before others wait for the file.
+        with self._reading():
+            slots = [slot for slot, key in enumerate(part.keys) if not self.has(key)]
+        if len(slots) < len(part.keys):
+            part = part.of(slots)
+        return self.change(lambda _: self._add(part, artefact)) if slots else 0
+
+    def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """What `work` returns, which may change the tables, in one transaction."""
+        with self._lock, self._writing():
+            self._updates += 1
+            return work(self._connection)
+
+    def look(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """What `work` returns, which reads the tables as of one moment."""
+        with self._reading():
+            return work(self._connection)
+
+    def vacuum(self) -> None:
+        """Give the room of what was forgotten back to the disk."""
+        with self._lock:
+            # Here nobody reads meanwhile, and the memory would hold all of it.
+            for statement in ("PRAGMA cache_spill = ON", "VACUUM", "PRAGMA cache_spill = OFF"):
+                self._connection.execute(statement)
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""

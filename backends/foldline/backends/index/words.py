@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
-from foldline.backends.index.definitions import definitions
+from foldline.backends.index.definitions import definitions, pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,9 @@ _BLANKS = bytes(
     for byte in range(256)
 )
 _BINARY = re.compile(
-    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|gif|gz|ico|jar|jpe?g|lib|mo|mov|mp[34]|npy|"
-    r"npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|wav|webm|"
-    r"webp|whl|woff2?|xlsx?|xz|zip|zst)$",
+    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|lib|mo|mov|"
+    r"mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|"
+    r"wav|webm|webp|whl|woff2?|xlsx?|xz|zip|zst)$",
     re.IGNORECASE,
 )
 
@@ -34,10 +35,8 @@ class Words(NamedTuple):
     defined: Mapping[bytes, int]
 
 
-NOTHING = Words({}, {})
-
-
 CODE, TEXT, BINARY = range(3)
+KEY_BYTES = 20
 
 
 def is_indexed(path: str) -> bool:
@@ -69,6 +68,19 @@ def whole_word(word: bytes) -> re.Pattern[bytes]:
     # It begins with the word, which is then searched for fast.
     exact = re.escape(word)
     return re.compile(rb"%b(?<![\w\x80-\xff]%b)(?![\w\x80-\xff])" % (exact, exact))
+
+
+def content_key(path: str, data: bytes) -> bytes:
+    """The key that words are kept under: equal for files of equal words, wherever they are.
+
+    It's no blob hash of git: SHA-1 can be made to collide, and whoever made two files of one key
+    could hide the words of one. What the words depend on besides the bytes is hashed with them.
+    """
+    kind = "text" if is_text(path) else pattern_of(path, data)
+    # Processors have instructions for it.
+    key = hashlib.sha256(kind.encode() + b"\0")
+    key.update(data)
+    return key.digest()[:KEY_BYTES]
 
 
 def words_of(path: str, data: bytes) -> Words:

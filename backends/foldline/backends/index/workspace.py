@@ -9,24 +9,30 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import Future
+from functools import cached_property
 from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.definitions import may_define
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.segments import Building
-from foldline.backends.index.store import KnownFile, StaleStoreError, Store, index_location
+from foldline.backends.index.store import (
+    KnownFile,
+    Part,
+    StaleStoreError,
+    Store,
+    index_location,
+)
 from foldline.backends.index.words import (
     BINARY,
     CODE,
-    NOTHING,
     TEXT,
-    Words,
+    content_key,
     is_indexed,
     is_text,
     kind_of,
@@ -78,6 +84,8 @@ _TEXT = "text "
 # Files whose words are written at once: other threads and processes see them from then on. With
 # fewer, a question looks into more segments; with more, they take more memory.
 _BATCH = 4_000
+# For more files, all contents that are known are looked up at once.
+_FEW = 50
 # How long `close` waits for a build to notice.
 _CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
@@ -126,8 +134,7 @@ class WorkspaceIndex:
     ) -> None:
         self._files = files
         self._report = progress
-        self._location = location or index_location(files.root)
-        self._is_ours = location is None
+        self._given_location = location
         self._patience = patience
         self._store: Store | None = None
         # Held while the index is brought up to date; `_state` guards the fields for moments only.
@@ -162,6 +169,11 @@ class WorkspaceIndex:
         # An earlier process left the index unfinished; None until that is known.
         self._was_left: bool | None = None
         self.trouble = ""
+
+    @cached_property
+    def location(self) -> Path:
+        """The index file: decided when it's first needed, as files of git are read for it."""
+        return self._given_location or index_location(self._files.root)
 
     def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
         """Bring the index up to date in the background; `progress` replaces our own."""
@@ -392,7 +404,7 @@ class WorkspaceIndex:
 
     def recall(self) -> bool:
         """Begin with the list of files that an index kept; returns False where there is none."""
-        if self._kept is None and (self._store is not None or self._location.exists()):
+        if self._kept is None and (self._store is not None or self.location.exists()):
             # What is wrong with the file is for the next update of the index to find.
             with contextlib.suppress(sqlite3.Error):
                 self._recall_from(self._opened())
@@ -508,9 +520,9 @@ class WorkspaceIndex:
                 yield stamp.path, data
             self._pause_end = time.monotonic() + _PAUSE_SECONDS
 
-    def vocabulary(self) -> list[str]:
-        """All terms, in some texts with a line for each."""
-        return self._lookup(Store.vocabulary)
+    def vocabulary(self, parts: Collection[str]) -> list[str]:
+        """The terms that hold one of the parts, in some texts with a line for each."""
+        return self._lookup(lambda store: store.vocabulary(parts))
 
     def _overlays(self) -> list[str]:
         return [path for path in self._files.overlay_paths() if is_indexed(path)]
@@ -623,21 +635,31 @@ class WorkspaceIndex:
         while stamps and not (are_texts and self._hurry.is_set()):
             batch: list[KnownFile] = []
             building = Building()
+            keys: dict[bytes, None] = {}
+            # Each look into the file takes and gives back a lock.
+            knows = store.has if len(stamps) < _FEW else store.contents().__contains__
             for stamp in stamps[:_BATCH]:
                 if not self._free.is_set():
                     self._pause()
                 if self._cancel.is_set() or (are_texts and self._hurry.is_set()):
                     break
-                file, words = self._read(stamp)
+                file, data = self._read(stamp)
                 batch.append(file)
-                building.add(words)
+                key = file.content
+                # Words that a worktree, a clone or another branch has are known.
+                if key is not None and key not in keys and not knows(key):
+                    building.add(words_of(stamp.path, data))
+                    keys[key] = None
                 racy = racy or file.racy
                 done += 1
                 self._progress = (done, total)
                 if progress is not None:
                     progress(done, total)
             if batch:
-                store.update((), batch, building.segment(), is_text=are_texts)
+                words = Part(are_texts, [*keys], building.segment())
+                if not store.update((), batch, words):
+                    done -= len(batch)
+                    continue
                 self._differences = None
             self._check_cancelled()
             stamps = stamps[_BATCH:]
@@ -653,14 +675,15 @@ class WorkspaceIndex:
         if self._cancel.is_set():
             raise CancelledError
 
-    def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
+    def _read(self, stamp: FileStamp) -> tuple[KnownFile, bytes]:
         racy = is_racy(stamp.changed_at, time.time_ns())
-        words, note = NOTHING, _TEXT if is_text(stamp.path) else ""
+        note, key, data = _TEXT if is_text(stamp.path) else "", None, b""
         try:
-            words = words_of(stamp.path, self._data(stamp))
+            data = self._data(stamp)
+            key = content_key(stamp.path, data)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
-        return KnownFile(stamp, racy, note), words
+        return KnownFile(stamp, racy, note, key), data
 
     def _data(self, stamp: FileStamp) -> bytes:
         if stamp.size > TEXT_BYTES and is_text(stamp.path):
@@ -723,6 +746,24 @@ class WorkspaceIndex:
 
     # The file
 
+    def upkeep(self, work: Callable[[Store], _Found]) -> _Found:
+        """The result of `work` with the index file; unlike an answer, it isn't to be had without.
+
+        Raises:
+            ArtefactError: The file can't be read or written.
+        """
+        with self._lock:
+            store = self._opened()
+            # Words may go that files had.
+            self._listing = None
+            try:
+                if not self.trouble:
+                    return work(store)
+                reason = self.trouble
+            except sqlite3.Error as error:
+                reason = str(error)
+        raise ArtefactError(f"{self.location}: {reason}: try again, or remove the file")
+
     def _opened(self) -> Store:
         with self._state:
             if self._store is None:
@@ -734,20 +775,20 @@ class WorkspaceIndex:
     def _open(self) -> Store:
         if self.trouble:
             return Store(None)
-        location = self._location
+        location = self.location
         try:
             location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._is_ours:
+            if self._given_location is None:
                 # An earlier version made it for all to read.
                 with contextlib.suppress(OSError):
                     location.parent.chmod(0o700)
             try:
-                return Store(location)
+                return Store(location, self._files.root)
             except (StaleStoreError, sqlite3.DatabaseError) as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
                 _remove(location)
-                return Store(location)
+                return Store(location, self._files.root)
         except (OSError, sqlite3.Error) as error:
             self.trouble = f"the index is held in memory: {error}"
             return Store(None)
@@ -764,7 +805,7 @@ class WorkspaceIndex:
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)
-                _remove(self._location)
+                _remove(self.location)
             else:
                 self.trouble = f"the index is held in memory: {error}"
 

@@ -181,7 +181,7 @@ async def rank_files(
             if index is not None:
                 words = [question.words[term] for term in sorted(missing) if term in question.words]
                 unread = await said_of_text(index, dict.fromkeys(words), listed, since)
-            texts = [*source.vocabulary(), "\n".join(in_paths)]
+            texts = [*source.vocabulary(missing), "\n".join(in_paths)]
             # Not those of files that are gone, which a vocabulary keeps for a while.
             names = sorted(source.last_defined())
             unknown = {

@@ -1,0 +1,136 @@
+"""Moves an index between machines, and says what is in it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.errors import ArtefactError
+from foldline.backends.index.artefact import Contents, check_artefact, read_artefact, write_artefact
+from foldline.backends.index.store import index_folder
+from foldline.backends.index.upkeep import forget_imported, sweep
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from foldline.backends.index.fetching import Fetched
+    from foldline.backends.index.store import Store
+    from foldline.backends.index.workspace import WorkspaceIndex
+
+_UNUSED_FILE_SECONDS = 60 * 86_400
+_TABLES = ("workspaces", "contents", "segments", "outlines")
+
+
+class Imported(NamedTuple):
+    """What an import brought: `added` contents weren't known; none where nothing is new."""
+
+    source: str
+    artefact: Contents | None
+    added: int
+
+
+def export_index(index: WorkspaceIndex, file: Path) -> Contents:
+    """Write the words of the workspace's files as an artefact, in place of one that is there.
+
+    Raises:
+        ArtefactError: It can't be written.
+    """
+    index.refresh()
+    try:
+        descriptor, name = tempfile.mkstemp(dir=file.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as out:
+                written = index.upkeep(lambda store: write_artefact(out, store.own_contents()))
+            # It has nothing but words, for others to take.
+            Path(name).chmod(0o644)
+            Path(name).replace(file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ArtefactError(f"{file}: can't be written: {error.strerror}") from error
+    return written
+
+
+def known_etag(index: WorkspaceIndex, source: str) -> str:
+    """The ETag of what was last imported from there; empty if nothing was."""
+    find = "SELECT etag FROM artefacts WHERE source = ? ORDER BY id DESC LIMIT 1"
+    row = index.upkeep(
+        lambda store: store.look(lambda run: run.execute(find, (source,)).fetchone())
+    )
+    return str(row[0]) if row else ""
+
+
+def import_index(index: WorkspaceIndex, fetched: Fetched) -> Imported:
+    """Add what an artefact has, after all of it was checked.
+
+    It's written part by part, so that nobody waits for long. What is there already is kept.
+
+    Raises:
+        ArtefactError: It's damaged, of another version or over a limit, or can't be written.
+    """
+    file, source, etag = fetched
+    if file is None:
+        return Imported(source, None, 0)
+    try:
+        artefact = check_artefact(file)
+    except ArtefactError as error:
+        raise ArtefactError(f"{source}: {error}") from error
+    file.seek(0)
+    row = (artefact.digest, source, etag, int(time.time()))
+
+    def take(store: Store) -> int:
+        number = store.change(
+            lambda run: (
+                run.execute("INSERT INTO artefacts VALUES (NULL, ?, ?, ?, ?)", row).lastrowid
+            )
+        )
+        return sum(store.take(part, number or 0) for part in read_artefact(file))
+
+    return Imported(source, artefact, index.upkeep(take))
+
+
+def prune_index(index: WorkspaceIndex, *, imported: bool) -> dict[str, int]:
+    """Forget what no workspace has, or all that was imported; returns the bytes that are freed."""
+    location = index.location
+    before = location.stat().st_size if location.exists() else 0
+
+    def prune(store: Store) -> int:
+        forgotten = store.change(forget_imported) if imported else 0
+        store.change(lambda run: sweep(run, at_once=True))
+        store.vacuum()
+        return forgotten
+
+    forgotten = index.upkeep(prune)
+    files, size = 0, max(before - location.stat().st_size, 0)
+    now = time.time()
+    for file in index_folder().glob("*.sqlite3"):
+        with suppress(OSError):
+            status = file.stat()
+            if file != location and now - status.st_mtime > _UNUSED_FILE_SECONDS:
+                file.unlink()
+                files, size = files + 1, size + status.st_size
+    return {"imported": forgotten, "files": files, "bytes": size}
+
+
+def index_status(index: WorkspaceIndex) -> dict[str, object]:
+    """What the index file has, and where that comes from."""
+
+    def counted(run: sqlite3.Connection) -> dict[str, object]:
+        counts = {
+            table: run.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in _TABLES
+        }
+        artefacts = run.execute(
+            "SELECT digest, source, etag, taken, "
+            "(SELECT count(*) FROM contents WHERE artefact = artefacts.id) FROM artefacts"
+        )
+        names = ("digest", "source", "etag", "taken", "contents")
+        return {**counts, "artefacts": [dict(zip(names, row, strict=True)) for row in artefacts]}
+
+    found = index.upkeep(lambda store: {**store.look(counted), "files": len(store.files())})
+    location = index.location
+    return {"file": str(location), "bytes": location.stat().st_size, **found}

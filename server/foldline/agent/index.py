@@ -1,0 +1,135 @@
+"""`foldline index`: the index of a workspace, which other machines can take."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import json_text, show
+from foldline.backends.formatting.visible import visible
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from foldline.agent.verbs import Verbs
+    from foldline.backends import WorkspaceIndex
+
+ACTIONS = {
+    "status": "say what the index has, and where that comes from",
+    "build": "bring it up to date",
+    "export": "write the words of the workspace's files to FILE, for other machines",
+    "import": "take them from a file, the newest in a folder, an https address, or s3://, gs://, az://",
+    "prune": "forget what no workspace has any more",
+}
+DESCRIPTION = """\
+The worktrees and clones of a repository share one index on a machine. What CI exported, others
+import: a file's words are then known by its content, and aren't worked out again."""
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "index", help="build, export, import or prune the index of code", description=DESCRIPTION
+    )
+    what = "; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items())
+    parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=what)
+    parser.add_argument("where", nargs="?", metavar="FILE|URL", help="what is exported or imported")
+    parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
+    parser.add_argument("--network", action="store_true", help="import: allow the network")
+    parser.add_argument("--imported", action="store_true", help="prune: forget what was imported")
+    parser.add_argument("--json", action="store_true", help="write JSON, for programs")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    from foldline.backends import LocalFileBackend, WorkspaceIndex
+    from foldline.backends.errors import PathError
+
+    if options.where and options.action not in {"export", "import"}:
+        raise Refused(f"`index {options.action}` takes no {options.where!r}", kind="usage")
+    if options.action == "import" and not options.where:
+        raise Refused("name the file, folder or address to import", kind="usage")
+    try:
+        with closing(WorkspaceIndex(LocalFileBackend(options.root), patience=None)) as index:
+            found, text = _RUNS[options.action](index, options)
+    except PathError as error:
+        raise Refused(error.summary, kind="path") from error
+    show(json_text(found) if options.json else text)
+    return NOTHING if options.action == "status" and not found["files"] else FOUND
+
+
+def _status(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
+    from foldline.backends.index.sharing import index_status
+
+    found: dict[str, Any] = index_status(index)
+    workspaces = found["workspaces"]
+    lines = [
+        f"{found['file']}: {found['bytes']:,} bytes",
+        f"{found['files']:,} files of this workspace; {found['contents']:,} contents and "
+        f"{found['outlines']:,} outlines for {workspaces:,} workspace{'s' * (workspaces != 1)}",
+    ]
+    for one in found["artefacts"]:
+        day = time.strftime("%Y-%m-%d", time.localtime(one["taken"]))
+        lines.append(
+            f"imported {day}: {one['contents']:,} contents from {visible(one['source'])} "
+            f"(sha256 {one['digest'][:12]}…)"
+        )
+    if not found["files"]:
+        lines.append("nothing of this workspace is indexed yet: the first question does it")
+    return found, "\n".join(lines)
+
+
+def _build(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
+    index.refresh()
+    return _status(index, options)
+
+
+def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
+    from foldline.backends.index.artefact import SUFFIX
+    from foldline.backends.index.sharing import export_index
+
+    file = Path(options.where or f"{Path(options.root).resolve().name or 'index'}{SUFFIX}")
+    written = export_index(index, file)
+    found = {"file": str(file), **written._asdict()}
+    text = f"{written.contents:,} contents, {written.bytes:,} bytes (sha256 {written.digest})"
+    return found, f"{visible(str(file))}: {text}"
+
+
+def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
+    from foldline.backends.index.fetching import NETWORK, fetched
+    from foldline.backends.index.sharing import import_index, known_etag
+
+    network = options.network or os.environ.get(NETWORK, "0") not in {"", "0"}
+    # The folder is made with the index.
+    folder = index.upkeep(lambda _: index.location.parent)
+    known = lambda source: known_etag(index, source)  # noqa: E731
+    with fetched(options.where, folder, known, network=network) as artefact:
+        source, read, added = import_index(index, artefact)
+    # Now that files are only read, and no question has to wait for that.
+    index.refresh()
+    found = {"source": source, "added": added, "unchanged": read is None}
+    if read is None:
+        return found, f"{visible(source)} is the one that was imported last"
+    text = f"{added:,} of {read.contents:,} contents are new (sha256 {read.digest})"
+    return {**found, **read._asdict()}, f"{visible(source)}: {text}"
+
+
+def _prune(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
+    from foldline.backends.index.sharing import prune_index
+
+    found: dict[str, Any] = prune_index(index, imported=options.imported)
+    imported = f", {found['imported']:,} imported contents forgotten" if options.imported else ""
+    return found, f"{found['bytes']:,} bytes freed{imported}"
+
+
+_RUNS = {
+    "status": _status,
+    "build": _build,
+    "export": _export,
+    "import": _import,
+    "prune": _prune,
+}

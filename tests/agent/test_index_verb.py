@@ -1,0 +1,99 @@
+"""`foldline index`: what it prints, and its exit statuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foldline.agent.cli import main
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("FOLDLINE_INDEX_NETWORK", raising=False)
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "a.py").write_text("def first(): ...\n")
+    (folder / "b.py").write_text("first()\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    status = main(["index", *words])
+    out, err = capsys.readouterr()
+    return status, out + err
+
+
+def test_an_index_goes_from_one_machine_to_another(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, text = asked(capsys)
+    assert status == 1
+    assert "0 files of this workspace" in text
+    assert "nothing of this workspace is indexed yet" in text
+    status, text = asked(capsys, "export")
+    assert (status, text.partition(",")[0]) == (0, "app.flindex: 2 contents")
+    artefact = root / "app.flindex"
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "elsewhere"))
+    status, text = asked(capsys, "import", str(artefact))
+    assert status == 0
+    assert f"{artefact}: 2 of 2 contents are new (sha256 " in text
+    status, text = asked(capsys, "status", "--json")
+    found = json.loads(text)
+    assert (status, found["files"], found["contents"], found["workspaces"]) == (0, 2, 2, 1)
+    (imported,) = found["artefacts"]
+    assert (imported["source"], imported["contents"]) == (str(artefact), 2)
+    status, text = asked(capsys, "build")
+    assert (status, f"2 contents from {artefact} (sha256 " in text) == (0, True)
+    status, text = asked(capsys, "prune", "--imported")
+    assert (status, "2 imported contents forgotten" in text) == (0, True)
+    status, text = asked(capsys, "status")
+    assert (status, "imported" in text) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["import"], "name the file, folder or address to import"),
+        (["prune", "a"], "`index prune` takes no 'a'"),
+        (["import", "gone.flindex"], "gone.flindex: no such file or folder"),
+        (["import", "a.py"], "a.py: it isn't an index that foldline exported"),
+        (["import", "https://host.example/a"], "the network isn't allowed: add --network"),
+        (["import", "http://host.example/a", "--network"], "only https, s3, gs, az and files"),
+        (["export", "no/folder/app.flindex"], "can't be written: No such file or directory"),
+        (["status", "--root", "gone"], "gone"),
+        (["mend"], "invalid choice: 'mend'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    root: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    status, text = asked(capsys, *words)
+    assert status == 2
+    assert said in text
+    assert "\n" not in text.strip()
+
+
+def test_a_refusal_is_an_object_for_programs(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, text = asked(capsys, "import", "a.py", "--json")
+    assert (status, json.loads(text)["error"]["kind"]) == (2, "artefact")
+
+
+def test_the_environment_may_allow_the_network(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLDLINE_INDEX_NETWORK", "1")
+    assert "only https" in asked(capsys, "import", "http://host.example/a")[1]
+    monkeypatch.setenv("FOLDLINE_INDEX_NETWORK", "0")
+    assert "isn't allowed" in asked(capsys, "import", "http://host.example/a")[1]
+
+
+def test_a_workspace_cannot_allow_the_network(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "pyproject.toml").write_text("[tool.foldline.index]\nnetwork = true\n")
+    (root / ".env").write_text("FOLDLINE_INDEX_NETWORK=1\n")
+    assert "isn't allowed" in asked(capsys, "import", "https://host.example/a")[1]
