@@ -70,7 +70,7 @@ class Load:
         self._going = False
 
     async def _one(self, client: httpx2.AsyncClient) -> None:
-        # As the page says: what breaks is asked once more.
+        # As the page says: what breaks is asked once more, a second later.
         for last in (False, True):
             try:
                 response = await call(
@@ -82,6 +82,7 @@ class Load:
                 if last:
                     self.lost.append(repr(error))
                 self.again += 1
+                await asyncio.sleep(1)
 
 
 async def test_no_request_is_lost_while_a_replica_dies_returns_and_another_leaves(
