@@ -285,6 +285,16 @@ CASES = [
         [("AGENTS.md", "always"), ("GEMINI.md", "always")],
     ),
     Case(
+        "gemini's settings may have comments",
+        "gemini",
+        GEMINI,
+        {
+            ".gemini/settings.json": '{"context": {"fileName": "AGENTS.md" /* not //GEMINI */}} //',
+            "AGENTS.md": "r",
+        },
+        [("AGENTS.md", "always")],
+    ),
+    Case(
         "opencode 1 reads CLAUDE.md only without an AGENTS.md, nearest folder first",
         "opencode",
         OPENCODE1,
@@ -312,6 +322,19 @@ CASES = [
         },
         [("docs/a.md", "always")],
         ["https://a.example/b.md", "~/x"],
+    ),
+    Case(
+        "opencode 1 reads both configurations, with comments and trailing commas",
+        "opencode",
+        OPENCODE1,
+        {
+            "opencode.jsonc": '// ours\n{"instructions": ["b.md", "a.md",],}',
+            "opencode.json": '{"instructions": ["a.md" /* and */, "c.md",]}',
+            "a.md": "a",
+            "b.md": "b",
+            "c.md": "c",
+        },
+        [("b.md", "always"), ("a.md", "always"), ("c.md", "always")],
     ),
     Case(
         "opencode 2 reads AGENTS.md alone, nearest folder first",
@@ -470,7 +493,8 @@ def test_a_client_without_imports_tells_nothing_of_them(tmp_path: Path) -> None:
 
 
 def test_hostile_files_are_left_out_and_nothing_waits(tmp_path: Path) -> None:
-    written(tmp_path, {".gemini/settings.json": "[" * 100_000, "AGENTS.md": "\0binary"})
+    settings = {".gemini/settings.json": "[" * 100_000, "opencode.json": '{"a": /* b'}
+    written(tmp_path, {**settings, "AGENTS.md": "\0binary"})
     os.mkfifo(tmp_path / "CLAUDE.md")
     with (tmp_path / "GEMINI.md").open("wb") as huge:
         huge.truncate(1 << 30)
@@ -481,6 +505,9 @@ def test_hostile_files_are_left_out_and_nothing_waits(tmp_path: Path) -> None:
     assert [one.path for one in stack_of(tmp_path, "cursor").left_out] == ["AGENTS.md", "CLAUDE.md"]
     gemini = [one.path for one in stack_of(tmp_path, "gemini").left_out]
     assert gemini == [".gemini/settings.json", "GEMINI.md"]
+    for client in ("gemini", "opencode"):
+        (why,) = [one.why for one in stack_of(tmp_path, client).left_out if "known" in one.why]
+        assert str(tmp_path) not in why
 
 
 def test_a_file_that_switches_another_off_is_told_in_that_one(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from foldline.backends.errors import (
     UndecodableFileError,
     UnreadablePathError,
 )
+from foldline.backends.files.jsonc import without_comments
 from foldline.backends.files.limits import KEY_PARTS, SETTINGS_BYTES
 from foldline.backends.files.source import is_binary
 
@@ -114,14 +115,17 @@ def read_toml(
         raise MalformedFileError(str(file), str(error), int(found[1]) if found else None) from error
 
 
-def read_json(file: Path, limit: int = SETTINGS_BYTES, *, root: Path | None = None) -> object:
-    """The value in a JSON file.
+def read_json(
+    file: Path, limit: int = SETTINGS_BYTES, *, root: Path | None = None, comments: bool = False
+) -> object:
+    """The value in a JSON file, which may have `comments` and trailing commas.
 
     Raises:
         PathError: As `read_text` does strictly, or the file is malformed.
     """
     try:
-        value: object = json.loads(read_text(file, limit, root=root, strict=True))
+        text = read_text(file, limit, root=root, strict=True)
+        value: object = json.loads(without_comments(text)[1] if comments else text)
     except RecursionError:
         raise _too_deep(file) from None
     except ValueError as error:

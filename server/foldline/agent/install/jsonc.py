@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline.agent.install.files import UnparsableError
+from foldline.backends.files.jsonc import without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s"]', re.DOTALL)
 _BLANK = re.compile(r"\s*")
 # The end of a line, with a comment before it.
 _LINE_END = re.compile(r"[ \t]*(?://[^\n]*|/\*(?:[^*\n]|\*(?!/))*\*/[ \t]*)?(?=\n)")
@@ -37,24 +37,8 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        before, comma = "", None
-        commented, strict = list(text), list(text)
-        for found in _TOKEN.finditer(text):
-            token, at = found[0], found.start()
-            if token.startswith("/*") and (len(token) < 4 or not token.endswith("*/")):
-                break  # Keep an unclosed comment, so that parsing fails there.
-            if token.startswith(("//", "/*")):
-                blank = re.sub(r"[^\n]", " ", token)
-                commented[at : found.end()] = strict[at : found.end()] = blank
-                continue
-            if comma is not None and token in "}]":
-                strict[comma] = " "
-            comma = at if token == "," and before not in ("", "{", "[", ",", ":") else None
-            before = token
-        self.commented = "".join(commented)
-        """The text without its comments."""
-        self.strict = "".join(strict)
-        """The text without comments and trailing commas."""
+        self.commented, self.strict = without_comments(text)
+        """The text without its comments, and without trailing commas too."""
 
     def after_blank(self, at: int) -> int:
         """Return where the next token begins."""

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -234,13 +234,13 @@ class _Stack:
     def _names(self, rule: Rule) -> tuple[str, ...]:
         """The names of a rule, those that the project sets included."""
         file, keys = rule.setting or ("", "")
-        read = read_toml if file.endswith(".toml") else read_json
+        read = read_toml if file.endswith(".toml") else partial(read_json, comments=True)
         try:
             if not file or not self.backend.exists(file):
                 return rule.files
             value: object = read(self.backend.root / file, root=self.backend.root)
         except PathError as error:
-            self._leave_out(file, f"its settings aren't known: {error.summary}")
+            self._leave_out(file, f"its settings aren't known: {error.problem}")
             return rule.files
         for key in keys.split("."):
             value = value.get(key) if isinstance(value, dict) else None
