@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
@@ -114,8 +115,13 @@ def _fault(field: Field, skill: str | None) -> str | None:
     return None
 
 
-def fields(file: InstructionFile) -> Iterator[Field]:
-    """Yield the fields of the front matter, and each line that is none."""
+@lru_cache(maxsize=128)
+def fields(file: InstructionFile) -> tuple[Field, ...]:
+    """Return the fields of the front matter, and each line that is none; read once per file."""
+    return tuple(_fields(file))
+
+
+def _fields(file: InstructionFile) -> Iterator[Field]:
     front, text = file.markdown.front_matter, file.text
     at, last = front or (0, 0)
     while at < last:
