@@ -41,6 +41,22 @@ def test_the_folded_text_is_printed(
     assert b'{"prompt": "agents/CLAUDE.full.md"' in capfdbinary.readouterr().out
 
 
+def test_a_byte_order_mark_is_kept(
+    source: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    source.write_text(TEXT, encoding="utf-8-sig")
+    for option, expected in ([], FOLDED.format(SOURCE)), (["--open", "data"], TEXT):
+        assert cli.main(["fold", SOURCE, *option]) == 0
+        assert capfdbinary.readouterr().out == expected.encode("utf-8-sig")
+    for _ in range(2):
+        assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
+    assert (tmp_path / "CLAUDE.md").read_bytes().startswith(b"\xef\xbb\xbf<!-- Generated")
+    capfdbinary.readouterr()
+    assert cli.main(["fold", "CLAUDE.md", "--unfold"]) == 0
+    assert capfdbinary.readouterr().out == TEXT.encode("utf-8-sig")
+
+
 @pytest.mark.real
 def test_programs_get_utf_8_whatever_the_locale(source: Path) -> None:
     ended = subprocess.run(

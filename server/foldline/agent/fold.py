@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 SKILL = Path(__file__).with_name("fold_skill.md")
+BOM = "\ufeff"
+"""The byte order mark, which a reader of text leaves out."""
 DESCRIPTION = """\
 Prints an instruction file, such as AGENTS.md, with its marked sections folded: a section that has a
 line <!-- fold: what it tells --> becomes its heading, that summary, and where to read the rest.
@@ -54,10 +56,13 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     from foldline.agent.scan import repository_of
     from foldline.agent.targets import file_and_name
+    from foldline.backends.files.reader import read_bytes
     from foldline.ide.instructions import fold
+    from foldline.ide.instructions.files import LARGEST
     from foldline.ide.workspace import Workspace
 
     path, _ = file_and_name(options.file)
+    mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
     # Clients work in repositories: paths in what they load are from there.
     root = repository_of(path) if options.root is None else Path(options.root).resolve()
     workspace = Workspace.at(root)
@@ -73,13 +78,14 @@ def run(options: Namespace) -> int:
             raise Refused(f"{options.file} names a source outside of its project: {place}")
         source = _read(workspace, root, place)
         if options.unfold:
-            _print(fold.unfold(file.text, source))
+            _print(mark + fold.unfold(file.text, source))
             return 0
         return _check(file, source, changed=origin["digest"] != fold.digest_of(source.text))
     if options.skill and options.write is None:
         raise Refused("--skill goes with --write OUT: it reads the sections that OUT folds")
     if options.write is None:
-        _print(file.render([one for key in options.open for one in file.opening(key)]).text)
+        opened = [one for key in options.open for one in file.opening(key)]
+        _print(mark + file.render(opened).text)
         return 0
     if options.tool:
         raise Refused("--tool is for printed text: a written file names lines alone")
@@ -88,11 +94,11 @@ def run(options: Namespace) -> int:
         raise Refused(f"{target} and its source have to be in one project; --root DIR names it")
     if target == path:
         raise Refused(f"{options.write} is the file to fold: --write names another one")
-    text = fold.generate(file, target.relative_to(root).as_posix())
+    text = mark + fold.generate(file, target.relative_to(root).as_posix())
     _write(
         target,
         text,
-        is_ours=lambda before: fold.origin_of(before) is not None,
+        is_ours=lambda before: fold.origin_of(before.removeprefix(BOM)) is not None,
         instead=f"move it to a place that no client loads, such as docs/agents/{target.stem}"
         ".full.md, and fold it there",
     )
