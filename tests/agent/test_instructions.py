@@ -121,6 +121,26 @@ def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["preview", "AGENTS.md:data"], "has sections, and no prompts by name: leave :data out"),
+        (["preview", "AGENTS.md", "--set", "x=1"], "has no parameters or chapters: leave --set"),
+        (["preview", "AGENTS.md", "--chapter", "none"], "leave --chapter out"),
+        (["preview", "AGENTS.md", "--params", "p.json"], "leave --params out"),
+        (["tokens", "--max-growth", "5%"], "--max-growth goes with --baseline FILE"),
+        (["fold", "AGENTS.md", "--root", "nowhere"], "--root nowhere: there is no such folder"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.usefixtures("repository")
 def test_preview_serves_a_page_of_a_file() -> None:
     command = [sys.executable, "-m", "foldline.agent", "preview", "AGENTS.md", "--serve"]
     # It ends with its input.

@@ -49,6 +49,13 @@ Files of the user and of an organization aren't shown; --user names them.
     )
 
 
+def test_a_file_may_be_a_new_one(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert repository
+    known = shown(capsys, "src/app.go")
+    assert shown(capsys, "src/new.go") == known
+    assert "src/AGENTS.md  when a file in src is read" in shown(capsys, "src/new/new.go")
+
+
 def test_clients_without_files_are_one_line(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,7 +109,8 @@ def test_json_has_sources_and_dates(repository: Path, capsys: pytest.CaptureFixt
     ("arguments", "message"),
     [
         (["--client", "codx"], "there is no client 'codx'"),
-        (["no.py"], "there is no such file or folder"),
+        (["--client", "codex", "src/app.go"], "'src/app.go'; there are codex, claude"),
+        (["--client", "codex", "src/app.go"], "a FILE goes before --client"),
         (["src/app.go", "--start", "/"], "/ isn't in the repository"),
         (["--start", "src/app.go"], "src/app.go: there is no such folder"),
     ],

@@ -65,6 +65,8 @@ def run(options: Namespace) -> int:
     mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
     # Clients work in repositories: paths in what they load are from there.
     root = repository_of(path) if options.root is None else Path(options.root).resolve()
+    if not root.is_dir():
+        raise Refused(f"--root {options.root}: there is no such folder")
     workspace = Workspace.at(root)
     file = _read(workspace, root, path, options.tool or "")
     if options.suggest:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 RENDER_SECONDS = 30.0
 REASON = "Opened in the terminal"
 SKILL = "SKILL.md"
+_OF_PROMPTS = ("params", "parameter_set", "chapter", "interpreter")
+"""Options that mean nothing for an instruction file."""
 
 
 def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> None:
@@ -163,6 +165,11 @@ def run(options: argparse.Namespace) -> int:
     file, name = file_and_name(options.target)
     if not _open_workspace(file, options).is_instructions(file):
         check_python(file)
+    elif name is not None:
+        raise Refused(f"{file.name} has sections, and no prompts by name: leave :{name} out")
+    elif given := [one for one in _OF_PROMPTS if getattr(options, one) is not None]:
+        option = "--set" if given[0] == "parameter_set" else f"--{given[0]}"
+        raise Refused(f"{file.name} has no parameters or chapters: leave {option} out")
     if options.matrix and options.parameter_set:
         raise Refused("--matrix shows every parameter set: leave --set out")
     if options.chapter is not None:

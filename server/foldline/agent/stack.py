@@ -31,7 +31,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "stack", help="show the instructions that agents load for a file", description=DESCRIPTION
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the file, or a folder")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the file, which may be a new one, or a folder")
     parser.add_argument(
         "--client",
         nargs="+",
@@ -51,14 +51,13 @@ def register(verbs: Verbs) -> None:
 
 def run(options: Namespace) -> int:
     from foldline.agent.scan import repository_of
+    from foldline.ide.errors import ToolRefused
     from foldline.ide.instructions.clients import clients_named
     from foldline.ide.instructions.stack import stacks
     from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import Workspace
 
     path = Path(options.file or options.start or ".").resolve()
-    if not path.exists():
-        raise Refused(f"{visible(str(path))}: there is no such file or folder", kind="path")
     if options.start and not Path(options.start).is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
@@ -66,7 +65,12 @@ def run(options: Namespace) -> int:
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():
         file = f"{file}/_"
-    clients = clients_named(options.client or ())
+    try:
+        clients = clients_named(options.client or ())
+    except ToolRefused as error:
+        if options.file:
+            raise
+        raise Refused(f"{error}; a FILE goes before --client") from error
     (folder,) = Workspace.at(root).folders()
     found = list(stacks(folder, clients, file, start))
     if options.json:

@@ -44,7 +44,6 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--max-growth",
         metavar="N%",
-        default="0%",
         help="how much a prompt may grow over the baseline (default: 0%%)",
     )
     parser.set_defaults(run=run)
@@ -55,7 +54,9 @@ def run(options: Namespace) -> int:
     from foldline.agent.scan import scan
     from foldline.ide.token_counter import token_counter
 
-    limit = token_counts.percentage(options.max_growth)
+    if options.max_growth is not None and options.baseline is None:
+        raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
+    limit = token_counts.percentage(options.max_growth or "0%")
     baseline = token_counts.read_baseline(options.baseline) if options.baseline else None
     found = scan(options.paths)
     counter = token_counter(
