@@ -46,6 +46,8 @@ class PromptCount:
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
     executed: bool = False
     levels: SkillLevels | None = None
+    source_of: str = ""
+    """The file that `foldline fold --write` made of this one: clients load that, so it counts."""
 
     @property
     def identity(self) -> str:
@@ -104,13 +106,19 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
 
 def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
     from foldline.ide.instructions.features import costs
+    from foldline.ide.instructions.fold import origin_of
     from foldline.ide.instructions.skills import skill_levels
 
-    for path, file in found.instruction_files():
+    every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
+    made = {origin["source"]: file.path for _, file, origin in every if origin}
+    for path, file, _ in every:
         render = costs(file, counter).render
         levels = skill_levels(file, path, found.folder, counter)
         name = found.relative(str(path))
-        yield PromptCount(name, "", name, render, certain=True, levels=levels)
+        source_of = made.get(file.path, "")
+        yield PromptCount(
+            name, "", name, render, certain=True, levels=levels, source_of=source_of
+        )
 
 
 async def executed(
@@ -167,6 +175,8 @@ def table_lines(
             doubt = (
                 f"  (without chapters that code may open: {', '.join(count.undecided)}; see --run)"
             )
+        if count.source_of:
+            doubt = f"  not counted: it's the source of {visible(count.source_of)}"
         yield [
             (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
@@ -194,6 +204,7 @@ def table_lines(
                 (visible(f"{indent}{number}{section.title}"), ""),
                 (opened + inside, "dim"),
             ]
+    counts = [one for one in counts if not one.source_of]
     total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)
     partial = any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
