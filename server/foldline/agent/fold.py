@@ -138,6 +138,7 @@ def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: st
 
 
 def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> int:
+    from foldline.ide.errors import ToolRefused
     from foldline.ide.instructions import fold
 
     name = visible(file.path)
@@ -151,6 +152,10 @@ def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> 
             f"was changed by hand: put what `foldline fold {name} --unfold` prints into "
             f"{visible(source.path)}"
         )
+        try:
+            fold.unfold(file.text, source)
+        except ToolRefused as error:
+            why = f"was changed by hand: {visible(str(error))}"
     complain(f"{name} {why}, and run `{command}`")
     return 1
 
