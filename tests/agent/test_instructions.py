@@ -104,7 +104,7 @@ def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) 
     assert "where data lives" in out
     assert "data/" not in out
     _, out, _ = run(capsys, "preview", "AGENTS.md", "--open", "rules.data")
-    assert out == f"{AGENTS}\n"
+    assert out == AGENTS
     _, out, _ = run(capsys, "preview", "AGENTS.md", "--tree")
     assert "▸ 1.1. Data  rules.data  +" in out
     _, out, _ = run(capsys, "preview", "AGENTS.md", "--json")
@@ -114,7 +114,7 @@ def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) 
         "rules.tests",
     ]
     _, out, _ = run(capsys, "preview", ".claude/skills/deploy/SKILL.md")
-    assert out == "# Deploy\nRun `make deploy`.\n\n"
+    assert out == "# Deploy\nRun `make deploy`.\n"
     status, _, err = run(capsys, "preview", "AGENTS.md", "--open", "data2")
     assert status != 0
     assert "rules.data" in err

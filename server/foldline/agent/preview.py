@@ -308,7 +308,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     problems = [*made_up, *problems]
     if answer.chapters:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
-    lines = _plain(render.text) if not is_styled() else list(_messages(render.blocks))
+    lines = _plain(render.text.removesuffix("\n")) if not is_styled() else list(_messages(render.blocks))
     return _Shown(status, lines, tuple(problems))
 
 
