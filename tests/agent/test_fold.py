@@ -86,6 +86,10 @@ def test_a_file_that_a_client_loads_is_written_checked_and_unfolded(
     assert "was changed by hand" in capsys.readouterr().err
     assert cli.main(["fold", "CLAUDE.md", "--unfold"]) == 0
     assert capsys.readouterr().out == TEXT.replace("Over.", "Over and out.")
+    out.write_text(out.read_text(encoding="utf-8").replace("where data", "where all data"), "utf-8")
+    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
+    assert "--unfold" not in (said := capsys.readouterr().err)
+    assert f"'rules.data' was changed: change it in {SOURCE}, and run `foldline fold " in said
 
     source.write_bytes(TEXT.replace("Over.", "Done.").encode())
     assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1

@@ -72,6 +72,19 @@ def test_tokens_counts_each_file_and_each_section(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("repository")
+def test_tokens_does_not_count_the_source_of_a_file(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "AGENTS.md").rename(repository / "pkg/AGENTS.full.md")
+    whole = run(capsys, "tokens", "pkg/AGENTS.full.md")[1].split()[0]
+    assert run(capsys, "fold", "pkg/AGENTS.full.md", "--write", "AGENTS.md")[0] == 0
+    alone = run(capsys, "tokens", "AGENTS.md", "--depth", "1")[1].split()[0]
+    _, out, _ = run(capsys, "tokens", "AGENTS.md", "pkg/AGENTS.full.md", "--depth", "1")
+    assert f"{whole}  pkg/AGENTS.full.md  not counted: it's the source of AGENTS.md\n" in out
+    assert f"{alone}  in 1 instruction file " in out
+
+
+@pytest.mark.usefixtures("repository")
 def test_tokens_counts_the_three_levels_of_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "tokens", ".claude", "--json")
     (skill,) = json.loads(out)["prompts"].values()

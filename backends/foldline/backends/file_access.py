@@ -271,7 +271,7 @@ class SmartFileAccess(CodeNavigation):
 
         asked = replace(outline, query=query)
         if class_parts(asked):
-            inherited = await self._names().types.inherited(outline.path, query.strip())
+            inherited = await self.names().types.inherited(outline.path, query.strip())
             return replace(asked, inherited=inherited)
         from foldline.backends.ranking.in_file import with_matches
 
@@ -307,7 +307,7 @@ class SmartFileAccess(CodeNavigation):
     async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
         from foldline.backends.references.definitions import read_symbol
 
-        names, asked = self._names(), (self._analysis, self._engine, file, name)
+        names, asked = self.names(), (self._analysis, self._engine, file, name)
         return await read_symbol(self._files, *asked, names=names, seconds=seconds)
 
     @waits
@@ -386,7 +386,7 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
         first = budgets.read_cursor(KIND, cursor)
-        names = self._names()
+        names = self.names()
         names.check(name)
 
         async def uses(name: str, target: Position | None = None) -> References:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.agent.refusals import Refused
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import show, show_styled
 

@@ -12,6 +12,7 @@ from skills_ref.validator import validate
 
 from foldline.ide import checks as pages
 from foldline.ide.checks import Code
+from foldline.ide.instructions import front_matter
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
@@ -168,6 +169,18 @@ def test_fields_of_one_client_are_one_remark(tmp_path: Path) -> None:
         "unknown-front-matter: model",
         "unknown-front-matter: descripton",
     ]
+
+
+def test_front_matter_is_read_once_for_all_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    value = front_matter._value
+    monkeypatch.setattr(
+        front_matter, "_value", lambda written: read.append(written) or value(written)
+    )
+    found_in(tmp_path, ".claude/rules/a.md", "---\npaths: b.py\nowner: us\n---\n# A\nText.\n")
+    assert len(read) == 2
 
 
 def test_a_skill_without_front_matter_says_what_it_needs(tmp_path: Path) -> None:

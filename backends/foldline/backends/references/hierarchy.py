@@ -88,11 +88,15 @@ class Member(NamedTuple):
 
 
 class Hierarchy:
-    """Definitions by name in a workspace, for one query: it keeps every outline that it reads."""
+    """Definitions by name in a workspace, for one query: it keeps every outline that it reads.
 
-    def __init__(self, files: FileBackend, analysis: Analysis) -> None:
+    Unless it is `thorough`, it knows only names that the index knows as defined.
+    """
+
+    def __init__(self, files: FileBackend, analysis: Analysis, *, thorough: bool = True) -> None:
         self._files = files
         self._analysis = analysis
+        self._thorough = thorough
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
         # Whether files weren't known yet that may define what was asked for.
         self.coverage = COMPLETE
@@ -107,7 +111,7 @@ class Hierarchy:
         paths, coverage = await coroutine_of(self._analysis.defining_files)(word, owner)
         self.coverage = self.coverage if coverage == COMPLETE else coverage
         found = self.fitting(paths, name)
-        if found or not thorough:
+        if found or not (thorough and self._thorough):
             return found
         return self.fitting(await coroutine_of(self._analysis.writing_files)(word), name)
 

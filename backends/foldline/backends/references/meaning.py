@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,14 +74,19 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """What names mean in one workspace, for one query."""
+    """What names mean in one workspace, for one query; as `Hierarchy`, `thorough` or not."""
 
     def __init__(
-        self, files: FileBackend, analysis: Analysis, index: WorkspaceIndex | None
+        self,
+        files: FileBackend,
+        analysis: Analysis,
+        index: WorkspaceIndex | None,
+        *,
+        thorough: bool = True,
     ) -> None:
         self._files = files
         self._index = index
-        self.types = Hierarchy(files, analysis)
+        self.types = Hierarchy(files, analysis, thorough=thorough)
 
     async def meaning(self, text: str, path: str | None = None) -> Meaning:
         """The definitions of a name; with a path, of one that this file defines or imports.
@@ -194,9 +200,15 @@ class Names:
         return meant._replace(said=f"{name} taken for {whole}, {where} {meant.found[0].line}")
 
     def _cased(self, word: str) -> list[str]:
-        known = self._index.last_defined() if word and self._index is not None else ()
-        alike = (one for one in known if one.casefold() == word.casefold())
-        return list(dict.fromkeys([word, *alike]))
+        return list(dict.fromkeys([word, *self._by_folded.get(word.casefold(), ())]))
+
+    @cached_property
+    def _by_folded(self) -> dict[str, list[str]]:
+        """The names that the index knows as defined, by what is alike of them in any case."""
+        found: dict[str, list[str]] = {"": []}
+        for name in self._index.last_defined() if self._index is not None else ():
+            found.setdefault(name.casefold(), []).append(name)
+        return found
 
     def near(self, word: str) -> tuple[str, ...]:
         return near_names(word, self._index.last_defined()) if self._index is not None else ()

@@ -43,15 +43,11 @@ class CodeNavigation:
         """The syntax trees that answer by name."""
         raise NotImplementedError
 
-    def names(self) -> Names:
+    def names(self, *, thorough: bool = True) -> Names:
         """What names mean, for queries that share the outlines which they read."""
-        return self._names()
-
-    def _names(self) -> Names:
-        """What names mean, for one query."""
         from foldline.backends.references.meaning import Names
 
-        return Names(self._files, self._analysis, self._index)
+        return Names(self._files, self._analysis, self._index, thorough=thorough)
 
     @waits
     async def definitions_of(
@@ -62,7 +58,7 @@ class CodeNavigation:
         Of a place such as `cart.py:12` it is the definition around it, and with a column that of
         the name there, for which a language server gets `seconds`.
         """
-        names = self._names()
+        names = self.names()
         place = names.place(name)
         if place is None or (place.name and place.line is None):
             path, name = (None, name) if place is None else (place.path, place.name)
@@ -100,7 +96,7 @@ class CodeNavigation:
         """
         from foldline.backends.outlines.symbols import find_position
 
-        names = self._names()
+        names = self.names()
         if file is None:
             if not name:
                 raise InvalidArgumentError("name", "a `path` or a name is required")

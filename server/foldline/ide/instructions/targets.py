@@ -228,7 +228,7 @@ class Targets:
         code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
         known = _symbols.get(access)
         if known is None or known.code != code or known.names.types.coverage != COMPLETE:
-            known = _symbols[access] = _Symbols(code, access.names(), {})
+            known = _symbols[access] = _Symbols(code, access.names(thorough=False), {})
         self._symbols = known
 
     def _read(self, path: str) -> str:
@@ -237,6 +237,11 @@ class Targets:
         except PathError:
             return ""
         return text if len(text) <= _LARGEST else ""
+
+    @cached_property
+    def _thorough(self) -> Names:
+        """What names mean, with all files parsed that may tell: for the few that seem stale."""
+        return self._access.names()
 
     @cached_property
     def _defined(self) -> frozenset[str]:
@@ -299,7 +304,7 @@ class Targets:
     async def _meaning(self, name: str) -> Meaning | None:
         """Return what a name means; None for nothing, as far as that's known."""
         try:
-            meant = await self._symbols.names.meaning(name)
+            meant = await self._thorough.meaning(name)
         except BackendError:
             return None
         return meant if meant.found or meant.gap else None
