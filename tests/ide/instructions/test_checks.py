@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -174,13 +175,13 @@ def test_fields_of_one_client_are_one_remark(tmp_path: Path) -> None:
 def test_front_matter_is_read_once_for_all_clients(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
-    value = front_matter._value
-    monkeypatch.setattr(
-        front_matter, "_value", lambda written: read.append(written) or value(written)
-    )
-    found_in(tmp_path, ".claude/rules/a.md", "---\npaths: b.py\nowner: us\n---\n# A\nText.\n")
-    assert len(read) == 2
+    text = "---\npaths: b.py\nowner: us\n---\n# A\nText.\n"
+    (tmp_path / ".claude/rules").mkdir(parents=True)
+    (tmp_path / ".claude/rules/a.md").write_text(text, encoding="utf-8")
+    reader = Mock(wraps=front_matter._value)
+    monkeypatch.setattr(front_matter, "_value", reader)
+    found_in(tmp_path, ".claude/rules/a.md", text)
+    assert reader.call_count == 2
 
 
 def test_a_skill_without_front_matter_says_what_it_needs(tmp_path: Path) -> None:
