@@ -143,14 +143,17 @@ class ASTFileAnalysisBackend:
         return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
-    async def defining_files(self, name: str, owner: str = "") -> tuple[list[str], str]:
-        """Files that seem to define the name now, with `owner` in their text or their paths.
+    async def defining_files(
+        self, name: str, owner: str = "", since: float | None = None
+    ) -> tuple[list[str], str]:
+        """Files that seem to define the name now, or at `since` or later, with `owner` in their text or their paths.
 
         With the coverage of the index. Without one, the list is empty.
         """
         if self._index is None:
             return [], COMPLETE
-        files_with, since = coroutine_of(self._index.files_with), time.monotonic()
+        files_with = coroutine_of(self._index.files_with)
+        since = time.monotonic() if since is None else since
         paths, coverage, _ = await files_with(name, since=since, defined=True)
         if not owner or not paths:
             return [*paths], coverage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.agent.terminal import complain, console_of, show, show_styled
@@ -116,10 +117,14 @@ def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[Fil
 
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
-    from foldline.ide.instructions.checks import diagnostics
+    from foldline.ide.instructions.checks import diagnostics, stale_in
+    from foldline.ide.instructions.stale import SECONDS
 
+    end = monotonic() + SECONDS
     for path, file in scanned.instruction_files():
-        found = diagnostics(file, path, scanned.folder)
+        # All files share the time.
+        stale = stale_in(file, path, scanned.folder, end - monotonic())
+        found = diagnostics(file, path, scanned.folder, stale)
         yield from _placed(scanned.relative(str(path)), file.text, found)
 
 

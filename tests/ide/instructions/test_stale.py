@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
@@ -232,7 +233,7 @@ def test_what_is_found_before_the_time_is_over_is_reported(
 
     def judge(search: Search, commit: str, mention: Mention) -> Commit | bool:
         if asked:
-            search.history.end = 0.0
+            search.history.end = monotonic()
         asked.append(mention.name)
         return verdict(search, commit, mention)
 

@@ -7,6 +7,7 @@ files, else by the folders that the imports and the file's own path suggest.
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 from itertools import islice
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
@@ -97,6 +98,8 @@ class Hierarchy:
         self._files = files
         self._analysis = analysis
         self._thorough = thorough
+        self._began = time.monotonic()
+        self._defining: dict[tuple[str, str], tuple[list[str], str]] = {}
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
         # Whether files weren't known yet that may define what was asked for.
         self.coverage = COMPLETE
@@ -108,7 +111,10 @@ class Hierarchy:
         of none, and `thorough`, files are parsed that assign to the name.
         """
         *_, owner, word = ["", *map(key_of, name.split("."))]
-        paths, coverage = await coroutine_of(self._analysis.defining_files)(word, owner)
+        if (word, owner) not in self._defining:
+            files = coroutine_of(self._analysis.defining_files)
+            self._defining[word, owner] = await files(word, owner, self._began)
+        paths, coverage = self._defining[word, owner]
         self.coverage = self.coverage if coverage == COMPLETE else coverage
         found = self.fitting(paths, name)
         if found or not (thorough and self._thorough):
@@ -118,9 +124,10 @@ class Hierarchy:
     def fitting(self, paths: Iterable[str], name: str) -> list[Found]:
         """The symbols of some files that a dotted name means best."""
         found: dict[int, list[Found]] = {}
+        word = key_of(name.rpartition(".")[2])
         for path in islice(paths, _MOST_FILES):
-            symbols = self.symbols(path)
-            module = self._module(path)
+            symbols = [one for one in self.symbols(path) if word in one.name]
+            module = self._module(path) if symbols else path
             for one in symbols:
                 if (rank := fit(module, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)

@@ -19,7 +19,7 @@ from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stack import switched_off
-from foldline.ide.instructions.stale import stale_mentions
+from foldline.ide.instructions.stale import SECONDS, stale_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,13 +55,16 @@ def diagnostics(
     return tuple(sorted(found, key=lambda one: (one.place, one.code)))
 
 
-def stale_in(file: InstructionFile, path: Path, folder: Folder) -> tuple[StaleMention, ...]:
+def stale_in(
+    file: InstructionFile, path: Path, folder: Folder, seconds: float = SECONDS
+) -> tuple[StaleMention, ...]:
     """Return the mentions that were right when they were written, unless the project wants none."""
     level = folder.options.severity.get(Code.STALE_REFERENCE)
     if level is Severity.OFF or not path.is_relative_to(folder.root):
         return ()
     relative = path.relative_to(folder.root).as_posix()
-    return stale_mentions(folder.access, relative, file.text, mentions(file.markdown))
+    every = mentions(file.markdown)
+    return stale_mentions(folder.access, relative, file.text, every, seconds=seconds)
 
 
 def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from difflib import SequenceMatcher
-from itertools import islice
+from itertools import islice, takewhile
 from posixpath import basename, dirname, splitext
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 SECONDS = 20.0
-"""How long the history is read for one file."""
+"""How long names and the history are read, all in all."""
+_MORE_SECONDS = 5.0
+"""How long after that what was found is looked for in the files."""
 _MOST_MERGES = 8
 _LIKE = 0.85
 _MOST_LINES = 20
@@ -68,12 +71,13 @@ def stale_mentions(
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
     shallow clone, and on lines that aren't committed.
     """
-    targets = Targets(access, path)
-    waiting = [one for one in mentions if not targets.of(one)]
+    end, targets = monotonic() + seconds, Targets(access, path)
+    in_time = takewhile(lambda _: monotonic() < end, mentions)
+    waiting = [one for one in in_time if not targets.of(one)]
     if not waiting:
         return ()
     try:
-        history = history_of(access.file_backend.root, seconds)
+        history = history_of(access.file_backend.root, end - monotonic())
         return tuple(Search(history, access, path, text).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
@@ -110,6 +114,8 @@ class Search:
             ended = None if isinstance(verdict, bool) else verdict
             if not verdict or (ended is None and sparse):
                 continue
+            if monotonic() > self.history.end + _MORE_SECONDS:
+                break
             if not self.targets.exists(mention):
                 yield StaleMention(mention, ended, self._near(mention, ended))
 
@@ -189,6 +195,8 @@ class Search:
     def _near(self, mention: Mention, ended: Commit | None) -> str:
         """Return what may stand in place of a mention now; it means one thing."""
         with suppress(RevisionError):
+            if monotonic() > self.history.end:
+                return ""
             for near in islice(self._nearest(mention, ended), 10):
                 if near != mention.name and self.targets.of(mention._replace(name=near)):
                     return near

@@ -206,10 +206,12 @@ class _Symbols(NamedTuple):
 
     Attributes:
         code: The files by which it holds.
+        defined: The names that the index knows as defined.
     """
 
     code: tuple[FileStamp, ...]
     names: Names
+    defined: frozenset[str]
     found: dict[str, Sequence[Found]]
 
 
@@ -228,7 +230,9 @@ class Targets:
         code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
         known = _symbols.get(access)
         if known is None or known.code != code or known.names.types.coverage != COMPLETE:
-            known = _symbols[access] = _Symbols(code, access.names(thorough=False), {})
+            names, index = access.names(thorough=False), access.index
+            defined = frozenset(() if index is None else index.last_defined())
+            known = _symbols[access] = _Symbols(code, names, defined, {})
         self._symbols = known
 
     def _read(self, path: str) -> str:
@@ -242,11 +246,6 @@ class Targets:
     def _thorough(self) -> Names:
         """What names mean, with all files parsed that may tell: for the few that seem stale."""
         return self._access.names()
-
-    @cached_property
-    def _defined(self) -> frozenset[str]:
-        index = self._access.index
-        return frozenset(() if index is None else index.last_defined())
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -276,7 +275,7 @@ class Targets:
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        if self._defined and self._defined.isdisjoint((word, *owner[-1:])):
+        if self._symbols.defined and self._symbols.defined.isdisjoint((word, *owner[-1:])):
             return ()
         every = [one for one in self._defining(mention.dotted) if _last(one) == word]
         if not owner:
@@ -295,7 +294,7 @@ class Targets:
             found: Sequence[Found] = ()
             with suppress(BackendError):
                 found = await self._symbols.names.types.defining(name, thorough=False)
-                if not found and owner and (owner in self._defined or not self._defined):
+                if not found and owner and (owner in self._symbols.defined or not self._symbols.defined):
                     found = (await self._symbols.names.meaning(name)).found
             self._symbols.found[name] = found
         return self._symbols.found[name]
