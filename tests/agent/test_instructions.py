@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import count
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
+from foldline.agent import check
 from foldline.agent.cli import main
+from foldline.ide.instructions import checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,6 +182,19 @@ def test_check_reads_them_in_every_format(
     assert json.loads(out)["runs"][0]["results"][0]["ruleId"] == "front-matter"
     _, out, _ = run(capsys, "check", skill, "--format", "github")
     assert out.startswith(f"::error file={skill},line=2,")
+
+
+@pytest.mark.usefixtures("repository")
+def test_all_files_of_a_check_share_the_time_for_their_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = Mock(return_value=())
+    monkeypatch.setattr(checks, "stale_mentions", given)
+    monkeypatch.setattr(check, "monotonic", Mock(side_effect=count(0, 25)))
+    status, _, err = run(capsys, "check")
+    assert status == 0
+    assert [call.kwargs["seconds"] for call in given.call_args_list] == [20, 10, -15]
+    assert "looking up names took over 60 seconds" in err
 
 
 def test_a_repository_with_neither_says_what_there_could_be(

@@ -254,9 +254,9 @@ def test_references_open_and_parse_only_files_with_the_name(tmp_path: Path, size
 
 def test_a_name_is_no_path_without_a_look_at_any_folder(tmp_path: Path) -> None:
     access = SmartFileAccess.for_workspace(modules(tmp_path, 100))
-    counted = calls(lambda: access._names().place("shared"))
+    counted = calls(lambda: access.names().place("shared"))
     access.close()
-    assert access._names().place("package0/m1x.py:3") == ("package0/m1x.py", "", 3, None)
+    assert access.names().place("package0/m1x.py:3") == ("package0/m1x.py", "", 3, None)
     assert (counted["posix.scandir"], counted["scandir"], counted["_folder"]) == (0, 0, 0)
     assert counted["lstat"] <= 10
 

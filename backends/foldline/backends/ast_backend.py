@@ -146,9 +146,9 @@ class ASTFileAnalysisBackend:
     async def defining_files(
         self, name: str, owner: str = "", since: float | None = None
     ) -> tuple[list[str], str]:
-        """Files that seem to define the name now, or at `since` or later, with `owner` in their text or their paths.
+        """Files that seem to define the name now, with `owner` in their text or their paths.
 
-        With the coverage of the index. Without one, the list is empty.
+        As of `since` or later, with the coverage of the index. Without one, the list is empty.
         """
         if self._index is None:
             return [], COMPLETE

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.checks import Diagnostic
 
+_SECONDS = 60.0
+"""How long the names in all instruction files are looked up."""
 DESCRIPTION = """\
 Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
 AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
@@ -120,12 +122,16 @@ def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
     from foldline.ide.instructions.checks import diagnostics, stale_in
     from foldline.ide.instructions.stale import SECONDS
 
-    end = monotonic() + SECONDS
+    end = monotonic() + _SECONDS
     for path, file in scanned.instruction_files():
-        # All files share the time.
-        stale = stale_in(file, path, scanned.folder, end - monotonic())
+        stale = stale_in(file, path, scanned.folder, min(SECONDS, end - monotonic()))
         found = diagnostics(file, path, scanned.folder, stale)
         yield from _placed(scanned.relative(str(path)), file.text, found)
+    if monotonic() > end:
+        complain(
+            f"foldline check: looking up names took over {_SECONDS:.0f} seconds, so not all in "
+            "instruction files were checked; name fewer files to check the rest"
+        )
 
 
 def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagnostic]:

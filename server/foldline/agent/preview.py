@@ -308,7 +308,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     problems = [*made_up, *problems]
     if answer.chapters:
         problems.insert(0, f"chapters: {chapters_shown(answer.chapters)}")
-    lines = _plain(render.text.removesuffix("\n")) if not is_styled() else list(_messages(render.blocks))
+    text = render.text.removesuffix("\n")
+    lines = list(_messages(render.blocks)) if is_styled() else _plain(text)
     return _Shown(status, lines, tuple(problems))
 
 

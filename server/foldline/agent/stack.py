@@ -31,7 +31,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "stack", help="show the instructions that agents load for a file", description=DESCRIPTION
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the file, which may be a new one, or a folder")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a file, new or not, or a folder")
     parser.add_argument(
         "--client",
         nargs="+",

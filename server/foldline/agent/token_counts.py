@@ -116,9 +116,7 @@ def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount
         levels = skill_levels(file, path, found.folder, counter)
         name = found.relative(str(path))
         source_of = made.get(file.path, "")
-        yield PromptCount(
-            name, "", name, render, certain=True, levels=levels, source_of=source_of
-        )
+        yield PromptCount(name, "", name, render, certain=True, levels=levels, source_of=source_of)
 
 
 async def executed(

@@ -505,8 +505,8 @@ def test_hostile_files_are_left_out_and_nothing_waits(tmp_path: Path) -> None:
     assert [one.path for one in stack_of(tmp_path, "cursor").left_out] == ["AGENTS.md", "CLAUDE.md"]
     gemini = [one.path for one in stack_of(tmp_path, "gemini").left_out]
     assert gemini == [".gemini/settings.json", "GEMINI.md"]
-    for client in ("gemini", "opencode"):
-        (why,) = [one.why for one in stack_of(tmp_path, client).left_out if "known" in one.why]
+    for name in ("gemini", "opencode"):
+        (why,) = [one.why for one in stack_of(tmp_path, name).left_out if "known" in one.why]
         assert str(tmp_path) not in why
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
+from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from foldline.backends import SmartFileAccess
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.diagnostic import Code
+from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import Search, stale_mentions
+from foldline.ide.instructions.targets import Targets
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -222,6 +227,32 @@ def test_an_outline_of_time_says_nothing(repository: Repository) -> None:
     every = mentions(read_markdown(text))
     assert stale_mentions(access, "AGENTS.md", text, every, seconds=0) == ()
     assert len(stale_mentions(access, "AGENTS.md", text, every)) == 1
+
+
+def test_the_time_holds_for_what_names_mean_now(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "`one_thing()` `two_things()` `three_things()` `four_things()`\n"
+    access = SmartFileAccess.for_workspace(repository.root, patience=None)
+    asked = Mock(return_value=None)
+    monkeypatch.setattr(Targets, "of", asked)
+    monkeypatch.setattr(stale, "monotonic", Mock(side_effect=count()))
+    found = stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text)), seconds=3)
+    assert (found, asked.call_count) == ((), 2)
+
+
+def test_a_member_that_no_index_knows_is_not_looked_for_in_every_file(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"cart{number}.py": "total = 1\nCart.gone = total\n" for number in range(3)}
+    repository.write({"cart.py": CODE, **files})
+    access = SmartFileAccess.for_workspace(repository.root, patience=None)
+    parse = Mock(side_effect=AssertionError)
+    monkeypatch.setattr(ASTFileAnalysisBackend, "writing_files", parse)
+    targets = Targets(access, "AGENTS.md")
+    known, gone = mentions(read_markdown("`Cart.total` `Cart.gone`\n"))
+    assert targets.of(known)
+    assert targets.of(gone) is None
 
 
 def test_what_is_found_before_the_time_is_over_is_reported(

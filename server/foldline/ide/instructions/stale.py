@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 SECONDS = 20.0
-"""How long names and the history are read, all in all."""
+"""How long the names of one file are looked up, now and in the history."""
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
 _MOST_MERGES = 8

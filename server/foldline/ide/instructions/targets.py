@@ -275,7 +275,8 @@ class Targets:
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        if self._symbols.defined and self._symbols.defined.isdisjoint((word, *owner[-1:])):
+        known = self._symbols.defined
+        if known and known.isdisjoint((word, *owner[-1:])):
             return ()
         every = [one for one in self._defining(mention.dotted) if _last(one) == word]
         if not owner:
@@ -290,11 +291,12 @@ class Targets:
     async def _defining(self, name: str) -> Sequence[Found]:
         """Return the definitions that a name means, of members only with their owner."""
         *_, owner, _ = ["", *name.split(".")]
+        known = self._symbols.defined
         if name not in self._symbols.found:
             found: Sequence[Found] = ()
             with suppress(BackendError):
                 found = await self._symbols.names.types.defining(name, thorough=False)
-                if not found and owner and (owner in self._symbols.defined or not self._symbols.defined):
+                if not found and owner and (not known or owner in known):
                     found = (await self._symbols.names.meaning(name)).found
             self._symbols.found[name] = found
         return self._symbols.found[name]
