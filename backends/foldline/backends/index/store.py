@@ -298,18 +298,17 @@ class Store:
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""
         with self._reading():
-            which = "NOT is_text" if defined else "1"
-            found = self._holding(f"\n{word}\n", which)
+            found = self._holding(f"\n{word}\n", are_texts=not defined)
             if defined:
                 # In other languages every word may be defined.
                 found = {path for path in found if language_of(path) not in BY_WORDS}
-                found |= self._holding(f"\n{EXACT}{word}\n", which)
+                found |= self._holding(f"\n{EXACT}{word}\n", are_texts=False)
         return [*found]
 
-    def _holding(self, part: str, segments: str = "1") -> set[str]:
-        """The paths of the files with a key that holds the part, of all segments or of some."""
+    def _holding(self, part: str, *, are_texts: bool = True) -> set[str]:
+        """The paths of the files with a key that holds the part; without texts, of code alone."""
         found: set[str] = set()
-        for number in self._numbers(segments):
+        for number in self._numbers(are_texts=are_texts):
             rows = self._connection.execute(
                 "SELECT paths.path FROM json_each(?) AS wanted CROSS JOIN contents "
                 "CROSS JOIN files CROSS JOIN paths WHERE segment = ? AND slot = wanted.value "

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
-_PAUSE = 0.5
-"""How long keys are collected, in seconds: looking up all names takes longer than answering one."""
 
 
 class Histories:
@@ -52,7 +50,6 @@ class Histories:
 
     async def _look(self, uri: str) -> None:
         try:
-            await asyncio.sleep(_PAUSE)
             self._read[uri] = self._ls.core.version
             found = await with_snapshot(self._ls, uri, lambda one: (one.instructions, one.folder))
             file, folder = found or (None, None)
