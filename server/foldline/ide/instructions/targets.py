@@ -206,12 +206,10 @@ class _Symbols(NamedTuple):
 
     Attributes:
         code: The files by which it holds.
-        defined: The names that the index knows as defined.
     """
 
     code: tuple[FileStamp, ...]
     names: Names
-    defined: frozenset[str]
     found: dict[str, Sequence[Found]]
 
 
@@ -230,9 +228,7 @@ class Targets:
         code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
         known = _symbols.get(access)
         if known is None or known.code != code or known.names.types.coverage != COMPLETE:
-            names, index = access.names(thorough=False), access.index
-            defined = frozenset(() if index is None else index.last_defined())
-            known = _symbols[access] = _Symbols(code, names, defined, {})
+            known = _symbols[access] = _Symbols(code, access.names(thorough=False), {})
         self._symbols = known
 
     def _read(self, path: str) -> str:
@@ -246,6 +242,11 @@ class Targets:
     def _thorough(self) -> Names:
         """What names mean, with all files parsed that may tell: for the few that seem stale."""
         return self._access.names()
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        index = self._access.index
+        return frozenset(() if index is None else index.last_defined())
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -275,7 +276,7 @@ class Targets:
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        known = self._symbols.defined
+        known = self._defined
         if known and known.isdisjoint((word, *owner[-1:])):
             return ()
         every = [one for one in self._defining(mention.dotted) if _last(one) == word]
@@ -291,7 +292,7 @@ class Targets:
     async def _defining(self, name: str) -> Sequence[Found]:
         """Return the definitions that a name means, of members only with their owner."""
         *_, owner, _ = ["", *name.split(".")]
-        known = self._symbols.defined
+        known = self._defined
         if name not in self._symbols.found:
             found: Sequence[Found] = ()
             with suppress(BackendError):
