@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+QUIET_SECONDS = 0.5
+"""How long nothing changes before a history is read: that work would slow down the next key."""
+
 
 class Histories:
     """The stale mentions of instruction files, as far as they are known.
@@ -50,7 +53,11 @@ class Histories:
 
     async def _look(self, uri: str) -> None:
         try:
-            self._read[uri] = self._ls.core.version
+            version = None
+            while version != self._ls.core.version:
+                version = self._ls.core.version
+                await asyncio.sleep(QUIET_SECONDS)
+            self._read[uri] = version
             found = await with_snapshot(self._ls, uri, lambda one: (one.instructions, one.folder))
             file, folder = found or (None, None)
             if file is None or folder is None:
