@@ -16,8 +16,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.benchmarks.bench_server import SERVERS, Client, start
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 KEYS = 30
 REQUESTS = ("diagnostic", "codeLens", "documentSymbol", "foldingRange")
@@ -36,7 +40,9 @@ def wait_until_idle(client: Client) -> None:
         time.sleep(2)
 
 
-def type_keys(client: Client, uri: str, line: int, version: int) -> tuple[float, float]:
+def type_keys(
+    client: Client, uri: str, line: int, version: int, requests: Sequence[str] = REQUESTS
+) -> tuple[float, float]:
     """Type, and ask after each key; returns the processor's and the median time of a key."""
     began, waited = processor_ms(client), []
     for key in range(KEYS):
@@ -47,7 +53,7 @@ def type_keys(client: Client, uri: str, line: int, version: int) -> tuple[float,
         client.notify(
             "textDocument/didChange", {"textDocument": document, "contentChanges": [change]}
         )
-        for request in REQUESTS:
+        for request in requests:
             client.request(f"textDocument/{request}", {"textDocument": {"uri": uri}})
         waited.append((time.perf_counter() - begin) * 1000)
     return (processor_ms(client) - began) / KEYS, statistics.median(waited)
@@ -80,11 +86,13 @@ def main() -> int:
         busy = type_keys(client, uri, options.lines // 2 + 1, 2)
         wait_until_idle(client)
         idle = type_keys(client, uri, options.lines // 2 + 1, 2 + KEYS)
+        alone = type_keys(client, uri, options.lines // 2 + 1, 2 + 2 * KEYS, REQUESTS[:1])
         client.close()
     print(f"start: {started:.0f} ms of the processor")
     print(f"first diagnostics: {first:.0f} ms of the processor, {waited:.0f} ms waited")
     print(f"a key, names being looked up: {busy[0]:.0f} ms, {busy[1]:.0f} ms waited")
     print(f"a key: {idle[0]:.0f} ms of the processor, {idle[1]:.0f} ms waited")
+    print(f"a key, diagnostics alone: {alone[0]:.0f} ms, {alone[1]:.0f} ms waited")
     return 0
 
 
