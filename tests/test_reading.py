@@ -50,6 +50,7 @@ ALLOWED = {
     ("server/commands/prompt_adopt.py", "read_text"): "the one function",
     ("ide/instructions/document.py", "read_text"): "the one function",
     ("ide/instructions/skills.py", "read_text"): "the one function",
+    ("agent/fold.py", "read_bytes"): "the one function",
     ("agent/fold.py", "read_text"): "the one function",
     ("agent/mcp/http/options.py", "read_text"): "the one function",
     ("agent/fold.py", "SKILL.read_text"): "our own skill",
