@@ -50,7 +50,7 @@ _OF_KEYS = bytes(
 
 
 class Contents(NamedTuple):
-    """What an artefact has: its checksum, how many contents, and how many bytes in all."""
+    """The summary of an artefact: its checksum, its number of contents, and its size in bytes."""
 
     digest: str
     contents: int
@@ -117,7 +117,7 @@ def read_artefact(source: BinaryIO) -> Iterator[Part]:
 
 
 def check_artefact(source: BinaryIO) -> Contents:
-    """What an artefact has, after all of it was read.
+    """Return the summary of an artefact, after reading all of it.
 
     Raises:
         ArtefactError: As `read_artefact`.

@@ -1,4 +1,4 @@
-"""Which workspaces share an index: the worktrees and clones of one repository on this machine.
+"""The workspaces that share an index: the worktrees and clones of a repository on a machine.
 
 It's read from git's own files, and decided by no more than a name. A repository that claims
 another's origin shares its file, which holds nothing that could be wrong for either: words are
@@ -68,7 +68,7 @@ def _common_of(link: Path) -> Path:
 
     Raises:
         PathError: It isn't a worktree, or the repository doesn't know it: anybody can write a file
-            that names a folder of somebody else.
+            that names another repository's folder.
     """
     found = _LINK.match(read_text(link, _LINK_BYTES, root=link.parent))
     if found is None or _is_remote_share(found[1]):

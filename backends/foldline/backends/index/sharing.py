@@ -26,7 +26,7 @@ _TABLES = ("workspaces", "contents", "segments", "outlines")
 
 
 class Imported(NamedTuple):
-    """What an import brought: `added` contents weren't known; none where nothing is new."""
+    """The result of an import: `added` contents were new."""
 
     source: str
     artefact: Contents | None
@@ -68,7 +68,8 @@ def known_etag(index: WorkspaceIndex, source: str) -> str:
 def import_index(index: WorkspaceIndex, fetched: Fetched) -> Imported:
     """Add what an artefact has, after all of it was checked.
 
-    It's written part by part, so that nobody waits for long. What is there already is kept.
+    It's written part by part, so that no other process waits for long. What is there already is
+    kept.
 
     Raises:
         ArtefactError: It's damaged, of another version or over a limit, or can't be written.
@@ -118,7 +119,7 @@ def prune_index(index: WorkspaceIndex, *, imported: bool) -> dict[str, int]:
 
 
 def index_status(index: WorkspaceIndex) -> dict[str, object]:
-    """What the index file has, and where that comes from."""
+    """The contents of the index file, and where they come from."""
 
     def counted(run: sqlite3.Connection) -> dict[str, object]:
         counts = {

@@ -610,20 +610,20 @@ class Store:
         return self.change(lambda _: self._add(part, artefact)) if slots else 0
 
     def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
-        """What `work` returns, which may change the tables, in one transaction."""
+        """Run `work`, which may change the tables, in one transaction."""
         with self._lock, self._writing():
             self._updates += 1
             return work(self._connection)
 
     def look(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
-        """What `work` returns, which reads the tables as of one moment."""
+        """Run `work`, which reads the tables as of one moment."""
         with self._reading():
             return work(self._connection)
 
     def vacuum(self) -> None:
         """Give the room of what was forgotten back to the disk."""
         with self._lock:
-            # Here nobody reads meanwhile, and the memory would hold all of it.
+            # No other process reads meanwhile, and memory would hold all of it.
             for statement in ("PRAGMA cache_spill = ON", "VACUUM", "PRAGMA cache_spill = OFF"):
                 self._connection.execute(statement)
 

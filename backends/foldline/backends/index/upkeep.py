@@ -1,4 +1,4 @@
-"""What an index file forgets: contents that nothing has had for a while, and workspaces likewise.
+"""Pruning of an index file: contents and workspaces that were not used for a while.
 
 Functions of an SQLite connection, within a transaction of `Store.writing`.
 """

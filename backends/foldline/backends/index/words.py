@@ -73,8 +73,8 @@ def whole_word(word: bytes) -> re.Pattern[bytes]:
 def content_key(path: str, data: bytes) -> bytes:
     """The key that words are kept under: equal for files of equal words, wherever they are.
 
-    It's no blob hash of git: SHA-1 can be made to collide, and whoever made two files of one key
-    could hide the words of one. What the words depend on besides the bytes is hashed with them.
+    It isn't git's blob hash: SHA-1 can be made to collide, and two files with one key would hide
+    the words of one of them. What the words depend on besides the bytes is hashed with them.
     """
     kind = "text" if is_text(path) else pattern_of(path, data)
     # Processors have instructions for it.
