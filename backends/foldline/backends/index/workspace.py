@@ -489,7 +489,7 @@ class WorkspaceIndex:
         return [*self._lookup(lambda store: self._compared(store, listing))[1][kind]]
 
     def _compared(self, store: Store, listing: Listing) -> _Differences:
-        """What the index has otherwise; all who ask get one comparison until more is written."""
+        """The differences from the index; callers share one comparison until more is written."""
         with self._comparing:
             known = self._differences
             if known is None or known[0] is not store or known[1] is not listing:

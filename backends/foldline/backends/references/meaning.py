@@ -74,7 +74,7 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """What names mean in one workspace, for one query; as `Hierarchy`, `thorough` or not."""
+    """The meanings of names in one workspace, for one query; `thorough` as in `Hierarchy`."""
 
     def __init__(
         self,

@@ -92,7 +92,7 @@ class Outbox:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process opened it; a fork has neither the thread nor the file's lock."""
+        """True in the process that opened it; a fork has neither the thread nor the file's lock."""
         return self._process == os.getpid()
 
     @property

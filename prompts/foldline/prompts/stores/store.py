@@ -1,4 +1,4 @@
-"""What every store of evaluations' events offers, and the choice of one."""
+"""The protocol of stores of evaluations' events, and the choice of one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PYPROJECT_BYTES = 2_000_000
 
 
 class EventFilter(TypedDict, total=False):
-    """Which events are asked for: by default all."""
+    """The events to report on: by default all."""
 
     prompt_ns: str | None
     prompt_key: str | None

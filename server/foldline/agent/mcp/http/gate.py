@@ -31,7 +31,7 @@ IDENTITY = "identity"
 
 
 class Gate:
-    """Middleware that passes on as many requests at a time as are allowed, from whoever is allowed.
+    """Middleware that passes on requests of allowed clients, up to a number at a time.
 
     A request whose client leaves is cancelled.
     """
@@ -69,7 +69,7 @@ class Gate:
         if self._options.identity_header is not None:
             identity = self._identity(scope, self._options.identity_header)
             if identity is None:
-                # Its name is no scheme that clients know: the proxy's own answer has that.
+                # Clients don't know this scheme: the proxy's own answer names theirs.
                 challenge = {"WWW-Authenticate": 'Proxy-Identity realm="foldline"'}
                 return PlainTextResponse(
                     "The proxy before this server didn't say who asks.\n", 401, challenge

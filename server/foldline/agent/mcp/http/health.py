@@ -27,7 +27,7 @@ LOOK_SECONDS = 8.0
 
 
 class Health:
-    """What the health checks answer; what is wrong with a root is in the log alone.
+    """The answers to health checks; only the log says what is wrong with a root.
 
     Attributes:
         draining: This replica is about to end.
