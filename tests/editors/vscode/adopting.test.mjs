@@ -2,7 +2,7 @@
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
 
-import { gotoLine, HERE, openFile, ROOT, runCommand, startWorkbench } from './workbench.mjs';
+import { gotoLine, HERE, openFile, pickIn, ROOT, runCommand, startWorkbench } from './workbench.mjs';
 
 const LEGACY = `SYSTEM_PROMPT = "You help {name} with all that there is."
 WELCOME = "You welcome {{ name }} to this shop, and are brief."
@@ -41,8 +41,7 @@ test('a preview of a file without a prompt offers to adopt the text at the curso
 test('a module that exists is opened', async () => {
   await openFile(page, 'legacy.py');
   await gotoLine(page, 2);
-  await runCommand(page, 'foldline: Adopt as Prompt');
-  await picks('Write Another Module…').waitFor();
+  await pickIn(page, 'foldline: Adopt as Prompt', 'Write Another Module…');
   await picks('Open welcome_prompt.py').click();
   await page.locator('.tab.active', { hasText: 'welcome_prompt.py' }).first().waitFor();
 });

@@ -11,6 +11,7 @@ import {
   SCREENSHOTS,
   menu,
   openFile,
+  pickIn,
   openTab,
   runCommand,
   startWorkbench,
@@ -273,9 +274,11 @@ async function openPreview(module, prompt) {
     await runCommand(page, 'View: Close All Editors');
     await openFile(page, module);
   }
-  await runCommand(page, 'foldline: Preview Prompt to the Side');
-  if (prompt !== undefined) {
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: prompt }).first().click();
+  const command = 'foldline: Preview Prompt to the Side';
+  if (prompt === undefined) {
+    await runCommand(page, command);
+  } else {
+    await (await pickIn(page, command, prompt)).click();
   }
   await preview.locator('.block').first().waitFor();
 }

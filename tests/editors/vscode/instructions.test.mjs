@@ -6,6 +6,7 @@ import {
   extensionLog,
   gotoLine,
   openFile,
+  pickIn,
   runCommand,
   screenshot,
   startWorkbench,
@@ -70,8 +71,7 @@ test('README.md has no lens, no hint and no diagnostic', async () => {
   await openFile(page, 'README.md');
   await page.locator('.view-line', { hasText: '# App' }).waitFor();
   // The server has answered what it would have been asked before.
-  await runCommand(page, 'foldline: Go to Prompt');
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'AGENTS.md' }).waitFor();
+  await pickIn(page, 'foldline: Go to Prompt', 'AGENTS.md');
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('.codelens-decoration a').count(), 0);
   assert.equal(await page.locator('.squiggly-info').count(), 0);

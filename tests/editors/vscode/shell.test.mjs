@@ -12,6 +12,7 @@ import {
   HERE,
   markedIn,
   openFile,
+  pickIn,
   runCommand,
   screenshot,
   startWorkbench,
@@ -233,14 +234,12 @@ test('the preview follows the cursor to another prompt, unless it is locked', as
 });
 
 test('Switch Parameters… shows the values of another set', async () => {
-  await runCommand(page, 'foldline: Switch Parameters…');
-  await pick('paying');
+  await (await pickIn(page, 'foldline: Switch Parameters…', 'paying')).click();
   await preview.getByText('Sort the ticket of Grace').waitFor();
 });
 
 test('Open Prompt as Document and Copy Rendered Prompt take what the panel shows', async () => {
-  await runCommand(page, 'foldline: Open Section');
-  await pick('2 Rules');
+  await (await pickIn(page, 'foldline: Open Section', '2 Rules')).click();
   await preview.getByText('Refunds are for a person.').waitFor();
   await tabs('Preview: triage').click();
   await runCommand(page, 'foldline: Copy Rendered Prompt');
@@ -333,8 +332,7 @@ test('the token report and the health are documents that nobody has to save', as
 });
 
 test('the view of code is the outline of the file, and finds references in two tiers', async () => {
-  await runCommand(page, 'foldline: Go to Prompt…');
-  await pick('farewell');
+  await (await pickIn(page, 'foldline: Go to Prompt…', 'farewell')).click();
   await openFile(page, 'routing.py');
   await runCommand(page, 'foldline: Focus on Code View');
   await row('queue_for').waitFor();
@@ -437,12 +435,10 @@ test('Restart Worker and Select Interpreter say what they did', async () => {
     JSON.parse(readFileSync(settings, 'utf8') || '{}')['foldline.interpreter'];
   const starts = () => extensionLog(session).split('runs as process').length;
   const before = starts();
-  await runCommand(page, 'foldline: Select Interpreter');
-  await pick(python);
+  await (await pickIn(page, 'foldline: Select Interpreter', python)).click();
   await until('the setting', () => chosen() === python);
   await until('a server with it', () => starts() === before + 1);
-  await runCommand(page, 'foldline: Select Interpreter');
-  await pick('Automatic');
+  await (await pickIn(page, 'foldline: Select Interpreter', 'Automatic')).click();
   await until('no setting', () => chosen() === undefined);
 });
 
@@ -503,10 +499,6 @@ function tabs(text) {
 
 function heading(title) {
   return preview.getByRole('heading', { name: title });
-}
-
-async function pick(text) {
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
 }
 
 async function quickFix(title) {

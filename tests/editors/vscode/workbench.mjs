@@ -205,6 +205,20 @@ export async function runCommand(page, title) {
   await page.keyboard.press('Enter');
 }
 
+/** The row with `text` of the list that a command opens. */
+export async function pickIn(page, command, text) {
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
+  // A preview that had the focus before the palette gets it back late, and a list that has opened
+  // by then closes.
+  await until(`${text} in the list of ${command}`, async () => {
+    await runCommand(page, command);
+    await row.waitFor({ timeout: 10_000 }).catch(() => page.keyboard.press('Escape'));
+    await page.waitForTimeout(300);
+    return row.isVisible();
+  });
+  return row;
+}
+
 /** Opens a file by its name. */
 export async function openFile(page, name) {
   const tab = page.locator('.tab.active', { hasText: name });

@@ -7,6 +7,7 @@ import {
   gotoLine,
   HERE,
   menu,
+  pickIn,
   ROOT,
   runCommand,
   screenshot,
@@ -70,9 +71,9 @@ test('Open shows a section with what is below it, and Close folds it again', asy
 });
 
 test('Open Section… picks among closed sections, hidden ones too', async () => {
-  await runCommand(page, 'foldline: Open Section');
+  await pickIn(page, 'foldline: Open Section', '2 Reference Documentation');
   const rows = page.locator('.quick-input-list .monaco-list-row');
-  for (const closed of ['2 Reference Documentation', '2.3 Style', '3.1 History']) {
+  for (const closed of ['2.3 Style', '3.1 History']) {
     await rows.filter({ hasText: closed }).waitFor();
   }
   assert.equal(await rows.filter({ hasText: 'Review Guidance' }).count(), 0);
@@ -208,9 +209,7 @@ test('the exact text is what is sent, character by character', async () => {
 
 test('a prompt opens as a document, which follows its source', async () => {
   await gotoLine(page, 1);
-  await runCommand(page, 'foldline: Open Prompt as Document');
-  const rows = page.locator('.quick-input-list .monaco-list-row');
-  await rows.filter({ hasText: /^reviewer/ }).click();
+  await (await pickIn(page, 'foldline: Open Prompt as Document', /^reviewer/)).click();
   await page.locator('.tab.active', { hasText: 'reviewer.md' }).waitFor();
   const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines');
   await document.getByText(/You.review.auth/).waitFor();
