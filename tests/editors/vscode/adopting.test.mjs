@@ -2,7 +2,15 @@
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
 
-import { gotoLine, HERE, openFile, pickIn, ROOT, runCommand, startWorkbench } from './workbench.mjs';
+import {
+  gotoLine,
+  HERE,
+  openFile,
+  pickIn,
+  ROOT,
+  runCommand,
+  startWorkbench,
+} from './workbench.mjs';
 
 const LEGACY = `SYSTEM_PROMPT = "You help {name} with all that there is."
 WELCOME = "You welcome {{ name }} to this shop, and are brief."
