@@ -6,11 +6,11 @@ that no caller has to find out what an engine can do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPError, LSPUnavailableError
 from foldline.backends.models import COMPLETE
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foldline.backends.protocol import MinimalBackend
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Confirmation:
     """The uses that an engine knows of.
 
@@ -39,7 +39,7 @@ class Confirmation:
     outside: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentSymbols:
     """The symbols that an engine sees in `text`, which may no longer be that of the file."""
 

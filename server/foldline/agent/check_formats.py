@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.agent.terminal import json_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.checks import Code, Severity, default_severity
+from foldline.records import record
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.ide.checks import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileDiagnostic:
     """A diagnostic with its file, positions, and the line of the file that it begins in."""
 

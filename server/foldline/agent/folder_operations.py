@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
@@ -21,6 +21,7 @@ from foldline.ide.operations.arguments import Paged
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.operations.receipts import ask, with_receipt
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Operation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """An operation's text for a model, and the text that can replace it after some turns."""
 

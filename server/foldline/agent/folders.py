@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from foldline.backends import (
     PathError,
 )
 from foldline.backends.formatting.visible import visible
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -29,7 +30,7 @@ class NoFolderError(Exception):
     """There is no folder to read; the message says how to name one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Folder:
     """One folder; `prefix` stands before its paths where there are several, as in `app/`."""
 
@@ -67,7 +68,7 @@ class Folder:
             raise error.below(self.prefix) from error
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A path that an agent wrote: its folder, and the path as that folder's files know it."""
 
@@ -75,7 +76,7 @@ class Place:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Folders:
     """All folders; with more than one, relative paths begin with a folder's name."""
 

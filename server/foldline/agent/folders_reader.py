@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from foldline.backends.models import COMPLETE
 from foldline.ide.scoped_context import AccessReader
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoldersReader:
     """A `Reader` of the files of several folders."""
 

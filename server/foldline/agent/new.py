@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 MODULE = '''\
 """The prompt `$NAME`: what it is for, and who sends it to which model."""
 
-from dataclasses import dataclass
 
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class Question:
     """What changes from one request to the next."""
 

@@ -8,7 +8,7 @@ the pipeline's own function.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.agent.folders import open_folders
@@ -46,6 +46,7 @@ from foldline.ide.scoped_context import (
 )
 from foldline.ide.workspace import Workspace
 from foldline.prompts import runtime
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -75,7 +76,7 @@ FILE_ROOM = 300
 """Bytes for the header of a file in a context."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One step of a pipeline, with the bytes of what it read or sent."""
 
@@ -83,7 +84,7 @@ class Step:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PipelineResult:
     """The result of one question.
 

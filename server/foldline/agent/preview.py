@@ -6,7 +6,7 @@ A module is executed: the user who names it trusts it.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from foldline.agent.terminal import (
 from foldline.ide.operations.operation import Role, parameters_of
 from foldline.ide.prompts.actions import ACTIONS, NOT_SHOWN, Change
 from foldline.ide.prompts.arguments import key_argument
+from foldline.records import record
 
 if TYPE_CHECKING:
     import argparse
@@ -246,7 +247,7 @@ async def _run(options: argparse.Namespace) -> int:
         await workspace.stop(STOP_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Shown:
     """The output of one render, and its exit status."""
 

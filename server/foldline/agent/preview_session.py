@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import PathError
@@ -13,6 +13,7 @@ from foldline.ide.prompts.actions import Change, Start
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef
 from foldline.ide.uris import uri_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FirstView:
     """A prompt, and what is done to its preview at first."""
 
@@ -33,7 +34,7 @@ class FirstView:
     actions: Sequence[Action[Any]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CloseChapters(Change):
     """Close every chapter of a preview."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from foldline.backends.errors import cut
 from foldline.backends.formatting.visible import visible
 from foldline.ide.instructions.files import instruction_files
 from foldline.ide.workspace import Workspace
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scan:
     """The prompt modules and the instruction files below some paths of one project.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.render.static_request import costed
 from foldline.ide.structuring import unstructure
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptCount:
     """The tokens of a prompt's request; `certain` if running it gives what was counted.
 
@@ -66,7 +66,7 @@ class PromptCount:
         return [block for block in self.render.blocks if block.enabled]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Growth:
     """A prompt that grew by more than the limit."""
 
@@ -275,7 +275,7 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
 # Baselines
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Baseline:
     """Earlier counts, and the way they were counted."""
 

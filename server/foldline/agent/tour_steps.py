@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import run_async
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.parts import plain
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ class TourError(Exception):
     """A step of the tour failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One step of the tour.
 

@@ -19,7 +19,7 @@ The client's options override the project's; `tokenBudget` and `token-budget` ar
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.base.reading import Between, read_project, read_table
@@ -27,12 +27,13 @@ from foldline.backends.errors import PathError
 from foldline.ide.checks import Code, Severity  # noqa: TC001 - Likewise.
 from foldline.ide.settings import Settings
 from foldline.ide.token_counter import Encoding  # noqa: TC001 - Likewise.
+from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptOptions:
     """All options with their defaults.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoDocument, NoPrompt
 from foldline.ide.uris import path_of, uri_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentTarget:
     """One document of the workspace.
 
@@ -36,7 +36,7 @@ class DocumentTarget:
     """True for an instruction file, which is Markdown: the file is the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptTarget:
     """One prompt of a document, by the variable that holds it.
 

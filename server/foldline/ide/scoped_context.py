@@ -25,6 +25,7 @@ from foldline.backends.models import (
 )
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -85,7 +86,7 @@ class Reader(Protocol):
     async def text(self, path: str, budget: int) -> FileText: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AccessReader:
     """Reads the files of one folder."""
 
@@ -107,7 +108,7 @@ class AccessReader:
         return await run_query(self.access.read_text, path, budget=budget)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SymbolChoice:
     """A symbol whose source belongs into a context."""
 
@@ -115,7 +116,7 @@ class SymbolChoice:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeftOut:
     """A file, or a symbol of it, that isn't in a context, with the reason."""
 
@@ -124,7 +125,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sizes:
     """The most bytes of a context and of its parts.
 
@@ -141,7 +142,7 @@ class Sizes:
     outline: int = NO_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScopedContext:
     """The parts of a context, in the order in which they are shown.
 

@@ -1,9 +1,9 @@
 """The client's settings, from `initializationOptions`."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from foldline.backends.base.reading import read_table
+from foldline.records import record
 
 
 class Network(StrEnum):
@@ -11,7 +11,7 @@ class Network(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreviewSettings:
     """Restrictions on rendered prompts.
 
@@ -23,7 +23,7 @@ class PreviewSettings:
     network: Network = Network.ALLOW
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """All settings with their defaults.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.records import record
+
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.project import Project
@@ -24,7 +26,7 @@ class OpenDocument:
     version: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """A document at one moment; valid only while the query runs that it's given to.
 

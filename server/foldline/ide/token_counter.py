@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +21,7 @@ _REMEMBERED = 20_000
 _LONGEST_REMEMBERED = 20_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TokenCounter:
     """Counts tokens, and caches counts per block, so that typing recounts only one block."""
 

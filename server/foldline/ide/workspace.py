@@ -18,6 +18,7 @@ from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.settings import Settings
 from foldline.ide.snapshot import OpenDocument, Snapshot
 from foldline.ide.uris import file_of, local_path
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +44,7 @@ UNTRUSTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AccessOptions:
     """Options of the access to files, as `SmartFileAccess.for_workspace` takes them.
 

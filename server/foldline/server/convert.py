@@ -7,7 +7,6 @@ UTF-32 code units, as agreed at `initialize`; only this module knows about that.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, overload
@@ -15,6 +14,7 @@ from typing import TypeVar, overload
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from foldline.backends.base.units import from_units, units
+from foldline.records import record
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -24,7 +24,7 @@ _BLOCK = 1_000
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class LineIndex:
     r"""Maps offsets of one text to LSP positions and back.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,7 @@ from foldline.ide.operations.reading import read_arguments
 from foldline.ide.operations.receipts import receipt_of
 from foldline.ide.structuring import structure, unstructure, unstructured
 from foldline.ide.uris import path_of
+from foldline.records import record
 from foldline.server.convert import LineIndex
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _UINTEGER = Between(0, (1 << 31) - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PositionArgument:
     """A zero-based LSP position, in the client's own code units."""
 
@@ -36,7 +36,7 @@ class PositionArgument:
     character: Annotated[int, _UINTEGER]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OperationCommand:
     """An operation as a command for `workspace/executeCommand`.
 

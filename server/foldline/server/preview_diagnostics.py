@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
 from foldline.ide.errors import PathRefused
 from foldline.ide.uris import file_of, uri_of_file
+from foldline.records import record
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SOURCE = "foldline preview"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One failure of the user's code.
 

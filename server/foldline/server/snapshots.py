@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
@@ -11,6 +10,7 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.render import render
 from foldline.ide.snapshot import OpenDocument, Snapshot
 from foldline.ide.uris import uri_of_file
+from foldline.records import record
 from foldline.server.convert import LineIndex
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _indexes: WeakKeyDictionary[OpenDocument | ModuleAnalysis, LineIndex] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LspSnapshot(Snapshot):
     """A snapshot whose places are LSP's.
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
@@ -32,6 +31,7 @@ from foldline.ide.errors import IdeError, PathRefused
 from foldline.ide.prompts.actions import Text
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, View
+from foldline.records import record
 
 if TYPE_CHECKING:
     from lsprotocol.types import TextDocumentContentClientCapabilities
@@ -46,7 +46,7 @@ DEBOUNCE_SECONDS = 0.2
 KEPT = 32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """The parts of an address.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
@@ -28,6 +28,7 @@ from typing import (
 
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import MOST_PROBLEMS, MissingPathError, cut, first_few, shown
+from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ _PHRASES = {str: "a text", int: "a whole number", float: "a number", bool: "true
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Between:
     """The bounds of a number, both included, in the annotation of a field."""
 

@@ -17,8 +17,9 @@ import queue
 import threading
 import time
 from concurrent.futures import CancelledError, Executor, Future
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
@@ -87,7 +88,7 @@ STATUS = Threads(2, "foldline-status")
 """Status and shutdown; they never queue behind other work."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Waiting(Generic[Value]):
     """A future as an awaitable that needs no event loop; it is cancelled with its awaiter."""
 
@@ -229,7 +230,7 @@ class Shared(Generic[Value]):
         _settle(future, outcome.result)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Ended(Generic[Value]):
     """The end of a query, with its answer."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +30,7 @@ from foldline.backends.files.limits import (
 )
 from foldline.backends.files.reader import read_text
 from foldline.backends.formatting.visible import visible
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -87,7 +87,7 @@ def ignore_file_version(file: Path) -> str:
     return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ignored:
     """The pattern that hides a path, and the file it stands in."""
 
@@ -95,7 +95,7 @@ class Ignored:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Rules:
     """The patterns of one file.
 

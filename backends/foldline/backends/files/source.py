@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+
+from foldline.records import record
 
 # PEP 263: a declaration in one of the first two lines.
 _PYTHON_CODING = re.compile(
@@ -24,7 +25,7 @@ _LONE_CR = re.compile(rb"\r(?!\n)")
 _BINARY_PROBE = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A file's text.
 

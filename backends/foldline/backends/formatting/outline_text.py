@@ -28,6 +28,7 @@ from foldline.backends.formatting.text import remarks, symbol_line
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import BODIES, distinct, flatten
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -171,7 +172,7 @@ def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Headers:
     """The first lines of an outline, with more or less in them."""
 
@@ -482,16 +483,28 @@ def brief_signature(name: str, signature: str) -> str:
     'LIMIT'
     """
     leaf = name.rpartition(".")[2] or name
-    found = re.search(rf"(?<!\w){re.escape(leaf)}(?!\w)", signature)
-    if found is None:
+    end = _end_of(leaf, signature)
+    if end < 0:
         return signature
-    before, after = signature[: found.end()], signature[found.end() :]
+    before, after = signature[:end], signature[end:]
     opening = after.find("(")
     between = after[:opening].strip() if opening >= 0 else after.strip()
     if opening >= 0 and (not between or between[0] in "<[=:"):
         names = [_before(part, ":=")[0] for part in _parameters(after[opening + 1 :])]
         return f"{before}({', '.join(filter(None, names))})"
     return before if between[:1] in {"=", ":", "?"} else signature
+
+
+def _end_of(word: str, text: str) -> int:
+    """Where the word ends that has no letter, digit or underscore beside it; -1 where it has."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        beside = text[at - 1 : at] + text[end : end + 1]
+        if not any(one == "_" or one.isalnum() for one in beside):
+            return end
+        at = text.find(word, at + 1)
+    return -1
 
 
 def _parameters(text: str) -> Iterator[str]:

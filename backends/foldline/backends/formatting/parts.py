@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ FOUND = "found"
 """The style of a line's text that was searched for; a terminal marks what matches."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """The lines of a file; `first` is the number of their first one, 0 if they show no numbers."""
 

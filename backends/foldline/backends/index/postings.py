@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.index.segments import Building, derived, postings
 from foldline.backends.index.words import words_of
 from foldline.backends.models import COMPLETE
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _LIVE = -1
 _NO_FILE = -1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Corpus:
     """The files by number, with the lengths of their documents and of the names they define.
 

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from foldline.backends.errors import (
     LSPUnavailableError,
     PathError,
 )
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ _MOST_ANSWERS = 128
 _MAX_LINE = 1 << 26
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JediLocations:
     """Places as (path, line from 1, column from 0, length); `cut` when jedi ran out of time.
 

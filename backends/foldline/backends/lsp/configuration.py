@@ -21,7 +21,7 @@ programs to run: a `command`, but also the engine, and settings that name an int
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -36,6 +36,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec, value_at
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +52,7 @@ _MOST_COMPARED = 1_000
 _LANGUAGES = frozenset(LANGUAGE_IDS.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerChoice:
     """The table of servers for a project, in the order in which they are tried.
 
@@ -67,7 +68,7 @@ class ServerChoice:
     outlines: str = BY_SERVER
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerTable:
     """The values of one server that a project sets."""
 
@@ -89,7 +90,7 @@ class ServerTable:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServersTable:
     """A project's table for language servers."""
 

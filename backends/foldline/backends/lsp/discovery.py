@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from foldline.backends.base.untrusted import (
 )
 from foldline.backends.lsp.configuration import read_configuration
 from foldline.backends.lsp.servers import Pinned
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,7 +31,7 @@ _VERSION_SECONDS = 10.0
 _PROJECT_FOLDERS = (".venv/bin", ".venv/Scripts", "venv/bin", "node_modules/.bin")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundServer:
     """A server of the table on this machine: `command` is empty where `reason` says it is unusable.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import result_of
@@ -18,6 +17,7 @@ from foldline.backends.lsp import results
 from foldline.backends.lsp.configuration import BY_SYNTAX
 from foldline.backends.lsp.requests import ServerRequests
 from foldline.backends.outlines.outline_merge import has_word, is_word
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class ServerSymbols(ServerRequests):
         return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path, until)), until)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerSymbolsQuery(SymbolsQuery):
     """A request whose answer is used `until` a time of `time.monotonic`."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
 from foldline.backends.errors import LSPUnavailableError
+from foldline.records import record
 
 # How long a server may take to leave while a user waits: it has nothing to save.
 CLOSING_GRACE = 0.5
@@ -32,7 +32,7 @@ class Change(Enum):
     FILES = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerStatus:
     """Language server status, as `foldline.server.status` shows it.
 
@@ -54,7 +54,7 @@ class ServerStatus:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """Bounds of one server; times are in seconds.
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.servers import Answer, ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +45,7 @@ MAX_OTHER_PROJECTS = 3
 _MAX_ANSWERS = 512
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Query:
     """One request about a position in a file; a `target` at line 0 is the whole file.
 
@@ -63,7 +64,7 @@ class Query:
         return self.project or self.target.path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answered:
     """A server's answer.
 
@@ -378,7 +379,7 @@ _STABLE_ROUNDS = 100
 _ROUNDS_OF_WORK = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exchange:
     """A query to a running server, and its result."""
 

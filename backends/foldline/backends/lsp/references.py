@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.path_kinds import is_test_path
@@ -19,6 +18,7 @@ from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, Reference
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class ServerReferences(ServerRequests):
         return ServerQuery(self, self._files, self._pool, self._jedi, snapshot)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JediAnswered:
     """The answer of jedi, and why no server gave one."""
 
@@ -74,7 +74,7 @@ class JediAnswered:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerQuery(EngineQuery):
     """One query to the servers, as of the snapshot that was begun for it."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolInfo, SymbolKind
 from foldline.backends.outlines.locations import CodeDiagnostic
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _MAX_LINE = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawLocation:
     """A range as the server gave it: lines from 0, columns in its own units."""
 

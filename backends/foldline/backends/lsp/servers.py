@@ -5,9 +5,11 @@ Users change or extend the table in `[tool.foldline.lsp]`; see `configuration`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +65,7 @@ class ReadyWhen(StrEnum):
     STABLE = "stable"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Readiness:
     """The sign that answers are complete; under `LOGGED`, a log line that matches `pattern`."""
 
@@ -71,7 +73,7 @@ class Readiness:
     pattern: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hiding:
     """Settings of a project that can make a server overlook files: `keys` are dotted."""
 
@@ -79,7 +81,7 @@ class Hiding:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pinned:
     """Settings of a server while the workspace isn't trusted; docs/security.md has the reasons.
 
@@ -90,7 +92,7 @@ class Pinned:
     settings: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerSpec:
     """One language server.
 

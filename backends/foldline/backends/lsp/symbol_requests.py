@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPError
 from foldline.backends.lsp.lifecycle import Pause
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.backends.lsp.initialized_server import InitializedServer
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_ANSWERS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answered:
     """The result of a request, as it came, about a text."""
 
@@ -27,7 +27,7 @@ class Answered:
     engine: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Request:
     """A request about a text, whose answer is late after `until`."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import COMPLETE
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """A stretch of one line; `context` is the line, cut around it where long.
 
@@ -27,7 +28,7 @@ class Location:
     outside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Locations:
     """Locations, the engine that found them, and their coverage; `reason` says why there are none.
 
@@ -48,7 +49,7 @@ class Locations:
         return len(self.locations)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hover:
     """The type and documentation of a symbol, from an engine."""
 
@@ -59,7 +60,7 @@ class Hover:
     cursor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeDiagnostic:
     """One problem that an engine reports; `severity` is error, warning, information or hint."""
 
@@ -72,7 +73,7 @@ class CodeDiagnostic:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostics:
     """The problems of one file."""
 
@@ -91,7 +92,7 @@ class Diagnostics:
         return len(self.diagnostics)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A function that calls, or is called; `lines` are those of the calls."""
 
@@ -102,7 +103,7 @@ class Call:
     outside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Calls:
     """The callers and the callees of one function."""
 
@@ -115,7 +116,7 @@ class Calls:
     cursor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """The first code point of an identifier, counted from 1; `name` is empty where it is unknown.
 

@@ -13,10 +13,11 @@ Rules are written a row for each kind: `kind way body fallback: node types`. Wha
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline.backends.models import SymbolKind
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ class Rule(NamedTuple):
     fallback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LanguageTable:
     """The node types of one language that an outline is made of."""
 
@@ -52,7 +53,7 @@ class LanguageTable:
     inner: re.Pattern[bytes] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LanguageInfo:
     """A language: its files, its grammar, and what an outline is made of.
 

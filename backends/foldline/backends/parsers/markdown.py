@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.parsers.strings import fold_space
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ class Fence(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Markdown:
     """A Markdown text, as its grammar reads it.
 

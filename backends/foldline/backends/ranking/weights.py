@@ -6,10 +6,10 @@ signal is worth with `--ablate`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from foldline.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weights:
     """How much each signal counts; 0 leaves it out.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from time import monotonic
@@ -20,6 +20,7 @@ from foldline.backends.errors import (
 from foldline.backends.files.globs import MAGIC, Glob
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ _MOST_WALKS = 64
 _MOST_LOOKED_AT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Walked:
     """The files below a folder, the number of ignored entries, and the coverage.
 

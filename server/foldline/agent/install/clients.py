@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +29,7 @@ def _typed(command: Sequence[str]) -> dict[str, object]:
     return {"type": "stdio", **_plain(command)}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Client:
     """A program that starts MCP servers.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.agent.mcp.prompt_needs import prompt_paths
@@ -20,6 +19,7 @@ from foldline.ide.analysis.values import (
     PromptValue,
 )
 from foldline.prompts.sections import composition
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A field of a params dataclass that can be set by a text.
 
@@ -54,7 +54,7 @@ class Parameter:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CatalogPrompt:
     """One prompt of a workspace, with a unique name."""
 

@@ -5,8 +5,9 @@ Without prompts, their analysis isn't loaded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.agent.folders import Folder, Folders
@@ -20,7 +21,7 @@ FOLD_LINE = r"^ {0,3}<!--\s*fold:"
 OPEN, READ, CALL_TOOL = "open_sections", "read_section", "call_prompt_tool"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Needs:
     """The tools that the prompts of a workspace need, as far as their source shows.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.prompts.layout import layout
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ OPEN_CHAPTERS = "open_chapters"
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptRequest:
     """A prompt and how it's rendered.
 

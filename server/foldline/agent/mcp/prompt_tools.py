@@ -10,7 +10,7 @@ because many clients list a server's tools once, before any prompt is chosen.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,6 +38,7 @@ from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import OpenedSections, Render, ToolAnswer
 from foldline.ide.render.static_disclosure import StaticText
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PromptSubject:
     """The arguments that every tool for prompts takes."""
 

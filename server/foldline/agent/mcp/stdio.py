@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from foldline.agent.mcp.handshake import Opening
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
+from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ FIRST_LIST_SECONDS = 0.4
 CLOSE_SECONDS = 3.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """Options from the command line.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
@@ -31,6 +31,7 @@ from foldline.ide.adopt.uses import (
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.module_analysis import with_line_feeds
 from foldline.prompts import errors
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -70,7 +71,7 @@ _ESCAPES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Adoption:
     """A new module, and how it compares with its source.
 

@@ -11,7 +11,7 @@ import re
 import textwrap
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,6 +38,7 @@ from foldline.ide.adopt.uses import (
     use_of,
 )
 from foldline.ide.adopt.write import one_line
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +66,7 @@ _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "p
 """The keyword arguments that are prompts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A prompt that can be adopted; one that isn't in Python is the literal that it would be."""
 
@@ -324,7 +325,7 @@ def is_plain_list(node: ast.expr) -> bool:
     return all(isinstance(item, ast.Dict) and len(item.keys) == 2 for item in items)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Finder:
     """Walks the statements of a module, a class or a function."""
 

@@ -14,6 +14,7 @@ from jinja2.idtracking import symbols_for_node
 
 from foldline.ide.adopt.model import AdoptError, For, If, JinjaOptions, Kind, Node, Slot, Test, Text
 from foldline.ide.adopt.write import one_line
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ _ENDED = {"macro", "filter", "call", "with", "autoescape", "trans", "block", "if
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<="}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JinjaText:
     """A template as nodes.
 
@@ -82,7 +83,7 @@ def constants_of(source: str, options: JinjaOptions) -> dict[str, list[str | int
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Token:
     """Text, a value, or a statement; `raw` is the source of it, delimiters included."""
 

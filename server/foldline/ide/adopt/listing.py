@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from foldline.ide.adopt.adoption import adopt, module_of, order_mark, original_o
 from foldline.ide.adopt.data_files import JINJA_SUFFIXES
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.uses import in_workspace
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ _TEMPLATES = (".prompty", ".prompt", *JINJA_SUFFIXES)
 _MADE = re.compile(r"(^|/)(package(-lock)?\.json|.*\.lock|pyproject\.toml|\.github/.*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listed:
     """A prompt of a folder.
 
@@ -75,7 +76,8 @@ class Listed:
 
     def as_data(self) -> dict[str, object]:
         """Return all but the new module, for programs."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "adoption"}
+        names = [one.name for one in fields(self)]
+        return {name: getattr(self, name) for name in names if name != "adoption"}
 
 
 def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:

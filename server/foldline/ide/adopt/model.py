@@ -10,6 +10,8 @@ from enum import StrEnum
 from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from foldline.records import record
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
@@ -59,14 +61,14 @@ class Kind(StrEnum):
     """A part of the source that no section can show; the call site has to make its text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """Literal text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """A value in the text.
 
@@ -85,7 +87,7 @@ class Slot:
     form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Test:
     """A condition over fields.
 
@@ -98,7 +100,7 @@ class Test:
     parts: tuple[str | tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     """Parts of which the first with a true condition is shown; the last may have none."""
 
@@ -106,7 +108,7 @@ class If:
     branches: tuple[tuple[Test | None, tuple[Node, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For:
     """A part that is shown for each item of a list.
 
@@ -130,7 +132,7 @@ Node: TypeAlias = Text | Slot | If | For
 N = TypeVar("N", bound=Node)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message:
     """One message, in the order of the source; the role is None for a prompt that is one text.
 
@@ -148,7 +150,7 @@ class Message:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guess:
     """A guess at a variable: its type, and its default as Python."""
 
@@ -156,7 +158,7 @@ class Guess:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Use:
     """A call that fills in a text.
 
@@ -184,7 +186,7 @@ class Use:
     once: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JinjaOptions:
     """The options of a Jinja environment that change what a template shows."""
 
@@ -192,7 +194,7 @@ class JinjaOptions:
     lstrip_blocks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Original:
     """A prompt as it was found."""
 

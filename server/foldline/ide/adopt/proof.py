@@ -11,7 +11,7 @@ import difflib
 import json
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -24,6 +24,7 @@ from foldline.ide.adopt.find import AFTER
 from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import RETURNS, SHARED
 from foldline.ide.adopt.sections import indented
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ _NOTED = {
 _LINES_SHOWN = 30
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proof:
     """The comparison of a source with its new prompt.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
 from foldline.ide.adopt.uses import names_in, parse
 from foldline.ide.adopt.write import INDENT, WIDTH, one_line
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ UNKNOWN = "…"
 """A value that the source of a call doesn't show."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rewritten:
     """A file of the workspace in which one expression renders the new prompt, before and after."""
 

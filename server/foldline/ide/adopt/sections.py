@@ -28,6 +28,7 @@ from foldline.ide.adopt.model import (
     unmarked,
 )
 from foldline.ide.adopt.write import expression, one_line
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +49,7 @@ INDENTED = "its text is indented, and that of a section begins in the first colu
 OTHERWISE = "its `{% else %}` has more than text"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """A test that has to be true, or false."""
 

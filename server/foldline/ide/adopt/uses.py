@@ -11,13 +11,14 @@ import re
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
 from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -77,7 +78,7 @@ class Bound(NamedTuple):
     """It stands in no branch or loop."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Scope:
     """The names that a module, class or function binds, in the order of the source."""
 
@@ -377,10 +378,11 @@ def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
         yield scope, owner, use.style if is_told else None, use
     elif isinstance(node, ast.Call):
         callee = callee_of(node)
+        known_options = [one.name for one in fields(JinjaOptions)]
         options = {
-            word.arg: bool(word.value.value)
+            name: bool(word.value.value)
             for word in node.keywords
-            if word.arg in JinjaOptions.__slots__ and isinstance(word.value, ast.Constant)
+            if (name := word.arg) and name in known_options and isinstance(word.value, ast.Constant)
         }
         if options and callee in ("Environment", "Template", "SandboxedEnvironment"):
             module.jinja = JinjaOptions(**options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.listing import SEPARATOR
 from foldline.prompts.sections.markdown import MarkdownSection
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,7 +175,7 @@ def with_replaced_fields(evaluator: Evaluator, node: Call, scope: Scope) -> Valu
 # Classes of sections
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Lineage:
     """The library class that a class descends from, and the way there.
 

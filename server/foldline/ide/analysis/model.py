@@ -7,9 +7,10 @@ dataclasses.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,7 @@ class StaticSection(NamedTuple):
             yield from child.walk()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaticPrompt:
     """A module-level variable that holds a template or a prompt bound to one."""
 
@@ -111,7 +112,7 @@ class StaticPrompt:
             yield from section.walk()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptModule:
     """A file's prompts, in definition order."""
 

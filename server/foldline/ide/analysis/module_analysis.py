@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,7 @@ from foldline.ide.analysis.values import (
     ToolValue,
     Value,
 )
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.top_level import Parsed, TopLevel
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class CallSite:
     """A call and the scope that it is evaluated in."""
 
@@ -66,7 +67,7 @@ class CallSite:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StatementFacts:
     """The sections, templates, tools and params types of one top-level statement."""
 
@@ -85,7 +86,7 @@ class StatementFacts:
     """The template texts of these sections and of all sections in these templates."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PromptFacts:
     """A prompt that a variable holds."""
 

@@ -7,11 +7,12 @@ edit costs the piece that it touches, and the nodes around its own ancestors.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, cast
 
 from foldline.ide.analysis.lowering.expressions import ExpressionReader
 from foldline.ide.analysis.syntax import Anchor, Edit, Literal, Node, Piece
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +59,7 @@ def _around(anchor: Anchor) -> Iterator[Anchor]:
         outer = outer.parent
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """A statement, or a piece of one."""
 

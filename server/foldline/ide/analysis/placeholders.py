@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from foldline.prompts import EachSection, ExamplesSection
 from foldline.prompts.forms.templating import line_indent
 from foldline.prompts.sections.listing import LEFT_OUT, TOTAL
 from foldline.prompts.sections.task import TASK_BLOCKS
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ ITEMS = "items"
 """The role of the name of a list's field: as a whole, it is like a placeholder."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TemplateText:
     """A template text of a section, dedented and stripped as it renders; `role` is its argument."""
 
@@ -52,7 +52,7 @@ class TemplateText:
         return computed_names(self.section, self.role)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Placeholder:
     """`${name}` or `$name`; a `$` that starts neither has an empty name.
 
@@ -88,7 +88,7 @@ class Placeholder:
         return self.mapped.file_at(self.start)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ShownText:
     """A text as a section shows it, dedented and stripped, and its placeholders."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_bytes
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ _NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileWords:
     """The few facts stored per file: a workspace has many."""
 

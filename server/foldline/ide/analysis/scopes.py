@@ -22,6 +22,7 @@ from foldline.ide.analysis.syntax import (
     Statement,
     Subscript,
 )
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.values import Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Bound:
     """One binding of a name.
 

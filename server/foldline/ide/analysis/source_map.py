@@ -6,11 +6,12 @@ import re
 import textwrap
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ class Run(NamedTuple):
         return self.length == self.source_length and not self.dynamic
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MappedText:
     """A text and the source location of each character; dynamic parts show their code."""
 

@@ -30,6 +30,7 @@ from foldline.prompts.forms.forms import indented
 from foldline.prompts.sections.examples import REASONING, guarded, reasoning_block
 from foldline.prompts.sections.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
 from foldline.prompts.tool_calls import json_text, to_json
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -213,7 +214,7 @@ def _unknown(parts: Sequence[Part], where: str) -> list[Segment]:
     return [StaticSegment(SegmentKind.PARAM, "".join(texts), where, known=False)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Item:
     """One item of a list; the section's dataclass of an item has the forms of the fields."""
 

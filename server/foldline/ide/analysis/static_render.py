@@ -7,7 +7,7 @@ FULL, and the render isn't `certain` then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
@@ -40,6 +40,7 @@ from foldline.prompts.roles import Role
 from foldline.prompts.sections.task import TASK_BLOCKS, without_absent_end
 from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ _LAID_OUT = (SegmentKind.HEADING, SegmentKind.SEPARATOR)
 _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaticBlock:
     """A rendered section and its span of the text."""
 
@@ -94,7 +95,7 @@ class StaticBlock:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SummarizedBlock:
     """A summarized section, and the blocks that replace it when it's opened."""
 
@@ -112,7 +113,7 @@ class SummarizedBlock:
         return all(inner.exact for inner in self.opened)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaticRender:
     """A prompt's text and blocks; `certain` if running the prompt would only fill in values."""
 
@@ -217,7 +218,7 @@ def render_section(
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SectionSource:
     """A section, in the form that the library arranges."""
 

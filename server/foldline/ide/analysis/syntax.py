@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from foldline.records import record
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,7 +63,7 @@ class Anchor:
         return anchor
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """One replacement: `old[start:old_end]` became `new[start:new_end]`."""
 
@@ -149,7 +151,7 @@ class String(Node):
     mapped: MappedText | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal:
     """The span of one quoted literal, prefix included, and of its `{…}` interpolations."""
 

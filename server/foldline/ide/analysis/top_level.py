@@ -35,6 +35,7 @@ from foldline.ide.analysis.syntax import (
     Statement,
     anchors_in,
 )
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class TopLevel:
         return self.anchor.edit is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """A file as its top-level statements."""
 

@@ -5,13 +5,14 @@ Values hold syntax nodes, not offsets, so they stay valid when other statements 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
 from foldline.prompts.cache.stability import Stability
 from foldline.prompts.roles import SECTION_ROLES, Role
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,7 +52,7 @@ TEXT_KINDS = ("markdown", "task", *LIST_KINDS)
 """The kinds of sections that render template text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown:
     """A value that only running the code would tell."""
 
@@ -59,19 +60,19 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing:
     """None."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plain:
     """A number or a boolean."""
 
     value: bool | int | float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Text:
     """A string; parts of it may be dynamic."""
 
@@ -83,7 +84,7 @@ class Text:
         return None if self.mapped.dynamic else self.mapped.text
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Item:
     """A value in a sequence, and the expression that put it there."""
 
@@ -93,7 +94,7 @@ class Item:
     """True if the item may be absent."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Record:
     """A dictionary with string keys, for `**` in a call."""
 
@@ -104,7 +105,7 @@ class Record:
 EMPTY_RECORD = Record({})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Items:
     """A list, tuple or set; unless `complete`, unknown items may be among these."""
 
@@ -114,7 +115,7 @@ class Items:
     """True for a set of which all items are known; as it has no order, it isn't `complete`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class External:
     """A name from a module outside the workspace, such as `foldline.prompts.Section`."""
 
@@ -126,30 +127,30 @@ class External:
         return self.dotted.rpartition(".")[2] if self.dotted.startswith(LIBRARY + ".") else ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ModuleValue:
     scope: ModuleScope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ClassValue:
     definition: ClassDefinition
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FunctionValue:
     definition: FunctionDefinition
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class LambdaValue:
     definition: Lambda
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Specialised:
     """`origin[arguments]`."""
 
@@ -158,7 +159,7 @@ class Specialised:
     nodes: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FormValue:
     """A form of a field, made by a call such as `joined(", ")`; `problem` says why it can't be."""
 
@@ -167,7 +168,7 @@ class FormValue:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FieldType:
     """The text form of a field's values, as far as the field's type tells it.
 
@@ -187,7 +188,7 @@ class FieldType:
 STR = FieldType()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Field:
     """A field of a params dataclass; `name` is its declaration, None in the library."""
 
@@ -207,7 +208,7 @@ class Field:
     """The stability that its type declares."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Dataclass:
     """A params type; `complete` if `fields` are certainly all."""
 
@@ -239,7 +240,7 @@ class Dataclass:
         return next((field for field in self.fields if field.id == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """An argument: its expression, its value and its keyword."""
 
@@ -248,7 +249,7 @@ class Argument:
     name: Name | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SectionValue:
     """A section as constructed by one call."""
 
@@ -366,7 +367,7 @@ class SectionValue:
         return argument.value if isinstance(argument.value, Items) else Items((), complete=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TemplateValue:
     """A `PromptTemplate` as constructed by one call."""
 
@@ -414,7 +415,7 @@ class TemplateValue:
         return item.value.role if isinstance(item.value, SectionValue) else Role.USER
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PromptValue:
     """A `Prompt` and the arguments bound to it."""
 
@@ -429,7 +430,7 @@ class PromptValue:
     """The cache of `kept`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ToolValue:
     node: Call
     arguments: Mapping[str, Argument]
@@ -441,7 +442,7 @@ class ToolValue:
         return argument.value.known if argument and isinstance(argument.value, Text) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class InstanceValue:
     """An instance of a params dataclass."""
 
@@ -452,7 +453,7 @@ class InstanceValue:
     """True if there may be unknown arguments (`**options`)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class MethodValue:
     """A bound method of a known value."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +11,7 @@ from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import String
 from foldline.ide.analysis.values import Text
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +116,7 @@ def default_severity(code: Code) -> Severity:
 LazyLocation: TypeAlias = Callable[[], SourceSpan | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """One text replacement of a fix."""
 
@@ -124,7 +124,7 @@ class Change:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fix:
     """A fix; the preferred one is almost certainly what the author meant."""
 
@@ -136,7 +136,7 @@ class Fix:
 Repair: TypeAlias = Callable[[], Fix | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class LazyDiagnostic:
     """A diagnostic whose location is computed when it is needed.
 
@@ -159,7 +159,7 @@ class LazyDiagnostic:
         return found if found is not None and found.file == file else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Related:
     """Another location that a diagnostic refers to."""
 
@@ -167,7 +167,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """A diagnostic at its current location in the file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -40,6 +39,7 @@ from foldline.ide.checks.signatures import has_unknown_keywords
 from foldline.prompts import ChaptersExpansionPolicy, refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.forms import binding
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
         yield from _missing(made, func)
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class _PromptCall:
     """A call of a method of a known prompt or template, or of `evaluate` with one."""
 

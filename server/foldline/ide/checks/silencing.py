@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,7 @@ from foldline.ide.analysis.model import LineTable, SourceSpan, Span
 from foldline.ide.analysis.syntax import Assign, ClassDefinition, Compound, FunctionDefinition
 from foldline.ide.checks.diagnostic import Change, Code, Diagnostic, Fix, Severity, did_you_mean
 from foldline.prompts import errors
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -202,7 +202,7 @@ class IgnoredCode(NamedTuple):
     place: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Directive:
     """A comment `# foldline: ignore[code, …]`; without brackets, `codes` is None."""
 

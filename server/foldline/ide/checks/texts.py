@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,7 @@ from foldline.ide.checks.sections import name_repairs, names_in, use_of
 from foldline.prompts import errors, foreign_syntax
 from foldline.prompts.forms import field_forms
 from foldline.prompts.sections import composition
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,7 +220,7 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Uses:
     """Fields that code declares and uses, by the `id` of their declared names."""
 

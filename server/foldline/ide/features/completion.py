@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from foldline.ide.features.keys import (
 )
 from foldline.prompts import Form
 from foldline.prompts.forms import forms
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +57,7 @@ class CompletionKind(StrEnum):
     NAME = "name"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Completion:
     """A proposal at the cursor; `text` replaces the source at `place`."""
 
@@ -241,7 +242,7 @@ def _unfinished(analysis: ModuleAnalysis, offset: int, role: str) -> dict[Owner,
     return {owner: computed_by(kind, role)}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _UnfinishedCall:
     """The call of a class that an unfinished text is in."""
 
@@ -359,7 +360,7 @@ _LITERAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quoted:
     """An open literal: its prefix in lower case, and the offset at which its text starts."""
 

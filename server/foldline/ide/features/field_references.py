@@ -37,6 +37,7 @@ from foldline.ide.analysis.values import (
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.keys import constructor_keywords, field_at, placeholder_at
 from foldline.prompts.sections import task
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +72,7 @@ class Occurrence:
     role: Role
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FieldTarget:
     """A field of the workspace, by its declaration."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
@@ -13,6 +12,7 @@ from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.completion import description_of
 from foldline.ide.features.keys import field_at, key_at, placeholder_at, sections_at
 from foldline.ide.render.static_request import StaticRequest, costed
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan
@@ -32,7 +32,7 @@ _SHOWN = {
 _KINDS = {"task": "task "}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hover:
     """Markdown about the source at `place`."""
 
@@ -162,7 +162,7 @@ def _cost(
     return cost, cost_texts.approximation(counter, certain=certain)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LensTitle:
     """The text of a lens; `tooltip` says what its `~` means, if it has one."""
 
@@ -170,7 +170,7 @@ class LensTitle:
     tooltip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lens:
     """A line above a prompt or section; a click opens `section_key`, if set.
 
@@ -183,7 +183,7 @@ class Lens:
     title: LensTitle | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inlay:
     """An inline hint: the number of a section and its token count."""
 

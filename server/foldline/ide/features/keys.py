@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from foldline.ide.analysis.values import (
     Text,
 )
 from foldline.prompts.sections import section as library
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,7 @@ _OPEN_STRING = re.compile(rf"""["']([{KEY_CHARACTERS}]*)\Z""")
 _KEYS_BEFORE = re.compile(rf"""\(\s*((?:["'][{KEY_CHARACTERS}]*["']\s*,\s*)*)\Z""")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyContext:
     """A string being typed where a section key is expected."""
 
@@ -228,7 +228,7 @@ def _declared(section: SectionValue) -> SourceSpan:
     return span_of(argument.node if argument is not None else section.node)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PlaceholderAt:
     """A placeholder and the texts of all sections that share it."""
 

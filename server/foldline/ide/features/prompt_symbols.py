@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import described, is_gone, span_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,7 +102,7 @@ def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Outer:
     """The range that a section must be within."""
 

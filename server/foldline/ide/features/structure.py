@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Call, String
 from foldline.ide.checks.sections import names_in
 from foldline.ide.features.keys import key_uses, placeholder_at, text_at
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ class TokenKind(StrEnum):
     KEY = "key"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SemanticToken:
     """A highlighted span within one line."""
 
@@ -135,7 +135,7 @@ def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
     return tuple(tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Link:
     """A span of source that links to a file or a web address."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import instruction_file, read_instructions
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
 from foldline.ide.render.token_costs import bytes_of, with_costs
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ def answer(
     raise ToolRefused(f"{document.path.name} is Markdown: it has no values, tools or requests")
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class InstructionAnswers:
     """The answers about one instruction file, as a view shows it.
 

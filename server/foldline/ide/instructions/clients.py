@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +10,13 @@ from foldline.backends.base.near_names import near_names
 from foldline.backends.files.reader import read_toml
 from foldline.ide.errors import ToolRefused
 from foldline.ide.structuring import structure
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """Files that a client loads; `clients.toml` says what the fields mean."""
 
@@ -37,7 +37,7 @@ class Rule:
     confirmed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Client:
     """A client, and its rules in the order in which it applies them in each folder."""
 

@@ -6,7 +6,6 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +17,7 @@ from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.files import LARGEST, has_front_matter
 from foldline.ide.render.render import Block, Opening, Render, Replaced, Segment
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -61,7 +61,7 @@ class InstructionSection(NamedTuple):
         return ".".join(self.path)
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class InstructionFile:
     """An instruction file; its blocks, joined, are its text from `beginning` on.
 

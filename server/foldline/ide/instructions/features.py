@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from foldline.ide.analysis.model import (
 )
 from foldline.ide.render.token_costs import with_costs
 from foldline.ide.snapshot import Snapshot
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class Costs:
     """An instruction file, and what its sections cost."""
 

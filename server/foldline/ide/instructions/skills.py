@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - Resolved where it's made JSON.
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
@@ -16,6 +15,7 @@ from foldline.ide import cost_texts
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.files import LARGEST
 from foldline.ide.instructions.front_matter import SKILL, fields
+from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkillLevels:
     """The tokens of a skill.
 

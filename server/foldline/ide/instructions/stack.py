@@ -6,7 +6,7 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -21,6 +21,7 @@ from foldline.ide.instructions.front_matter import fields
 from foldline.ide.instructions.scopes import globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.token_counter import TokenCounter
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -48,7 +49,7 @@ class When(StrEnum):
     CHOICE = "choice"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SectionCost:
     """A section of a loaded file; `line` counts from 1. What is cut off costs nothing."""
 
@@ -59,7 +60,7 @@ class SectionCost:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadedFile:
     """A file that a client loads.
 
@@ -84,7 +85,7 @@ class LoadedFile:
     cut: tuple[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeftOut:
     """A file that a client doesn't load; `by` is the file that switches it off."""
 
@@ -94,7 +95,7 @@ class LeftOut:
     repair: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stack:
     """What a client loads, in its order, and what it leaves out.
 
@@ -145,7 +146,7 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
         yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class _Stack:
     """One client's stack while it's built; `seen` has the real paths of the files."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
@@ -25,6 +24,7 @@ from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import Span
 from foldline.ide.instructions.mentions import COMMANDS, Kind
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -68,7 +68,7 @@ class Task(NamedTuple):
     written: str = ""
 
 
-@dataclass(frozen=True)
+@record(slots=False)
 class Tree:
     """The files of a repository at one moment.
 

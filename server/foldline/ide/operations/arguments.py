@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from foldline.backends.base.reading import Between
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import FILE_BUDGET, LARGEST_BUDGET, NAVIGATION_BUDGET
 from foldline.ide.operations.operation import Doc, Role
+from foldline.records import record
 
 SMALLEST_BUDGET = 100
 """The least that holds an answer's first line and its cursor, in bytes."""
@@ -39,42 +39,42 @@ LineNumber: TypeAlias = Annotated[int | None, Doc("its line, from 1"), Between(1
 # Bases of arguments, of which one operation may have several: those with slots can't be joined.
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Budgeted:
     """Arguments of an answer that may have a limit."""
 
     budget: Budget = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Paged(Budgeted):
     """Arguments of an answer whose rest a cursor asks for."""
 
     cursor: Cursor = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Excerpt(Budgeted):
     """Arguments of an answer that a file's content decides, and that carries a receipt."""
 
     held: Held = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class FileArguments:
     """One file."""
 
     path: FilePath
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class FilePage(FileArguments, Paged, Excerpt):
     """One file, in pages."""
 
     budget: Budget = FILE_BUDGET
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class LinesArguments(FilePage):
     """Lines of a file, both ends included; without `end`, up to the last line."""
 
@@ -82,7 +82,7 @@ class LinesArguments(FilePage):
     end: Annotated[int | None, Doc("the last line, included", "included"), Between(1)] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class PositionArguments(Paged):
     """A symbol by its `name`, or in a file by line and column.
 

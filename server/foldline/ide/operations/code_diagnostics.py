@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import NAVIGATION_BUDGET
 from foldline.backends.formatting.navigation import diagnostic_lines
 from foldline.ide.operations.arguments import Budget, FileArguments, Paged, Seconds
 from foldline.ide.operations.operation import Operation, method_of_access
+from foldline.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(FileArguments, Paged):
     """One file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ from foldline.ide.operations import code_call_hierarchy, code_definition, code_i
 from foldline.ide.operations.arguments import Budget, Paged, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.ide.operations.symbol_operation import AtSymbol
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ _OTHERS: Mapping[Relation, Operation[PositionArguments, AtSymbol[Any]]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Paged):
     """A name, and where to look for it."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from foldline.backends.base.reading import Between
@@ -16,9 +15,10 @@ from foldline.ide.operations.operation import (
     cost_of,
     method_of_access,
 )
+from foldline.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Paged):
     """A pattern, and where to look for it."""
 

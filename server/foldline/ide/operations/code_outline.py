@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.errors import MissingPathError
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.ide.operations.arguments import Budget, Excerpt, Query
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import FileOutline
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Excerpt):
     """One file, or what of it a query is about. The budget is the text's, not the models'."""
 

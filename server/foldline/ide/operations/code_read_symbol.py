@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends.errors import AmbiguousSymbolError, MissingPathError
@@ -18,6 +17,7 @@ from foldline.ide.operations.arguments import (
     Seconds,
 )
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ _MOST_ALIKE = 3
 _HEADING = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Paged, Excerpt):
     """One symbol, or several. A language server finds what the file only imports."""
 

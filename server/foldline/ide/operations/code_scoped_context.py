@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.base.reading import Between
@@ -10,6 +9,7 @@ from foldline.backends.formatting.budget import CONTEXT_BUDGET, LARGEST_BUDGET, 
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET, Budgeted
 from foldline.ide.operations.operation import Doc, Operation, Role
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.ide.scoped_context import Reader, ScopedContext, Sizes
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Budgeted):
     """A query, or the files that are edited or explained and those around them, or both."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from foldline.backends.formatting.budget import SEARCH_BUDGET
 from foldline.backends.formatting.text import search_lines
 from foldline.ide.operations.arguments import Budget, Paged
 from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
+from foldline.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Paged):
     """A query."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from foldline.backends.base.reading import Between
@@ -10,9 +9,10 @@ from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.formatting.text import tree_lines
 from foldline.ide.operations.arguments import Budget, FolderPath, Paged
 from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
+from foldline.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class Arguments(Paged):
     """A folder, and how much of it."""
 

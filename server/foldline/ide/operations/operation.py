@@ -8,7 +8,7 @@ the command line turns them into options.
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from enum import Enum, StrEnum, auto
 from types import UnionType
 from typing import (
@@ -27,6 +27,7 @@ from typing import (
 
 from foldline.backends.base.reading import Between
 from foldline.ide.operations.answer_sizes import SIZES
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -46,7 +47,7 @@ _LAST = ("budget", "cursor", "seconds", "held")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Doc:
     """The documentation of an argument.
 
@@ -89,7 +90,7 @@ class Role(Enum):
     """In an action on a prompt: required from models."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """One argument of an operation, as the shells see it.
 
@@ -117,7 +118,7 @@ def _identity(result: object) -> object:
     return result
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation(Generic[ArgumentsT, Result]):
     """One operation.
 

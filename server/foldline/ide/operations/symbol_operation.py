@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.visible import visible
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Operation, run_query
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AtSymbol(Generic[Result]):
     """A query's result, the position of the symbol it is about, and whether it has any answer."""
 

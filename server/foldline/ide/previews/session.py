@@ -16,6 +16,7 @@ from foldline.ide.prompts.request import IN_EDITOR, TOKENS, View
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import EXECUTED, Render, chapters_shown
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +32,7 @@ MAX_VERSIONS = 50
 MAX_BYTES = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RenderTicket:
     """One render of a preview.
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from foldline.backends.errors import BackendError
@@ -23,9 +22,10 @@ from foldline.ide.render.render import (
     Tokens,
     UsedInterpreter,
 )
+from foldline.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stale:
     """Why the blocks of a preview aren't executed ones of the newest text."""
 
@@ -50,7 +50,7 @@ class Stale:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spent:
     """A section's part of a budget, or that of the tools or the output's schema."""
 
@@ -58,7 +58,7 @@ class Spent:
     used: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget:
     """A limit and the cost of a request, in `tokens` or `bytes`, with the dearest sections.
 
@@ -74,7 +74,7 @@ class Budget:
     largest: tuple[Spent, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PreviewState:
     """A preview as a client shows it.
 
@@ -117,7 +117,7 @@ class PreviewState:
     stale: Stale | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Step:
     """A step that undo goes back through; its `chapters` are None where all are open."""
 
@@ -132,7 +132,7 @@ class Step:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Steps:
     """The steps of a preview, and the versions that can be compared."""
 

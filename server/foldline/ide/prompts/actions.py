@@ -7,7 +7,7 @@ A `Change` gives a preview another view, a `Query` answers something. `ACTIONS` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
@@ -28,6 +28,7 @@ from foldline.ide.render.render import (
 )
 from foldline.ide.resolve import find_prompt, resolve
 from foldline.ide.uris import file_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.previews.previews import Previews
@@ -63,7 +64,7 @@ class BudgetUnit(StrEnum):
     BYTES = "bytes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Names:
     """What an action is called in each shell; empty where a shell doesn't offer it.
 
@@ -93,7 +94,7 @@ class Names:
     option: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """A prompt that was found, and how it's rendered."""
 
@@ -219,7 +220,7 @@ Values = Annotated[dict[str, dict[str, Any]] | None, Doc("fields by dataclass na
 Reason = Annotated[str, Doc("why", "why, in at most 256 characters"), Role.MODEL]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Open(
     Action[Any],
     command="prompt.openSections",
@@ -262,7 +263,7 @@ class Open(
         return await previews.open_sections(preview, self.section_keys, self.reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class OpenChapter(Change, event="openChapter", key="h", label="Chapters"):
     """Opens chapters of a preview, as far as the prompt lets them."""
 
@@ -287,7 +288,7 @@ class OpenChapter(Change, event="openChapter", key="h", label="Chapters"):
         return view.step("open", self.chapters, self.reason, chapters=chapters)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Close(Change, command="prompt.closeSections", event="close", key="c"):
     """Closes sections that a preview has opened.
 
@@ -326,7 +327,7 @@ class Close(Change, command="prompt.closeSections", event="close", key="c"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CloseChapter(Change, event="closeChapter"):
     """Closes chapters of a preview."""
 
@@ -336,7 +337,7 @@ class CloseChapter(Change, event="closeChapter"):
         return Close(section_keys=(), chapters=self.chapters).changed(view, shown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SetValues(Change, command="prompt.setParams", event="params", key="v", label="Values"):
     """Shows a preview with other values, or another budget.
 
@@ -368,7 +369,7 @@ class SetValues(Change, command="prompt.setParams", event="params", key="v", lab
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ChooseSet(SetValues, event="set", key="s", label="Set"):
     """Shows a preview with a parameter set, without values that were set by hand."""
 
@@ -376,7 +377,7 @@ class ChooseSet(SetValues, event="set", key="s", label="Set"):
     parameter_set: Set = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SetBudget(Change, event="budget", key="b", label="Budget"):
     """Shows a preview with another budget."""
 
@@ -386,7 +387,7 @@ class SetBudget(Change, event="budget", key="b", label="Budget"):
         return SetValues(budget=max(0, self.budget)).changed(view, shown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reset(Change, command="prompt.reset", event="reset", key="r"):
     """Undoes all steps of a preview.
 
@@ -397,7 +398,7 @@ class Reset(Change, command="prompt.reset", event="reset", key="r"):
         return View(action="reset", tolerant=view.tolerant)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="undo", key="u"):
     """Undoes the last step of a preview."""
 
@@ -410,7 +411,7 @@ class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="u
         return preview.state()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Start(Action[PreviewState], command="prompt.preview", takes=PROMPT):
     """Shows a prompt, and keeps it up to date until it is closed."""
 
@@ -418,7 +419,7 @@ class Start(Action[PreviewState], command="prompt.preview", takes=PROMPT):
         return await workspace.previews.open(ref.uri, ref.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class End(Action[None], command="prompt.closePreview"):
     """Closes a preview."""
 
@@ -426,7 +427,7 @@ class End(Action[None], command="prompt.closePreview"):
         previews.close(session_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event="render"):
     """A prompt as a model would get it, from the editor's text.
 
@@ -453,7 +454,7 @@ class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event
         return await render(workspace, target, replace(view, params=params, parameter_set=chosen))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Read(
     Query["SectionText | StaticText"],
     command="prompt.readSection",
@@ -483,7 +484,7 @@ class Read(
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Summary(Query[SectionSummary], command="prompt.summary", takes=RENDERED):
     """A section's summary, and its sizes."""
 
@@ -495,7 +496,7 @@ class Summary(Query[SectionSummary], command="prompt.summary", takes=RENDERED):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CallTool(
     Query[ToolAnswer],
     tool="call_prompt_tool",
@@ -517,7 +518,7 @@ class CallTool(
         return await Query.answer(self, subject)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Body(Query[RequestBody]):
     """The JSON that an evaluation would send to a provider; nothing is sent."""
 
@@ -528,7 +529,7 @@ class Body(Query[RequestBody]):
     model: Annotated[str, Doc("the model that it names")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
     """Token counts of a prompt and its sections, from source alone."""
 
@@ -538,7 +539,7 @@ class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
         return await static_tokens(subject.workspace, subject.target)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff", key="d"):
     """The changes between two versions of a prompt.
 
@@ -589,7 +590,7 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         return await in_thread(partial(compare, *sides))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CompareSets(
     Query["Matrix"],
     command="prompt.matrix",
@@ -612,7 +613,7 @@ class CompareSets(
         return await in_thread(partial(matrix_of, renders))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Text(Query[str]):
     """The text of a prompt; of a preview now, in an earlier version, or as git has it."""
 
@@ -637,7 +638,7 @@ class Text(Query[str]):
         return "".join(block.text for block in preview.render.blocks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class History(Action[Steps], command="prompt.history", event="history", key="y"):
     """The steps of a preview."""
 
@@ -646,7 +647,7 @@ class History(Action[Steps], command="prompt.history", event="history", key="y")
         return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class FindOrigin(Action["TextOrigin"], command="prompt.origin"):
     """The place in the source that a character of a preview comes from.
 
@@ -665,7 +666,7 @@ class FindOrigin(Action["TextOrigin"], command="prompt.origin"):
         return await previews.provenance(preview, lambda made: made.origin(blocks[0], self.offset))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class FindOccurrences(
     Action["tuple[Occurrence, ...]"], command="prompt.occurrences", event="occurrences"
 ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.prompts.arguments import action_of, arguments_of, key_argument
 from foldline.ide.prompts.perform import perform
 from foldline.ide.structuring import structure
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Event:
     """What every event has: its name, and the section, chapter or set that is selected."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +16,7 @@ IN_EDITOR = "Opened in the editor"
 """The reason of a step whose user gives none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """How a prompt is rendered: what a user chose, and the step that led there.
 
@@ -97,7 +99,7 @@ class View:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PromptRef:
     """A prompt without a preview, and how it's rendered.
 

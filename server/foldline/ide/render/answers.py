@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.render import Block
 from foldline.ide.structuring import structure
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ RECORD = b"\x1e"
 MAX_KEPT = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Identity:
     """The versions that an interpreter has."""
 

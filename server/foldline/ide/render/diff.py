@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
 from foldline.ide.render.render import Kept, Render
 from foldline.ide.render.token_costs import kept
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ CONTEXT_LINES = 3
 NOTHING = Render(name="", text="")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """One of the versions; `label` is what people call it."""
 
@@ -45,7 +45,7 @@ class Side:
         return 0 if self.render.tokens is None else self.render.tokens.total
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Visibilities:
     """A section's visibility on both sides; None where it isn't."""
 
@@ -53,7 +53,7 @@ class Visibilities:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SectionChange:
     """A section that was `added`, `removed` or `changed`; `tokens` are what `after` has more."""
 
@@ -66,7 +66,7 @@ class SectionChange:
     unified: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolChange:
     """A tool that was `added`, `removed` or `changed`."""
 
@@ -75,7 +75,7 @@ class ToolChange:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Totals:
     """The tokens of both sides, tools and the output's schema included; `words` for people."""
 
@@ -85,7 +85,7 @@ class Totals:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """The differences of two versions.
 

@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from foldline.ide.render.render import UsedInterpreter
+from foldline.records import record
 
 ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 ENVIRONMENT_FOLDERS = (".venv", "venv")
@@ -16,7 +16,7 @@ IDENTITY = Path(__file__).parent / "worker" / "_foldline_identity.py"
 IDENTITY_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interpreter:
     """A Python executable and why it was chosen.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
@@ -15,6 +15,7 @@ from foldline.ide.errors import IdeError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Answer, Block, Render, Tokens
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ STYLES = {"disabled": "dim", "absent": "dim", "failed": "red", "over": "red"}
 LEGEND = "▸ summarized · - left out with what is around it · * not as in the first set"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cell:
     """A row with one set.
 
@@ -53,7 +54,7 @@ class Cell:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixRow:
     """A section that some set has, or one without an `id`: the tools, the output, the total."""
 
@@ -63,7 +64,7 @@ class MatrixRow:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixSet:
     """A column: a parameter set with a cell for each row, and the tokens of a request.
 
@@ -76,7 +77,7 @@ class MatrixSet:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Matrix:
     """The parameter sets of a prompt by its sections: what each shows, and what it costs."""
 

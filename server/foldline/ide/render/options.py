@@ -14,13 +14,14 @@ use = "security"                       # the parameter set that a preview begins
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.reading import read_project
 from foldline.backends.errors import PathError
 from foldline.ide.settings import Network  # noqa: TC001 - The reader resolves the annotations.
+from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 TABLE = "preview"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptTable:
     """The options of one prompt."""
 
@@ -39,7 +40,7 @@ class PromptTable:
     use: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreviewTable:
     """The options of all prompts of a project, and of single ones by variable or `ns/key`."""
 
@@ -50,7 +51,7 @@ class PreviewTable:
     prompts: dict[str, PromptTable] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreviewOptions:
     """The table of one `pyproject.toml`.
 

@@ -7,7 +7,6 @@ place. What has no equal in the source gets the nearest place that is known.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +29,7 @@ from foldline.ide.render.render import Location  # noqa: TC001  # Structuring lo
 from foldline.ide.uris import uri_of_file
 from foldline.prompts.sections.examples import REASONING
 from foldline.prompts.sections.task import TASK_BLOCKS
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,7 +50,7 @@ _LINES_AROUND = 2
 _MOST_LINES = 12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourcePlace:
     """A place in the source.
 
@@ -70,7 +70,7 @@ class SourcePlace:
     excerpt: tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextOrigin:
     """Where a character of a preview comes from.
 
@@ -85,7 +85,7 @@ class TextOrigin:
     places: tuple[SourcePlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Occurrence:
     """A part of a block's text, in UTF-16 code units."""
 

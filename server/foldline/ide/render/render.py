@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence  # noqa: TC003  # Structuring looks it up.
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal, Self, TypeVar
 
 from foldline.backends.base.reading import OMITTED, renamed
+from foldline.records import record
 
 EXECUTED, STATIC = "executed", "static"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """A position in a document, as its client counts."""
 
@@ -26,7 +27,7 @@ class Position:
     character: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """A range of a document."""
 
@@ -34,7 +35,7 @@ class Range:
     end: Position
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """A range of the document at `uri`."""
 
@@ -42,7 +43,7 @@ class Location:
     range: Range
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Segment:
     """A part of a block's text.
 
@@ -60,7 +61,7 @@ class Segment:
     known: bool | None = dataclasses.field(default=None, metadata=OMITTED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockError:
     """Why a section couldn't be rendered; without a `line`, it's the section as a whole."""
 
@@ -71,7 +72,7 @@ class BlockError:
     traceback: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IfOpened:
     """What a request costs more once a section is open.
 
@@ -89,7 +90,7 @@ class IfOpened:
     breakpoint: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockTokens:
     """The tokens of a block.
 
@@ -104,7 +105,7 @@ class BlockTokens:
     if_opened: IfOpened | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RenderedTool:
     """A tool that a model is offered with the prompt.
 
@@ -120,7 +121,7 @@ class RenderedTool:
     tokens: int | None = dataclasses.field(default=None, metadata=OMITTED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Replaced:
     """The blocks in place of those from `start` to `end`."""
 
@@ -129,7 +130,7 @@ class Replaced:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opening:
     """What opening a section changes of a request.
 
@@ -145,7 +146,7 @@ class Opening:
     stability: str = "constant"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """One section, as it's rendered.
 
@@ -217,7 +218,7 @@ _answered = attrgetter(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """The structured output that a model is asked for."""
 
@@ -226,7 +227,7 @@ class Output:
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Descriptor:
     """The prompt's identity and the hash of its content."""
 
@@ -236,7 +237,7 @@ class Descriptor:
     content_hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tokens:
     """The tokens of a request: those of its blocks, its tools and the output's schema.
 
@@ -253,7 +254,7 @@ class Tokens:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kept:
     """What a provider's cache keeps of the last version of a prompt.
 
@@ -271,7 +272,7 @@ class Kept:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParameterSet:
     """A parameter set and where its values come from."""
 
@@ -279,7 +280,7 @@ class ParameterSet:
     origins: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParameterField:
     """A field of a prompt's parameters.
 
@@ -300,7 +301,7 @@ class ParameterField:
     origin: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameters:
     """A dataclass that sections of the prompt take.
 
@@ -315,7 +316,7 @@ class Parameters:
     fields: tuple[ParameterField, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chapter:
     """A chapter, and whether it's open or may be.
 
@@ -349,7 +350,7 @@ def chapters_shown(chapters: Sequence[Chapter]) -> str:
     return shown + (f"; closed: {', '.join(closed)}" if closed else "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """Something that the module did besides making prompts, and the line that did it."""
 
@@ -359,7 +360,7 @@ class Effect:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UsedInterpreter:
     """The interpreter that rendered, and why it's the one.
 
@@ -377,7 +378,7 @@ class UsedInterpreter:
     threads: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Answer:
     """The prompt and its values, as every answer of a worker has them.
 
@@ -406,7 +407,7 @@ class Answer:
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Render(Answer):
     """A prompt as a model would get it.
 
@@ -444,7 +445,7 @@ class Render(Answer):
         return replace(self, blocks=tuple(blocks))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class OpenedSections(Answer):
     """The request of opening sections, and the prompt as it's rendered after that.
 
@@ -463,14 +464,14 @@ class OpenedSections(Answer):
         return replace(self, render=self.render.with_spans())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class RequestBody(Answer):
     """The JSON that an evaluation would send to a provider."""
 
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SectionText(Answer):
     """One section's text, which opens nothing."""
 
@@ -478,7 +479,7 @@ class SectionText(Answer):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SectionSummary(Answer):
     """A folded section: its summary, and its sizes in UTF-8 bytes."""
 
@@ -488,7 +489,7 @@ class SectionSummary(Answer):
     size_if_opened: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ToolAnswer(Answer):
     """The result of a call of the prompt's own tool.
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from foldline.backends.base.waiting import PROMPTS, QUICK, in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
 from foldline.ide.render.interpreter import used
+from foldline.records import record
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ UNSAFE = 76
 CAN_STAY_WARM = hasattr(os, "fork") and sys.platform != "darwin"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Job:
     """One request to a worker.
 

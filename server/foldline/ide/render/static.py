@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import IfOpened  # noqa: TC001 - Structuring looks it up.
 from foldline.ide.render.token_costs import with_costs
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Result, Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SectionTokens:
     """The tokens of a section; `if_opened` is what opening it costs, if summarized and known."""
 
@@ -36,7 +37,7 @@ class SectionTokens:
     if_opened: IfOpened | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptTokens:
     """The tokens of a request; `certain` if running the prompt gives what was counted.
 

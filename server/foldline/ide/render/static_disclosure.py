@@ -5,13 +5,13 @@ They answer where the source alone shows a section: code decides neither its tex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.render.static import query_prompt
 from foldline.prompts import errors
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaticText:
     """The text of sections as the source shows it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from dataclasses import MISSING, dataclass, make_dataclass, replace
+from dataclasses import MISSING, make_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.sections.task import TASK_BLOCKS
 from foldline.prompts.tool_calls import described, parameters_schema
 from foldline.prompts.wording import ENGLISH
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 _UNKNOWN = make_dataclass("Unknown", ())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StaticRequest:
     """A request as the source shows it.
 

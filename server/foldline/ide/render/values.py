@@ -7,7 +7,6 @@ What a project declares (`options`), and the files beside the module: `review.pr
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import MalformedFileError, PathError
@@ -16,6 +15,7 @@ from foldline.backends.files.reader import read_json, read_toml
 from foldline.ide.errors import ValuesError
 from foldline.ide.render.options import read_preview_options
 from foldline.ide.settings import Network
+from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ Sets = dict[str, dict[str, dict[str, Any]]]
 """For each parameter set, fields by dataclass name or section key."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValueSources:
     """The sources of values, as a worker gets them.
 

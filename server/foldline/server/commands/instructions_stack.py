@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.structuring import unstructured
 from foldline.ide.uris import path_of, uri_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.instructions.stack"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """The document, by default that with the focus, and the names of clients, by default all."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -34,6 +33,7 @@ from foldline.backends.files.reader import read_text
 from foldline.ide.errors import IdeError
 from foldline.ide.resolve import find_document
 from foldline.ide.uris import local_path, uri_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
@@ -46,7 +46,7 @@ COMMAND = "foldline.server.prompt.adopt"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """`name` is the variable, function or key of the prompt; without one, the text at `line` is.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import Answer
 from foldline.ide.structuring import unstructured
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.prompts.actions import Action
     from foldline.server.server import FoldlineServer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CommandSubject:
     """What commands are about: a preview, or a prompt and how it's rendered.
 

@@ -6,13 +6,13 @@ An instruction file is one prompt, with its path in place of `ns` and `key`.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.resolve import find_document, range_in
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of_file
+from foldline.records import record
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.prompt.list"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     uri: str | None = None
 

@@ -5,8 +5,9 @@ Nothing listens before this is called. The address opens once; another call give
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.prompt.serve"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """Without a `sessionId` a preview starts; without any argument it is the one last opened."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.errors import NoServer
 from foldline.ide.structuring import unstructure
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.restart"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """With the name of a language `server`, as status has it, that one alone is restarted."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.resolve import find_document
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of
+from foldline.records import record
 from foldline.server.commands import status
 from foldline.server.operation_commands import OperationCommand
 
@@ -45,7 +45,7 @@ class Shown(StrEnum):
     STATUS = "status"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """`section_keys` are the summarized sections of a prompt that are shown open."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.ide.render.interpreter import find_interpreter
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import path_of
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.render.interpreter import Interpreter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COMMAND = "foldline.server.status"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     uri: str | None = None
 

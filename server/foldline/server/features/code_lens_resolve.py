@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import CODE_LENS_RESOLVE, CodeLens, Command
 
 from foldline.ide.structuring import structure
+from foldline.records import record
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """The prompt that a lens is about, or its summarized section: the lens's `data`."""
 

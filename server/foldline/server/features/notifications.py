@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
@@ -19,6 +18,7 @@ from lsprotocol.types import (
 )
 
 from foldline.ide.structuring import structure
+from foldline.records import record
 from foldline.server import virtual_documents as virtual
 from foldline.server.client_configuration import configure, watch_files
 from foldline.server.indexing import index_progress
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trust:
     trusted: bool
 

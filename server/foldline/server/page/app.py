@@ -31,6 +31,7 @@ from foldline.ide.render.provenance import TextOrigin
 from foldline.ide.render.render import Location, Position, Range, SectionText
 from foldline.ide.structuring import unstructure, unstructured
 from foldline.ide.uris import uri_of
+from foldline.records import record
 from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import tokens_of, with_markdown
@@ -70,7 +71,7 @@ class Page:
     feeds: set[Feed] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shown:
     """The previews behind the pages.
 
@@ -85,7 +86,7 @@ class Shown:
     actions: Sequence[type[Action[Any]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reveal(Action["Location | None"], event="reveal"):
     """The location where a section is declared, which the editor then shows."""
 
@@ -96,7 +97,7 @@ class Reveal(Action["Location | None"], event="reveal"):
         return next((block.location for block in blocks if block.key == self.key), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Go(Action["Location | None"], event="go"):
     """A line that the preview names, of an error or of a value's origin, which is then shown."""
 
@@ -115,7 +116,7 @@ class Go(Action["Location | None"], event="go"):
         return Location(uri_of(Path(self.file)), Range(start, start))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class GoToOrigin(FindOrigin, event="origin"):
     """The places that a character comes from, of which the editor then shows one."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.previews.state import PreviewState
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update:
     """A state, whose blocks are all of them where it's `whole`."""
 

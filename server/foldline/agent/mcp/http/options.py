@@ -6,13 +6,13 @@ import ipaddress
 import os
 import re
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from foldline.agent.refusals import Refused
 from foldline.backends.errors import BackendError
 from foldline.backends.files.reader import read_text
+from foldline.records import record
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +31,7 @@ MOST_DRAIN_SECONDS = 3600
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HttpOptions:
     """Where and for whom the server listens.
 
