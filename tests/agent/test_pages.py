@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.agent.cli import main
@@ -152,6 +152,7 @@ def test_the_pages_of_a_symbol_are_full_and_all_of_it(access: SmartFileAccess, s
 
 
 @given(SEEDS)
+@settings(settings.get_profile("costly"))
 def test_references_fill_their_budget_and_their_pages_are_all(
     access: SmartFileAccess, seed: int
 ) -> None:

@@ -1,7 +1,9 @@
 """Two tiers made of one answer, whatever the engine is."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +101,34 @@ def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: 
     later.find_references("A.go")
     assert again.prefetched == again.asked[-1] == (Position("a.py", 2, 9),)
     later.close()
+
+
+def test_an_engine_begins_with_the_definition_before_the_disk_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    (tmp_path / "go.py").write_text("def go(): ...\n")
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+        access.find_references("A.go")
+    events: list[object] = []
+    look, prefetch = LocalFileBackend.mended, Spy.prefetch
+
+    def looking(*arguments: Any) -> Any:
+        events.append("look")
+        return look(*arguments)
+
+    def begun(engine: Spy, targets: Sequence[Position]) -> None:
+        events.append(tuple(targets))
+        prefetch(engine, targets)
+
+    monkeypatch.setattr(LocalFileBackend, "mended", looking)
+    monkeypatch.setattr(Spy, "prefetch", begun)
+    engine = Spy(Confirmation((), "engine"))
+    with closing(SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)) as later:
+        later.find_references("A.go")
+    definition = (Position("a.py", 2, 9),)
+    assert events[:2] == [definition, "look"]
+    assert {event for event in events if event != "look"} == {definition}
 
 
 def _renamed(file: Path) -> None:

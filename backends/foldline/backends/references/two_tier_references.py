@@ -112,11 +112,17 @@ class ReferencesQuery:
         return self._engine.begin(self._name, self._scope, self._since)
 
     async def _prefetch(self, query: EngineQuery) -> None:
-        """Let the engine begin with the definitions in the index, while all files are parsed."""
+        """Let the engine begin with the definitions in the index, while the disk is looked at."""
         if not query.needs_targets:
             return
-        word = self._name.strip().rpartition(".")[2]
-        for path in self._analysis.files_defining(word)[:_MOST_PROBED]:
+        owner, _, word = self._name.strip().rpartition(".")
+        owner = owner.rpartition(".")[2]
+        # Files that aren't indexed yet are read for what a dotted name means, right after this.
+        paths = self._analysis.files_defining(word, () if owner else None)
+        if owner:
+            holding = {*self._analysis.files_defining(owner, ())}
+            paths = [path for path in paths if path in holding or f"/{owner}" in f"/{path}"]
+        for path in paths[:_MOST_PROBED]:
             if definitions := self._analysis.definitions_in(path, word):
                 query.prefetch(targets_of(definitions, self._name))
 
@@ -151,6 +157,8 @@ class ReferencesQuery:
 
     async def _look_up(self, query: EngineQuery) -> None:
         """Find what a dotted name means, and let the engine begin with that."""
+        if self._target is None:
+            await attempt(self._prefetch(query), nothing)
         if self._target is not None:
             self._positions = [self._target]
         elif "." in self._name and (query.needs_targets or self._engine is NO_ENGINE):
@@ -164,8 +172,6 @@ class ReferencesQuery:
             self._positions = [Position(*place.at) for place in places]
         if self._positions:
             query.prefetch(self._positions)
-        else:
-            await attempt(self._prefetch(query), nothing)
 
     def _written_so(self, matches: References, owner: str) -> list[Position]:
         """Some uses of `asyncio.sleep` in files that import `asyncio`, which is defined nowhere."""
