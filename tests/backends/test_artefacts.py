@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.errors import ArtefactError, PathError
-from foldline.backends.index import artefact
+from foldline.backends.index import artefact, helping
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
 from foldline.backends.index.fetching import fetched
@@ -329,7 +329,7 @@ def test_no_file_is_split_whose_words_were_imported(
         split.append(path)
         return words_of(path, data)
 
-    monkeypatch.setattr(workspace_module, "words_of", counted)
+    monkeypatch.setattr(helping, "words_of", counted)
     root = elsewhere._files.root
     (root / "b.py").write_text("another()\n")
     found = taken(elsewhere, exported)

@@ -18,6 +18,7 @@ from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
+from foldline.backends.index import helping
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings
@@ -99,7 +100,7 @@ def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(workspace_module, "words_of", refuse)
+    monkeypatch.setattr(helping, "words_of", refuse)
     assert len(files_with(odd, "odd")) == len(NOT_UTF8)
 
 
@@ -141,7 +142,7 @@ def test_a_new_process_finds_what_another_indexed(
     def refuse(*_: object) -> None:
         raise AssertionError("a file that did not change was read again")
 
-    monkeypatch.setattr(workspace_module, "words_of", refuse)
+    monkeypatch.setattr(helping, "words_of", refuse)
     assert files_with(root, "first") == ("src/a.py", "src/b.py")
 
 

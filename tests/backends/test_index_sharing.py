@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
-from foldline.backends.index import upkeep
+from foldline.backends.index import helping, upkeep
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.family import family_of
@@ -62,7 +62,7 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(path)
         return words_of(path, data)
 
-    monkeypatch.setattr(workspace_module, "words_of", counted)
+    monkeypatch.setattr(helping, "words_of", counted)
     for module in (local, workspace_module):
         monkeypatch.setattr(module, "is_racy", lambda *_: False)
     return found

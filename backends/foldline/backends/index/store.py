@@ -483,7 +483,7 @@ class Store:
         self,
         gone: Iterable[str],
         changed: Sequence[KnownFile] = (),
-        words: Part | None = None,
+        *words: Part,
     ) -> bool:
         """Remove deleted files, replace changed ones, and add words.
 
@@ -500,8 +500,9 @@ class Store:
                 "(SELECT id FROM paths WHERE path = ?)",
                 [(own, _stored(path)) for path in gone],
             )
-            if words is not None and words.keys and self._add(words):
-                self._merge(is_text=words.is_text)
+            for part in words:
+                if part.keys and self._add(part):
+                    self._merge(is_text=part.is_text)
             rows = [
                 (own, _stored(path), size, ctime, ctime - mtime, inode, racy, note, content)
                 for (path, size, mtime, ctime, inode, _), racy, note, content in changed

@@ -19,8 +19,8 @@ from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.definitions import may_define
+from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers
-from foldline.backends.index.segments import Building
 from foldline.backends.index.store import (
     KnownFile,
     Part,
@@ -37,7 +37,6 @@ from foldline.backends.index.words import (
     is_text,
     kind_of,
     whole_word,
-    words_of,
 )
 from foldline.backends.models import COMPLETE
 
@@ -631,36 +630,36 @@ class WorkspaceIndex:
         The words of texts make way for what is asked for.
         """
         racy = False
-        done, total = self._progress
+        total, builder = self._progress[1], threading.current_thread()
+
+        def goes_on() -> bool:
+            if not self._free.is_set():
+                self._pause()
+            return not (self._cancel.is_set() or (are_texts and self._hurry.is_set()))
+
+        def read(stamp: FileStamp) -> tuple[KnownFile, bytes]:
+            found = self._read(stamp)
+            with self._state:
+                done = self._progress[0] + 1
+                self._progress = (min(done, total), total)
+            if progress is not None and threading.current_thread() is builder:
+                progress(*self._progress)
+            return found
+
         while stamps and not (are_texts and self._hurry.is_set()):
-            batch: list[KnownFile] = []
-            building = Building()
-            keys: dict[bytes, None] = {}
+            before, batch = self._progress, stamps[:_BATCH]
             # Each look into the file takes and gives back a lock.
             knows = store.has if len(stamps) < _FEW else store.contents().__contains__
-            for stamp in stamps[:_BATCH]:
-                if not self._free.is_set():
-                    self._pause()
-                if self._cancel.is_set() or (are_texts and self._hurry.is_set()):
-                    break
-                file, data = self._read(stamp)
-                batch.append(file)
-                key = file.content
-                # Words that a worktree, a clone or another branch has are known.
-                if key is not None and key not in keys and not knows(key):
-                    building.add(words_of(stamp.path, data))
-                    keys[key] = None
-                racy = racy or file.racy
-                done += 1
-                self._progress = (done, total)
-                if progress is not None:
-                    progress(done, total)
-            if batch:
-                words = Part(are_texts, [*keys], building.segment())
-                if not store.update((), batch, words):
-                    done -= len(batch)
+            helpers = 0 if are_texts else helpers_for(batch)
+            found = words_of_files(batch, read, knows, goes_on, helpers)
+            files = [file for one in found for file in one.files]
+            if files:
+                parts = [Part(are_texts, one.keys, one.words) for one in found]
+                if not store.update((), files, *parts):
+                    self._progress = before
                     continue
                 self._differences = None
+                racy = racy or any(file.racy for file in files)
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
