@@ -119,13 +119,13 @@ def test_first_references_read_each_file_once_for_the_name_and_few_for_its_defin
     counted = calls(lambda: found.append(access.find_references("shared", seconds=0)))
     assert (found[0].total, found[0].coverage) == (2, COMPLETE)
     # The ignore file too; and the two that have the name are read for definitions.
-    assert counted["_data"] == size + 1 + 2
+    assert counted["bytes_of"] == size + 1 + 2
     assert counted["_differences"] <= 1
     # Each part of a query asks for itself.
     since = time.monotonic()
     assert access.index is not None
     for kind in (access.index.files_with, access.index.texts_with):
-        asked = [calls(lambda: kind("f1x1", since=since))["_data"] for _ in range(2)]  # noqa: B023
+        asked = [calls(lambda: kind("f1x1", since=since))["bytes_of"] for _ in range(2)]  # noqa: B023
         assert (asked[0] > 0, asked[1]) == (True, 0)
     go_on.set()
     access.close()
@@ -145,7 +145,7 @@ def test_a_search_in_a_folder_reads_no_other_while_the_index_is_built(tmp_path: 
     within = {f"package3/m3{number}x.py" for number in range(10)}
     terms, words = ["f31x1"], {"f31x1": 1.0}
     look_up = access.index.look_up
-    assert calls(lambda: look_up(terms, words=words, within=within))["_data"] == 10
+    assert calls(lambda: look_up(terms, words=words, within=within))["bytes_of"] == 10
     go_on.set()
     access.close()
 
@@ -158,7 +158,7 @@ def test_a_second_search_reads_nothing_for_the_index(tmp_path: Path) -> None:
         index = WorkspaceIndex(files, location)
         counted.append(calls(index.refresh))
         index.close()
-    reading = ("_data", "words_of", "_write", "keep_listing")
+    reading = ("bytes_of", "words_of", "_write", "keep_listing")
     assert [counted[0][name] for name in reading] == [31, 31, 2, 1]
     assert [counted[1][name] for name in reading] == [0, 0, 0, 0]
 
@@ -233,7 +233,7 @@ def test_grep_indexes_no_files_where_many_are_missing(
     index = access.index
     assert index is not None
     assert index.wait(30)
-    monkeypatch.setattr(workspace_module, "_MOST_SCANNED", 3)
+    monkeypatch.setattr("foldline.backends.index.reading._MOST_SCANNED", 3)
     begun = []
     for files in (3, 4):
         for number in range(files):

@@ -18,7 +18,7 @@ from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
-from foldline.backends.index import helping
+from foldline.backends.index import helping, reading
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings
@@ -255,7 +255,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
     (root / "src" / "a.py").write_text("\ndef first(): ...\n")
     (root / "src" / "new.py").write_text("first()\n")
     for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 3 files)")):
-        monkeypatch.setattr(workspace_module, "_MOST_SCANNED", most)
+        monkeypatch.setattr(reading, "_MOST_SCANNED", most)
         found = access.search_files("first")
         assert (found.coverage, found.total) == (coverage, most)
     uses = access.find_references("first")
@@ -266,7 +266,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
     ]
     assert uses.coverage == "complete"
     for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
-        monkeypatch.setattr(workspace_module, name, -1.0)
+        monkeypatch.setattr(reading, name, -1.0)
     # No time is left to read.
     uses = access.find_references("first")
     assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 3 files)", "")
@@ -327,7 +327,7 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
         go_on.wait(30)
 
     for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
-        monkeypatch.setattr(workspace_module, name, -1.0)
+        monkeypatch.setattr(reading, name, -1.0)
     (root / "src" / "b.py").write_text("class Second: ...\n")
     access = SmartFileAccess.for_workspace(root, patience=0)
     access.start_indexing(progress)
@@ -365,8 +365,9 @@ def test_references_say_of_text_that_is_not_read_yet_that_it_is_missing(
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("first").coverage == COMPLETE
     (root / "notes.txt").write_text("first, second\n")
-    for name in ("_WORDS_PATIENCE", "_DUE_SECONDS", "_WORDS_SECONDS"):
-        monkeypatch.setattr(workspace_module, name, -1.0)
+    monkeypatch.setattr(workspace_module, "_WORDS_PATIENCE", -1.0)
+    for name in ("_DUE_SECONDS", "_WORDS_SECONDS"):
+        monkeypatch.setattr(reading, name, -1.0)
     uses = access.find_references("first")
     assert (len(uses), uses.text) == (2, ())
     assert uses.coverage.startswith("partial: text: indexing")
@@ -400,7 +401,7 @@ def test_a_search_waits_for_an_index_that_another_process_left_unfinished(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workspace_module, "_BATCH", 1)
-    monkeypatch.setattr(workspace_module, "_MOST_SCANNED", 0)
+    monkeypatch.setattr(reading, "_MOST_SCANNED", 0)
     monkeypatch.setattr(workspace_module, "_GLANCE_SECONDS", -1)
     monkeypatch.setattr(WorkspaceIndex, "_ends_in_time", lambda *_: False)
 
@@ -433,7 +434,7 @@ def test_references_that_are_not_read_yet_are_not_called_missing(
         go_on.wait(30)
 
     for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
-        monkeypatch.setattr(workspace_module, name, -1.0)
+        monkeypatch.setattr(reading, name, -1.0)
     access = SmartFileAccess.for_workspace(root, patience=0)
     access.start_indexing(progress)
     assert reached.wait(30)

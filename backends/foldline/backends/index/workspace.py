@@ -10,17 +10,15 @@ import threading
 import time
 from concurrent.futures import Future
 from functools import cached_property
-from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
-from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.files.listing import is_racy
-from foldline.backends.index.definitions import may_define
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers
+from foldline.backends.index.reading import FileReader, are_many
 from foldline.backends.index.store import (
     KnownFile,
     Part,
@@ -36,12 +34,11 @@ from foldline.backends.index.words import (
     is_indexed,
     is_text,
     kind_of,
-    whole_word,
 )
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from foldline.backends.files.listing import FileStamp, Listing
@@ -62,20 +59,8 @@ _WORDS_PATIENCE = 0.15
 _GLANCE_SECONDS = 0.1
 # How many times its patience an answer waits that would miss code.
 _UTMOST = 4
-# When an answer is due that reads such files, from the question and from the first of them: uses
-# that are missing are worse than a ranking of fewer files.
-_DUE_SECONDS = 0.7
-_LEAST_SECONDS = 0.3
-_WORDS_SECONDS = 0.6
-# How long nothing is built after a question read files: it makes its answer of them, and where it
-# was about a word, a language server takes all processors for its own first answer.
-_PAUSE_SECONDS = 0.5
-_WORDS_PAUSE_SECONDS = 2.0
 # The words of texts wait for a question that needs them, or for quiet.
 _QUIET_SECONDS = 1.0
-# Files that an answer ranks without an index, and the terms of the question that they are found by.
-_MOST_SCANNED = 100
-_MOST_NEEDLES = 12
 _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
 # The beginning of the notes of files that aren't code.
@@ -132,6 +117,7 @@ class WorkspaceIndex:
         progress: Progress | None = None,
     ) -> None:
         self._files = files
+        self._reader = FileReader(files)
         self._report = progress
         self._given_location = location
         self._patience = patience
@@ -152,14 +138,9 @@ class WorkspaceIndex:
         self._built: dict[int, Future[None]] = {}
         self._closed = False
         self._cancel = threading.Event()
-        # Set when a question waits for more than the words of texts; when one waits for these; and
-        # unless one reads files itself: then the build pauses, at most until `_pause_end`.
+        # Set when a question waits for more than the words of texts, and when one waits for these.
         self._hurry = threading.Event()
         self._wanted = threading.Event()
-        self._free = threading.Event()
-        self._free.set()
-        self._pause_end = 0.0
-        self._reading = threading.Lock()
         self._failure: Exception | None = None
         self._comparing = threading.Lock()
         self._differences: tuple[object, object, _Differences] | None = None
@@ -204,7 +185,7 @@ class WorkspaceIndex:
         """Stop building; what was read so far stays in the index."""
         self._cancel.set()
         self._wanted.set()
-        self._free.set()
+        self._reader.go_on()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Return whether the build in the background ended before the timeout."""
@@ -337,17 +318,7 @@ class WorkspaceIndex:
         """
         if unread is None:
             return False
-        exact = word.encode("utf-8", "replace")
-        whole = whole_word(exact)
-        left = [stamp for stamp in unread if stamp.path not in read]
-        for path, data in self._read_now(left, since, _WORDS_SECONDS):
-            if data is None:
-                read[path] = None
-            else:
-                has = exact in data and whole.search(data) is not None
-                read[path] = has and (not defined or may_define(path, data, exact))
-        if left:
-            self._pause_end = time.monotonic() + _WORDS_PAUSE_SECONDS
+        self._reader.find_word(word, unread, since, defined=defined, found=read)
         known = [(stamp.path, read.get(stamp.path, False)) for stamp in unread]
         paths.difference_update(path for path, has in known if not has)
         paths.update(path for path, has in known if has)
@@ -395,7 +366,7 @@ class WorkspaceIndex:
         since = time.monotonic() if since is None else since
         left = [self._unread(kind, since) for kind in (CODE, TEXT)]
         # To read many files for it would slow down the search, which reads them, too.
-        if any(some is None or len(some) > _MOST_SCANNED for some in left):
+        if any(some is None or are_many(some) for some in left):
             return set()
         if await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
             return set()
@@ -449,36 +420,12 @@ class WorkspaceIndex:
                 self._corpus = version, corpus
         texts: dict[str, bytes] = {}
         if unread is not None:
-            texts = self._likely(unread, words, since)
+            texts = self._reader.likely(unread, words, since)
             coverage = COMPLETE if len(texts) == len(unread) else coverage
         texts |= {path: self._files.load(path).parse_data for path in self._overlays()}
         if texts:
             corpus, postings = with_buffers(corpus, postings, terms, texts)
         return corpus, {term: some for term, some in postings.items() if corpus.has(some)}, coverage
-
-    def _likely(
-        self, unread: list[FileStamp], words: Mapping[str, float], since: float
-    ) -> dict[str, bytes]:
-        """The texts of these files, of many those with the rarest words, as far as time allows."""
-        # Long words are rare.
-        weights = {word: weight * len(word) for word, weight in words.items()}
-        rarest = sorted(weights, key=weights.__getitem__, reverse=True)[:_MOST_NEEDLES]
-        # Paths with a word come first, then what changed last: the time may be too short for all.
-        unread.sort(
-            key=lambda stamp: (
-                not any(word in stamp.path.lower() for word in rarest),
-                -stamp.mtime_ns,
-            )
-        )
-        found: list[tuple[float, str, bytes]] = []
-        for path, data in self._read_now(unread, since, _LEAST_SECONDS):
-            text = (data or b"").lower()
-            weight = sum(weights[word] for word in rarest if word.encode() in text)
-            if weight or len(unread) <= _MOST_SCANNED:
-                found.append((weight, path, data or b""))
-            if len(found) > 2 * _MOST_SCANNED:
-                found = nlargest(_MOST_SCANNED, found)
-        return {path: data for _, path, data in nlargest(_MOST_SCANNED, found)}
 
     def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
@@ -494,30 +441,6 @@ class WorkspaceIndex:
             if known is None or known[0] is not store or known[1] is not listing:
                 known = self._differences = store, listing, _differences(store, listing)
             return known[2]
-
-    def _read_now(
-        self, stamps: Iterable[FileStamp], since: float, least: float
-    ) -> Iterator[tuple[str, bytes | None]]:
-        """The texts of these files, None for large ones, until the answer is due.
-
-        The index isn't built meanwhile, nor right after: the answer comes first.
-        """
-        with self._reading:
-            end = max(since + _DUE_SECONDS, time.monotonic() + least)
-            self._pause_end = end
-            self._free.clear()
-            for stamp in stamps:
-                if time.monotonic() > end:
-                    break
-                data: bytes | None = b""
-                try:
-                    data = self._data(stamp)
-                except FileTooLargeError:
-                    data = None
-                except PathError:
-                    pass  # Gone, or no text.
-                yield stamp.path, data
-            self._pause_end = time.monotonic() + _PAUSE_SECONDS
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
         """The terms that hold one of the parts, in some texts with a line for each."""
@@ -633,8 +556,7 @@ class WorkspaceIndex:
         total, builder = self._progress[1], threading.current_thread()
 
         def goes_on() -> bool:
-            if not self._free.is_set():
-                self._pause()
+            self._reader.make_way()
             return not (self._cancel.is_set() or (are_texts and self._hurry.is_set()))
 
         def read(stamp: FileStamp) -> tuple[KnownFile, bytes]:
@@ -664,12 +586,6 @@ class WorkspaceIndex:
             stamps = stamps[_BATCH:]
         return racy
 
-    def _pause(self) -> None:
-        """Wait while a question reads files, and makes its answer of them."""
-        while (left := self._pause_end - time.monotonic()) > 0 and not self._free.wait(left):
-            pass
-        self._free.set()
-
     def _check_cancelled(self) -> None:
         if self._cancel.is_set():
             raise CancelledError
@@ -678,16 +594,11 @@ class WorkspaceIndex:
         racy = is_racy(stamp.changed_at, time.time_ns())
         note, key, data = _TEXT if is_text(stamp.path) else "", None, b""
         try:
-            data = self._data(stamp)
+            data = self._reader.bytes_of(stamp)
             key = content_key(stamp.path, data)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
         return KnownFile(stamp, racy, note, key), data
-
-    def _data(self, stamp: FileStamp) -> bytes:
-        if stamp.size > TEXT_BYTES and is_text(stamp.path):
-            raise FileTooLargeError(stamp.path, stamp.size, TEXT_BYTES)
-        return self._files.load_from_disk(stamp.path).data
 
     # Answering
 
@@ -721,7 +632,7 @@ class WorkspaceIndex:
         if self._patience is not None and patience is not None:
             left = min(_UTMOST * self._patience, patience) - (time.monotonic() - since)
         if left is None or left > 0:
-            self._free.set()
+            self._reader.go_on()
         with contextlib.suppress(TimeoutError):
             await result_of(built, left)
         return built.done()
