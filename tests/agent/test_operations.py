@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib.util
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,13 +24,14 @@ from foldline.ide.operations.operation import Doc, Operation, Role
 from foldline.ide.workspace import Workspace
 from foldline.prompts import ToolContext
 from foldline.prompts.errors import ToolValidationError
+from foldline.records import record
 from foldline.server.app import create_server
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True, slots=False)
 class ShoutArguments(FileArguments):
     times: Annotated[int, Doc("how often to shout", "how often"), Between(1, 3)] = 2
     hidden: Annotated[str | None, Doc("what models don't see"), Role.PEOPLE] = None

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.prompts.adapters.wire import anthropic_rule, openai_rule
 from tests.prompts.adapters.wire.prefix import Json, Metered, canonical
@@ -240,6 +240,7 @@ def of_tools(metered: Metered) -> int:
 
 
 @pytest.mark.parametrize("wire", [Anthropic, OpenAI])
+@settings(settings.get_profile("costly"), max_examples=25)
 @given(prompt=prompts())
 def test_opening_costs_what_the_next_request_is_billed_for(
     wire: type[Anthropic | OpenAI], prompt: Prompt[Any]
@@ -273,4 +274,7 @@ def test_opening_costs_what_the_next_request_is_billed_for(
             again -= 2 * sum(end >= offset for end in ends)
         # Anthropic keeps the tools also where all of the text is read again, OpenAI doesn't.
         read = second.read if second.read > of_tools(second) else 0
+        if at is None and not any(part.mark for part in second.blocks):
+            # OpenAI looks for the developer's messages without a breakpoint behind them, too.
+            read = 0
         assert again == sum(first.written.values()) - read
