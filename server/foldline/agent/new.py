@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 MODULE = '''\
 """The prompt `$NAME`: what it is for, and who sends it to which model."""
 
+from dataclasses import dataclass
 
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 
 
-@record(slots=False)
+@dataclass(frozen=True)
 class Question:
     """What changes from one request to the next."""
 
