@@ -189,6 +189,8 @@ def test_helpers_are_for_idle_processors_and_much_code(
 ) -> None:
     monkeypatch.setattr(helping, "_idle_processors", lambda: idle)
     assert helping.helpers_for([FileStamp("a.py", size, 0)]) == helpers
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert helping.helpers_for([FileStamp("a.py", size, 0)]) == 0
 
 
 def test_processors_that_others_use_are_not_idle(

@@ -58,7 +58,10 @@ class Found(NamedTuple):
 def helpers_for(stamps: Sequence[FileStamp]) -> int:
     """How many helpers are worth it for these files."""
     worth = sum(stamp.size for stamp in stamps) // _WORTH_BYTES
-    return min(worth, _MOST_HELPERS, _idle_processors()) if worth else 0
+    # A program that Python is built into would start itself.
+    if not worth or not sys.executable or getattr(sys, "frozen", False):
+        return 0
+    return min(worth, _MOST_HELPERS, _idle_processors())
 
 
 def words_of_files(
