@@ -43,6 +43,7 @@ from foldline.prompts.runtime import (
     SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
+    open_event_store,
 )
 from foldline.prompts.stores import outbox, postgres
 from foldline.prompts.stores import postgres_store as postgres_store_module
@@ -468,13 +469,16 @@ def test_what_a_process_left_behind_is_sent_by_the_next(
         assert {path.name for path in tmp_path.glob("*.db")} == {"2-broken.db", "3-alive.db"}
 
 
-def test_a_new_file_is_not_taken_for_one_that_was_left_behind(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changed", [0.0, NOW.timestamp() + 86_400], ids=["old", "of tomorrow"])
+def test_a_new_file_is_not_taken_for_one_that_was_left_behind(
+    url: str, tmp_path: Path, changed: float
+) -> None:
     young = tmp_path / "1-young.db"
     with SQLiteEventStore(young) as left:
         left.add(opening("docs"))
     with SQLiteEventStore(tmp_path / "2-old.db") as left:
         left.add(opening("docs"))
-    os.utime(tmp_path / "2-old.db", (0, 0))
+    os.utime(tmp_path / "2-old.db", (changed, changed))
     with postgres_store(url, tmp_path) as store:
         store.add(opening("docs"))
         until(lambda: not (tmp_path / "2-old.db").exists())
@@ -534,6 +538,46 @@ def test_what_others_left_takes_of_the_room(
         box.close()
         for path in tmp_path.glob(f"{os.getpid()}-*"):
             path.unlink()
+
+
+def test_a_folder_that_others_left_full_is_emptied_though_nothing_more_fits(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SQLiteEventStore(tmp_path / "1-dead.db") as left:
+        left.add(opening("docs"))
+    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
+    monkeypatch.setattr(outbox, "LOOK_SECONDS", 600.0)
+    with postgres_store(url, tmp_path, spool_bytes=4_000) as store:
+        store.add(opening("dropped"))
+        until(lambda: not (tmp_path / "1-dead.db").exists())
+        assert store.outbox is not None
+        until(lambda: store.outbox is not None and store.outbox._room == 4_000)
+        store.add(opening("docs"))
+        assert [event.kind for event in store.events()] == [
+            "ToolInvoked",
+            "EventsDropped",
+            "ToolInvoked",
+        ]
+
+
+def test_events_that_a_full_disk_cannot_hold_are_dropped_and_counted(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with postgres_store(url, tmp_path) as store:
+        store.add(opening("docs"))
+        assert store.flush()
+        assert store.outbox is not None
+        disk = store.outbox._spool
+        (pages,) = disk.rows("PRAGMA page_count")
+        disk.rows(f"PRAGMA max_page_count = {pages[0] + 2}")
+        params = OpenSectionsParams(reason="y" * 9_000, section_keys=("docs",) * 9)
+        for _ in range(3):
+            store.add(opening(params=params))
+        disk.rows("PRAGMA max_page_count = 1000000")
+        store.add(opening("docs"))
+        assert [event.data for event in store.events()][1] == {"events": 3}
+    assert caplog.text.count("Events are dropped") == 1
+    assert "disk is full" in caplog.text
 
 
 def test_an_event_that_the_server_refuses_holds_up_no_other(
@@ -636,11 +680,13 @@ def event(run):
 
 with PostgresEventStore(sys.argv[1], spool=sys.argv[2]) as store:
     store.add(event("parent"))
+    assert store.flush(60)
+    connection = store._connection.info.backend_pid
     child = os.fork()
     store.add(event("child" if not child else "parent"))
     assert store.flush(60)
     if not child:
-        os._exit(0)
+        os._exit(store._connection.info.backend_pid == connection)
     assert os.waitpid(child, 0)[1] == 0
 """
 
@@ -782,11 +828,13 @@ def test_a_statement_waits_for_no_lock_beyond_its_time(
         "postgresql://team:s3c#ret@host:x/runs",
         "postgresql://host:s3cret/runs",
         "postgresql://host/runs?s3cret",
+        "postgresql+psycopg://team:s3cret@host/runs",
+        " postgresql://team:s3cret@host/runs",
     ],
 )
 def test_a_wrong_url_is_refused_without_showing_its_password(url: str) -> None:
     with pytest.raises(ValueError, match="valid postgresql:// URL") as raised:
-        Server(url)
+        open_event_store(url)
     assert "s3c" not in "".join(map(str, [raised.value, raised.value.__cause__]))
     assert raised.value.__suppress_context__ or raised.value.__context__ is None
 

@@ -105,9 +105,8 @@ class Outbox:
         with self._changed:
             if self._bytes + _size(record) > self._room:
                 self._drop(f"{self._path} is full")
-                return
-            self._report_dropped()
-            self._keep(record)
+            else:
+                self._keep(record)
 
     def flush(self, seconds: float) -> bool:
         """Wait until no event of this process waits any more; returns False when time is up."""
@@ -122,7 +121,7 @@ class Outbox:
         if not self.is_ours or self._closing:
             return
         with self._changed:
-            self._report_dropped()
+            self._keep()
         self.flush(CLOSE_SECONDS)
         with self._changed:
             self._closing = True
@@ -142,11 +141,21 @@ class Outbox:
                 room -= 0 if path.name.startswith(self._path.name) else path.stat().st_size
         return room
 
-    def _keep(self, record: EventRecord) -> None:
-        if self._spool.add_all([record]):
-            self._sizes.append(_size(record))
-            self._bytes += self._sizes[-1]
-            self._changed.notify_all()
+    def _keep(self, *new: EventRecord) -> None:
+        """Write a record, and before it how many were dropped; on a full disk, drop it too."""
+        records = (*self._report(), *new)
+        try:
+            stored = self._spool.add_all(records)
+        except sqlite3.Error as error:
+            if new:
+                self._drop(f"{self._path}: {error}")
+            return
+        self._unreported = 0
+        # Only the last one may wait already.
+        sizes = [*map(_size, records[:stored])]
+        self._sizes += sizes
+        self._bytes += sum(sizes)
+        self._changed.notify_all()
 
     def _drop(self, reason: str) -> None:
         if not self._unreported:
@@ -154,18 +163,18 @@ class Outbox:
         self.dropped += 1
         self._unreported += 1
 
-    def _report_dropped(self) -> None:
+    def _report(self) -> tuple[EventRecord, ...]:
         if not self._unreported:
-            return
+            return ()
         name, data = uuid.uuid4().hex, f'{{"events": {self._unreported}}}'
-        self._unreported = 0
         row = (name, datetime.now(UTC), DROPPED, "", "", name, None, None, data)
-        self._keep(stored_record((*row, *numbers_of({})), ()))
+        return (stored_record((*row, *numbers_of({})), ()),)
 
     def _run(self) -> None:
         pause, looked = FIRST_PAUSE, -LOOK_SECONDS
         try:
-            while self._wait_for(lambda: self._sizes, LOOK_SECONDS):
+            # At once: what others left may take all the room.
+            while not self._closing:
                 try:
                     self._send_own()
                     if time.monotonic() - looked >= LOOK_SECONDS:
@@ -173,6 +182,7 @@ class Outbox:
                         self._room = self._room_left()
                         looked = time.monotonic()
                     self.problem, pause = None, FIRST_PAUSE
+                    self._wait_for(lambda: self._sizes, LOOK_SECONDS)
                 except Exception as error:
                     if self.problem is None and not self._closing:
                         _log.warning("Events wait in %s: %s", self._path, error)
@@ -183,18 +193,19 @@ class Outbox:
         finally:
             self._done()
 
-    def _wait_for(self, condition: Callable[[], object], seconds: float) -> bool:
-        """Wait for a condition, but no longer than that; returns False once it is closed."""
+    def _wait_for(self, condition: Callable[[], object], seconds: float) -> None:
+        """Wait for a condition or the end, but no longer than that."""
         with self._changed:
             self._changed.wait_for(lambda: self._closing or condition(), seconds)
-            return not self._closing
 
     def _send_left(self) -> None:
         """Send what processes that are gone left in their files."""
         for path in sorted(self._folder.glob("*.db")):
             # That of a living one is locked; one that isn't sound is left for a person.
             with suppress(sqlite3.Error, ValueError, FileNotFoundError):
-                if path != self._path and time.time() - path.stat().st_mtime > UNLOCKED_SECONDS:
+                # A clock that was wrong gives files of the future.
+                age = abs(time.time() - path.stat().st_mtime)
+                if path != self._path and age > UNLOCKED_SECONDS:
                     self._send_file(path)
 
     def _send_file(self, path: Path) -> None:
@@ -204,6 +215,7 @@ class Outbox:
                 store.discard(through=batch[-1][0])
                 if self._closing:
                     return
+                self._send_own()
         path.unlink(missing_ok=True)
 
     def _send_own(self) -> None:

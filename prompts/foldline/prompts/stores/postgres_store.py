@@ -94,6 +94,8 @@ class PostgresEventStore(Listener, EventStore):
         record = record_of(event, content=self._content)
         with self._lock:
             if self.outbox is None or not self.outbox.is_ours:
+                # A fork has its parent's, whose answers both would read.
+                self._connection = None
                 self.outbox = Outbox(
                     self._spool, self._send, self._disconnect, limit=self._spool_bytes
                 )

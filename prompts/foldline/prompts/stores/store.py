@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.events import Event, EventBus
 
 VARIABLE = "FOLDLINE_STORE"
-_SCHEMES = ("postgresql://", "postgres://")
 _PYPROJECT_BYTES = 2_000_000
 
 
@@ -207,8 +206,8 @@ def open_event_store(
 
 
 def is_server(where: str | os.PathLike[str]) -> bool:
-    """Return whether a store is a server's, rather than a file."""
-    return str(where).startswith(_SCHEMES)
+    """Return whether a store is a server's, rather than a file, whatever the scheme of its URL."""
+    return "://" in str(where)
 
 
 def project_store(folder: Path) -> str | None:
