@@ -93,11 +93,11 @@ def make_certificates(folder: Path, user: str = "somebody") -> Certificates:
 class Balanced:
     """The deployment; `replicas` are named as in the balancer's file, `log` is the balancer's."""
 
-    url: str
     certificates: Certificates
-    replicas: dict[str, Replica]
     stack: ExitStack
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    url: str = ""
+    replicas: dict[str, Replica] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
     def client(self) -> httpx2.AsyncClient:
@@ -113,32 +113,35 @@ class Balanced:
         self.replicas[name] = replica
         return replica
 
-
-@contextmanager
-def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
-    """Start the deployment; `arguments` are for the replicas."""
-    certificates = make_certificates(folder)
-    port = free_port()
-    with ExitStack() as stack:
-        one = Balanced(f"https://127.0.0.1:{port}/mcp", certificates, {}, stack, arguments)
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(one.start, ("a", "b")))
+    def balance(self, haproxy: str) -> None:
+        """Start the balancer before the replicas."""
+        port = free_port()
+        self.url = f"https://127.0.0.1:{port}/mcp"
         process = subprocess.Popen(
             [haproxy, "-W", "-f", str(FILES / "haproxy.cfg")],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | environment(certificates, port, one.replicas),
+            env=os.environ | environment(self.certificates, port, self.replicas),
         )
-        stack.callback(_end, process)
+        self.stack.callback(_end, process)
         assert process.stderr is not None
         for line in process.stderr:
             if "Loading success" in line:
                 break
         else:
             raise AssertionError("haproxy did not start")
-        reading = threading.Thread(target=one.log.extend, args=(process.stderr,), daemon=True)
-        reading.start()
+        threading.Thread(target=self.log.extend, args=(process.stderr,), daemon=True).start()
+
+
+@contextmanager
+def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
+    """Start the deployment; `arguments` are for the replicas."""
+    with ExitStack() as stack:
+        one = Balanced(make_certificates(folder), stack, arguments)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(one.start, ("a", "b")))
+        one.balance(haproxy)
         yield one
 
 

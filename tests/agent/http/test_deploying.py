@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
 import ssl
 import subprocess
 import sys
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +20,8 @@ import pytest
 import tree_sitter
 import tree_sitter_containerfile
 
-from .balanced import FILES, NAME, Balanced, balanced
-from .replicas import call, result, serving
+from .balanced import FILES, NAME, Balanced, balanced, make_certificates
+from .replicas import Replica, call, result, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +31,9 @@ pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[3]
 SECONDS = 60
 CLIENTS = 40
+MAX_CONNECTIONS = int(re.findall(r"maxconn (\d+)", (FILES / "haproxy.cfg").read_text())[-1])
+CHECKS = 3
+"""So many in turn take a replica out, or in."""
 BETWEEN = 200
 """Answers between two events."""
 
@@ -109,6 +115,53 @@ async def test_no_request_is_lost_while_a_replica_dies_returns_and_another_leave
     assert second.ended.wait(SECONDS)
     assert "Traceback" not in "".join(second.lines)
     assert any("get_file_outline for somebody: done" in line for line in again.lines)
+
+
+async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
+    haproxy: str, tmp_path: Path
+) -> None:
+    """Of more requests than one replica takes at a time, none fails: the rest waits."""
+    full, free, checked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    many, held, checks = MAX_CONNECTIONS * 2, 0, 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal held, checks
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while head := (await reader.readuntil(b"\r\n\r\n")).lower():
+                if length := re.search(rb"content-length: (\d+)", head):
+                    await reader.readexactly(int(length[1]))
+                    held += 1
+                    if held == MAX_CONNECTIONS:
+                        full.set()
+                    await free.wait()
+                else:
+                    checks += 1
+                    if checks == 2 * CHECKS:
+                        checked.set()
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    with ExitStack() as stack:
+        deployed = Balanced(make_certificates(tmp_path), stack)
+        dead, alive = [await asyncio.start_server(answer, "127.0.0.1", 0) for _ in "ab"]
+        for name, server in (("a", dead), ("b", alive)):
+            process = subprocess.Popen([sys.executable, "-c", ""])
+            process.wait(SECONDS)
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+            deployed.replicas[name] = Replica(process, url)
+        async with alive, asyncio.timeout(SECONDS), deployed.client() as client:
+            await asyncio.to_thread(deployed.balance, haproxy)
+            await checked.wait()
+            dead.close()
+            async with asyncio.TaskGroup() as tasks:
+                asked = [
+                    tasks.create_task(call(client, deployed.url, "get_tree")) for _ in range(many)
+                ]
+                await full.wait()
+                while not any("Server replicas/a is DOWN" in line for line in deployed.log):
+                    await asyncio.sleep(0.01)
+                free.set()
+    assert Counter(one.result().status_code for one in asked) == {200: many}
 
 
 async def test_who_asks_is_the_name_in_the_certificate_and_nothing_else(deployed: Balanced) -> None:

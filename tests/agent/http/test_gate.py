@@ -186,15 +186,45 @@ async def test_heads_that_are_no_heads_are_refused(plain: Served, head: bytes) -
     assert b" 400 " in answer.partition(b"\r\n")[0]
 
 
+BEGUN = "\r\n".join(
+    [
+        "POST /mcp HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        "Content-Length: 9",
+        *(f"{name}: {value}" for name, value in message("tools/call", name="x")[1].items()),
+        "",
+        "{",
+    ]
+).encode()
+"""A request with the first byte of its body."""
+
+
 async def test_a_slow_head_and_a_slow_body_are_given_up(
-    plain: Served, monkeypatch: pytest.MonkeyPatch
+    plain: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(Connection, "head_seconds", 0.2)
     monkeypatch.setattr(gate, "BODY_SECONDS", 0.2)
     assert await plain.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ") == b""
-    head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
-    answer = await plain.raw(head + b"Content-Type: application/json\r\n\r\n{")
+    answer = await plain.raw(BEGUN)
     assert b" 408 " in answer.partition(b"\r\n")[0]
+    assert (await call(plain.client, plain.url, "get_tree")).status_code == 200
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_client_that_leaves_within_its_body_is_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with foldline(replace(OPTIONS, max_requests=1)) as one:
+        _, writer = await asyncio.open_connection(*one.address)
+        writer.write(BEGUN)
+        async with asyncio.timeout(SECONDS):
+            while (await call(one.client, one.url, "get_tree")).status_code != 503:
+                pass
+            writer.close()
+            while (await call(one.client, one.url, "get_tree")).status_code != 200:
+                pass
+    assert "Traceback" not in caplog.text
 
 
 async def test_the_body_of_an_answer_does_not_wait_for_its_head(plain: Served) -> None:

@@ -104,6 +104,10 @@ class Gate:
 
         async def receive_on() -> Message:
             message = await receive()
+            if message["type"] == "http.disconnect" and not whole.is_set():
+                # The rest of the body never comes: the app would log that as an error of its own.
+                tasks.cancel_scope.cancel()
+                await anyio.sleep_forever()
             if not message.get("more_body", False):
                 whole.set()
             return message
