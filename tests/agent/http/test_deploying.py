@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
@@ -123,9 +123,11 @@ async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
     """Of more requests than one replica takes at a time, none fails: the rest waits."""
     full, free, checked = asyncio.Event(), asyncio.Event(), asyncio.Event()
     many, held, checks = MAX_CONNECTIONS * 2, 0, 0
+    handlers: list[Any] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal held, checks
+        handlers.append(asyncio.current_task())
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while head := (await reader.readuntil(b"\r\n\r\n")).lower():
                 if length := re.search(rb"content-length: (\d+)", head):
@@ -145,11 +147,11 @@ async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
         deployed = Balanced(make_certificates(tmp_path), stack)
         dead, alive = [await asyncio.start_server(answer, "127.0.0.1", 0) for _ in "ab"]
         for name, server in (("a", dead), ("b", alive)):
-            process = subprocess.Popen([sys.executable, "-c", ""])
+            process = subprocess.Popen([sys.executable, "-c", ""], text=True)
             process.wait(SECONDS)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
             deployed.replicas[name] = Replica(process, url)
-        async with alive, asyncio.timeout(SECONDS), deployed.client() as client:
+        async with asyncio.timeout(SECONDS), deployed.client() as client:
             await asyncio.to_thread(deployed.balance, haproxy)
             await checked.wait()
             dead.close()
@@ -161,6 +163,10 @@ async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
                 while not any("Server replicas/a is DOWN" in line for line in deployed.log):
                     await asyncio.sleep(0.01)
                 free.set()
+        # Ends the balancer, and so its connections.
+        await asyncio.to_thread(stack.close)
+        alive.close()
+        await asyncio.gather(*handlers)
     assert Counter(one.result().status_code for one in asked) == {200: many}
 
 
