@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import sqlite3
 import struct
 import tracemalloc
 import zlib
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -21,7 +23,7 @@ from foldline.backends.errors import ArtefactError, PathError
 from foldline.backends.index import artefact, helping
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
-from foldline.backends.index.fetching import fetched
+from foldline.backends.index.fetching import Fetched, fetched
 from foldline.backends.index.segments import Building, Segment
 from foldline.backends.index.sharing import (
     Imported,
@@ -31,7 +33,7 @@ from foldline.backends.index.sharing import (
     known_etag,
     prune_index,
 )
-from foldline.backends.index.store import SCHEMA_VERSION, Part
+from foldline.backends.index.store import SCHEMA_VERSION, Part, Store
 from foldline.backends.index.words import Words, content_key, words_of
 
 TEXTS = {
@@ -369,6 +371,25 @@ def test_what_was_imported_is_named_and_can_be_forgotten(
     assert index_status(elsewhere)["artefacts"] == []
     assert elsewhere.files_with("later").paths == ("b.py",)
     assert elsewhere.files_with("first").paths == ("a.py", "d/c.py", "own.py")
+
+
+def test_an_artefact_is_known_only_while_all_of_it_is_there(
+    exported: Path, elsewhere: WorkspaceIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "https://example.com/app.flindex"
+    with exported.open("rb") as file:
+        found = Fetched(file, address, '"v1"')
+        with monkeypatch.context() as patch:
+            error = sqlite3.OperationalError("database is locked")
+            patch.setattr(Store, "take", Mock(side_effect=[1, error]))
+            with pytest.raises(ArtefactError, match="locked"):
+                import_index(elsewhere, found)
+        assert known_etag(elsewhere, address) == ""
+        file.seek(0)
+        import_index(elsewhere, found)
+        assert known_etag(elsewhere, address) == '"v1"'
+        prune_index(elsewhere, imported=False)
+        assert known_etag(elsewhere, address) == ""
 
 
 def test_the_newest_artefact_of_a_folder_is_taken(

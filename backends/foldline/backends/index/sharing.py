@@ -82,15 +82,16 @@ def import_index(index: WorkspaceIndex, fetched: Fetched) -> Imported:
     except ArtefactError as error:
         raise ArtefactError(f"{source}: {error}") from error
     file.seek(0)
-    row = (artefact.digest, source, etag, int(time.time()))
+    row = (artefact.digest, source, int(time.time()))
+    insert = "INSERT INTO artefacts VALUES (NULL, ?, ?, '', ?)"
 
     def take(store: Store) -> int:
-        number = store.change(
-            lambda run: (
-                run.execute("INSERT INTO artefacts VALUES (NULL, ?, ?, ?, ?)", row).lastrowid
-            )
-        )
-        return sum(store.take(part, number or 0) for part in read_artefact(file))
+        number = store.change(lambda run: run.execute(insert, row).lastrowid) or 0
+        added = sum(store.take(part, number) for part in read_artefact(file))
+        # Only now: of an import that breaks off, the rest is fetched again.
+        whole = "UPDATE artefacts SET etag = ? WHERE id = ?"
+        store.change(lambda run: run.execute(whole, (etag, number)))
+        return added
 
     return Imported(source, artefact, index.upkeep(take))
 
