@@ -62,6 +62,9 @@ def test_an_index_goes_from_one_machine_to_another(
         (["import", "https://host.example/a"], "the network isn't allowed: add --network"),
         (["import", "http://host.example/a", "--network"], "only https, s3, gs, az and files"),
         (["export", "no/folder/app.flindex"], "can't be written: No such file or directory"),
+        (["export", "."], ".: can't be replaced: it isn't a regular file"),
+        (["import", "https://[::1"], "that isn't an address: Invalid IPv6 URL"),
+        (["import", "https://me:pw@127.0.0.1/a", "--network"], "no user is taken: sign the addr"),
         (["status", "--root", "gone"], "gone"),
         (["mend"], "invalid choice: 'mend'"),
     ],
@@ -72,6 +75,7 @@ def test_what_cannot_be_done_is_refused(
     status, text = asked(capsys, *words)
     assert status == 2
     assert said in text
+    assert "pw" not in text
     assert "\n" not in text.strip()
 
 

@@ -410,6 +410,9 @@ def test_a_pipe_is_no_artefact(elsewhere: WorkspaceIndex, tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(PathError):
         taken(elsewhere, tmp_path / "pipe")
+    with pytest.raises(ArtefactError, match="isn't a regular file"):
+        export_index(elsewhere, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_an_index_that_is_held_in_memory_takes_nothing(exported: Path, tmp_path: Path) -> None:

@@ -270,5 +270,6 @@ def test_an_object_comes_from_its_store_and_once_by_its_etag(
     assert take(where, tmp_path, ETAG) == (b"", ETAG)
     assert server.asked == [("/bucket/team/app.flindex", known) for known in ("", ETAG)]
     server.answers["/bucket/none"] = lambda handler: handler.reply(404)
-    with pytest.raises(ArtefactError, match=r"s3://bucket/none: .*404"):
+    with pytest.raises(ArtefactError, match=r"s3://bucket/none: .*404") as found:
         take("s3://bucket/none", tmp_path)
+    assert "Debug source" not in str(found.value)

@@ -52,7 +52,10 @@ def fetched(
         ArtefactError: It isn't there, too large, too late, or the address isn't allowed.
         PathError: The file can't be read.
     """
-    address = urlsplit(where)
+    try:
+        address = urlsplit(where)
+    except ValueError as error:
+        raise ArtefactError(f"that isn't an address: {error}") from error
     with tempfile.TemporaryFile(dir=folder) as spool:
         if "://" not in where:
             path = _newest(Path(where))
@@ -124,6 +127,9 @@ def _from_address(where: str, name: str, etag: str, spool: BinaryIO) -> str | No
     is_local = address.scheme == "http" and address.hostname in _LOOPBACK
     if address.scheme != "https" and not is_local:
         raise ArtefactError(f"{name}: only https, {', '.join(_OBJECT_STORES)} and files are taken")
+    if "@" in address.netloc:
+        # As part of a host's name it would be asked of a name server.
+        raise ArtefactError(f"{name}: no user is taken: sign the address, or use an object store")
     opener = build_opener(HttpsOnly, HTTPSHandler(context=ssl.create_default_context()))
     request = Request(where, headers={"If-None-Match": etag} if etag else {})
     try:
@@ -157,5 +163,6 @@ def _from_object_store(where: str, name: str, etag: str, spool: BinaryIO) -> str
     except NotModifiedError:
         return None
     except (BaseError, OSError, ValueError) as error:
-        raise _refused(name, str(error)) from error
+        # obstore appends all that it knows.
+        raise _refused(name, str(error).partition("\n\nDebug source")[0]) from error
     return version

@@ -39,6 +39,8 @@ def export_index(index: WorkspaceIndex, file: Path) -> Contents:
     Raises:
         ArtefactError: It can't be written.
     """
+    if file.exists() and not file.is_file():
+        raise ArtefactError(f"{file}: can't be replaced: it isn't a regular file")
     index.refresh()
     try:
         descriptor, name = tempfile.mkstemp(dir=file.parent)
