@@ -902,8 +902,12 @@ def test_overrides_come_back_by_tag(overrides: Callable[[], OverrideStore]) -> N
     assert not store.delete("hotel/desk", "welcome", "de")
     assert store.tags("hotel/desk", "welcome") == ("latest",)
     assert store.load("hotel/desk", "welcome", "de") is None
-    with pytest.raises(PromptValidationError, match="cannot name a file"):
-        store.load("hotel/desk", "../welcome")
+    for refuse in (store.load, store.delete, store.tags):
+        for key in ("../welcome", "a\0", "\ud800"):
+            with pytest.raises(PromptValidationError, match="cannot name a file"):
+                refuse("hotel/desk", key)
+    with pytest.raises(PromptValidationError, match="more than 4,194,304 bytes"):
+        store.save(changed(seeded, "tone", "x" * (4 << 20)))
     with pytest.raises(PromptValidationError, match="tone"):
         store.save(changed(seeded, "tone", "${nobody}"), template=TEMPLATE)
 

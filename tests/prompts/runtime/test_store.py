@@ -1,5 +1,6 @@
 """The event store keeps what happened, not what was said."""
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
@@ -175,6 +176,14 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(ValueError, match="newer"):
         SQLiteEventStore(path)
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "places.db")) as database:
+        database.execute("CREATE TABLE places (url TEXT)")
+        with pytest.raises(ValueError, match="another program"):
+            SQLiteEventStore(tmp_path / "places.db")
+        assert [row[1] for row in database.execute("SELECT * FROM sqlite_master")] == ["places"]
 
 
 WRITER = """

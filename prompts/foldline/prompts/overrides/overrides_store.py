@@ -200,11 +200,19 @@ def read_override(text: str, where: str, names: tuple[str, str, str]) -> PromptO
 
 
 def text_of(override: PromptOverride) -> str:
-    """Return the text that `read_override` reads."""
+    """Return the text that `read_override` reads.
+
+    Raises:
+        PromptValidationError: It has more bytes than are read.
+    """
     values = {"format": FORMAT, **asdict(override)}
     text = json.dumps(values, indent=2, ensure_ascii=False)
-    # UTF-8 has no surrogates.
-    return json.dumps(values, indent=2) if re.search("[\ud800-\udfff]", text) else text
+    if re.search("[\ud800-\udfff]", text):
+        # UTF-8 has none.
+        text = json.dumps(values, indent=2)
+    if len(text.encode()) >= MAX_BYTES:
+        raise PromptValidationError(f"The overrides have more than {MAX_BYTES:,} bytes.")
+    return text
 
 
 def check_texts(override: PromptOverride, template: PromptTemplate[object] | None) -> None:

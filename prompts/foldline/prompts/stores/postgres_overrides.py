@@ -48,6 +48,7 @@ class PostgresOverridesStore:
 
     def tags(self, ns: str, key: str) -> tuple[str, ...]:
         """Return a prompt's tags, sorted."""
+        checked_names(ns, key, LATEST)
         with self._server.transaction() as cursor:
             cursor.execute(
                 "SELECT DISTINCT ON (tag) tag, body FROM foldline.overrides "
@@ -85,7 +86,6 @@ class PostgresOverridesStore:
         """Store the overrides; see `OverrideStore`."""
         check_texts(override, template)
         names = (override.ns, override.key, override.tag)
-        checked_names(*names)
         with self._changing(names) as (cursor, row):
             if expected is not ...:
                 changed = "" if row is None else f"by {row[2]}, at {row[3]:%Y-%m-%d %H:%M:%S} UTC"
@@ -103,6 +103,7 @@ class PostgresOverridesStore:
     @contextmanager
     def _changing(self, names: tuple[str, str, str]) -> Iterator[tuple[psycopg.Cursor, Any]]:
         """Keep others from changing them, and give the row of the last change."""
+        checked_names(*names)
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
         with self._server.transaction() as cursor:
             cursor.execute(lock, ["/".join(names)])

@@ -74,7 +74,7 @@ class SQLiteEventStore(Listener, EventStore):
         exclusive: Keep other processes from opening the file, until this one ends.
 
     Raises:
-        ValueError: The file was written by a newer version.
+        ValueError: The file was written by a newer version, or by another program.
         sqlite3.OperationalError: The file can't be opened, or another process has it exclusively.
     """
 
@@ -197,6 +197,10 @@ class SQLiteEventStore(Listener, EventStore):
             "foldline_number", 2, lambda data, at: numbers_of(json.loads(data))[at]
         )
         with self._transaction() as database:
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            tables = {name for (name,) in database.execute(query)}
+            if tables and "openings" not in tables:
+                raise ValueError(f"{path} is a database of another program.")
             # Another process may have done it in the meantime.
             for migration in MIGRATIONS[self._version(path) :]:
                 for statement in migration:
