@@ -85,7 +85,7 @@ def test_a_file_is_pushed_once_and_old_days_are_deleted(
         ("report", "No store is configured: set FOLDLINE_STORE"),
         ("report --store nowhere.db", "there is no file nowhere.db"),
         ("report --store pyproject.toml", "file is not a database"),
-        ("report --store postgresql://a:hunt@er2@host/db", "isn't a valid postgresql:// URL"),
+        ("report --store postgresql://a:hunt@er2@host/db", "nor a valid postgresql:// URL"),
         ("report --store postgresql://a:hunter2@127.0.0.1:1/db", "postgresql://a@127.0.0.1:1/db"),
         ("push --store team.db", "takes an SQLite file of events, not nothing"),
         ("push gone.db --store team.db", "takes an SQLite file of events, not gone.db"),
@@ -114,3 +114,33 @@ def test_a_server_that_only_the_project_names_gets_nothing_without_trust(
     assert "add --trust" in capsys.readouterr().err
     assert main(["runs", "push", str(laptop), "--trust"]) == 2
     assert "can't be used" in capsys.readouterr().err
+
+
+def test_what_models_and_projects_write_reaches_no_terminal_as_it_is(
+    laptop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SQLiteEventStore(laptop) as store:
+        store.add(
+            ToolInvoked(
+                prompt_ns="ns",
+                prompt_key="k",
+                evaluation_id="e",
+                name="open_sections",
+                turn=1,
+                call_id="c",
+                params=OpenSectionsParams(reason="r", section_keys=("\x1b[31m\n",)),
+            )
+        )
+    assert main(["runs", "report", "--store", str(laptop)]) == 0
+    for where in ("\\u001b.db", "postgresql://\\u001b/x", "postgresql://[\\u001b"):
+        (tmp_path / "pyproject.toml").write_text(f'[tool.foldline]\nstore = "{where}"\n')
+        assert main(["runs", "report"]) == 2
+    printed = "".join(capsys.readouterr())
+    assert "\x1b" not in printed
+    assert "\\u001b[31m" in printed
+
+
+@pytest.mark.parametrize("days", ["9999999", "9" * 20])
+def test_any_number_of_days_is_taken(laptop: Path, days: str) -> None:
+    assert main(["runs", "report", "--store", str(laptop), "--days", days]) == 0
+    assert main(["runs", "prune", "--store", str(laptop), "--days", days]) == 0

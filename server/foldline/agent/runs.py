@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import json_text, show
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,7 +24,9 @@ Reads and keeps the store of evaluations' events. `report` shows the openings of
 the tokens by kind and the sizes of each prompt; `push FILE` sends the events of an SQLite file that
 the store lacks; `prune` deletes what is older than --days. The store is --store, else
 FOLDLINE_STORE, else `store` in [tool.foldline] of pyproject.toml."""
-BATCH_EVENTS, BATCH_BYTES = 500, 4 << 20
+
+MOST_DAYS = 36_500
+"""Events are younger, and dates go back no further than the first year."""
 
 
 def register(verbs: Verbs) -> None:
@@ -51,58 +57,52 @@ def run(options: Namespace) -> int:
                 return _report(store, options)
             number = _push(store, options) if options.action == "push" else _prune(store, options)
     except (StoreUnavailableError, ValueError, sqlite3.Error) as error:
-        raise Refused(str(error), kind="store") from error
+        raise Refused(visible(str(error)), kind="store") from error
     show(f"{number:,} events {'pushed' if options.action == 'push' else 'deleted'}")
     return FOUND
 
 
 def _opened(options: Namespace) -> EventStore:
-    import os
-    from pathlib import Path
-
     from foldline.prompts.runtime import open_event_store
     from foldline.prompts.stores.store import VARIABLE, is_server, project_store
 
-    where = options.store or os.environ.get(VARIABLE)
-    if not where:
-        where = project_store(Path.cwd())
-        if where and is_server(where) and not options.trust:
-            raise Refused(
-                f"pyproject.toml names the server {where}: add --trust to send it your password "
-                f"and your events, or set {VARIABLE}"
-            )
+    named = options.store or os.environ.get(VARIABLE)
+    where = named or project_store(Path.cwd())
+    if where and is_server(where) and not named and not options.trust:
+        raise Refused(
+            f"pyproject.toml names the server {visible(where)}: add --trust to send it your "
+            f"password and your events, or set {VARIABLE}"
+        )
     if where and not is_server(where) and options.action != "push" and not Path(where).is_file():
-        raise Refused(f"there is no file {where}")
+        raise Refused(f"there is no file {visible(where)}")
     return open_event_store(where)
 
 
 def _push(store: EventStore, options: Namespace) -> int:
-    from pathlib import Path
-
     from foldline.prompts.runtime import SQLiteEventStore
 
     if options.file is None or not Path(options.file).is_file():
         raise Refused(f"`push` takes an SQLite file of events, not {options.file or 'nothing'}")
     pushed = after = 0
     with SQLiteEventStore(options.file) as source:
-        while batch := source.records(after=after, limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
+        while batch := source.records(after=after):
             pushed += store.add_all([record for _, record in batch])
             after = batch[-1][0]
     return pushed
 
 
 def _prune(store: EventStore, options: Namespace) -> int:
-    from datetime import UTC, datetime, timedelta
-
     if options.days is None:
         raise Refused("`prune` takes --days N: how many days stay")
-    return store.prune(before=datetime.now(UTC) - timedelta(days=options.days))
+    return store.prune(before=_days_ago(options.days))
+
+
+def _days_ago(days: int) -> datetime:
+    return datetime.now(UTC) - timedelta(days=min(days, MOST_DAYS))
 
 
 def _report(store: EventStore, options: Namespace) -> int:
-    from datetime import UTC, datetime, timedelta
-
-    since = options.days and datetime.now(UTC) - timedelta(days=options.days)
+    since = options.days and _days_ago(options.days)
     tables: dict[str, tuple[Any, ...]] = {
         "openings": store.openings_by_day(since=since),
         "tokens": store.token_totals(since=since),
@@ -113,7 +113,9 @@ def _report(store: EventStore, options: Namespace) -> int:
         show(json_text(data))
     else:
         for name, rows in tables.items():
-            lines = [[*map(str, row)] for row in (rows[0]._fields, *rows)] if rows else []
+            # A model wrote some of it.
+            table = (rows[0]._fields, *rows) if rows else ()
+            lines = [[visible(str(cell)) for cell in row] for row in table]
             widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
             show(f"{name}:{'' if rows else ' none'}")
             for line in lines:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 LIMIT = 64 << 20
 """Bytes of events that wait: of sizes and keys alone, more than a hundred thousand events."""
-BATCH_EVENTS, BATCH_BYTES = 500, 4 << 20
 FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
 CLOSE_SECONDS = 5.0
 LOOK_SECONDS = 60.0
@@ -210,7 +209,7 @@ class Outbox:
 
     def _send_file(self, path: Path) -> None:
         with SQLiteEventStore(path, exclusive=True) as store:
-            while batch := store.records(limit=BATCH_EVENTS, max_bytes=BATCH_BYTES):
+            while batch := store.records():
                 self._send_all([record for _, record in batch])
                 store.discard(through=batch[-1][0])
                 if self._closing:
@@ -221,7 +220,7 @@ class Outbox:
     def _send_own(self) -> None:
         while True:
             with self._changed:
-                batch = self._spool.records(limit=BATCH_EVENTS, max_bytes=BATCH_BYTES)
+                batch = self._spool.records()
             if not batch:
                 return
             self._send_all([record for _, record in batch])

@@ -81,7 +81,7 @@ class Server:
         user, host, port, database = (given.get(n, "") for n in ("user", "host", "port", "dbname"))
         if "@" in host + database or not re.fullmatch(r"[0-9,]*", port):
             raise ValueError(
-                "The store isn't a valid postgresql:// URL. It has the form "
+                "The store is neither a path nor a valid postgresql:// URL. That has the form "
                 "postgresql://user:password@host:port/database; in a password, `@`, `:`, `/`, `#` "
                 "and `%` are written as %40, %3A, %2F, %23 and %25."
             )

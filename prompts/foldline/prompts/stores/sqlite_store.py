@@ -123,7 +123,7 @@ class SQLiteEventStore(Listener, EventStore):
         return stored
 
     def records(
-        self, *, after: int = 0, limit: int, max_bytes: int
+        self, *, after: int = 0, limit: int = 500, max_bytes: int = 4 << 20
     ) -> list[tuple[int, EventRecord]]:
         """Return the next records behind a number, in order, each with its own number.
 
