@@ -64,7 +64,7 @@ def test_an_index_goes_from_one_machine_to_another(
         (["export", "no/folder/app.flindex"], "can't be written: No such file or directory"),
         (["export", "."], ".: can't be replaced: it isn't a regular file"),
         (["import", "https://[::1"], "that isn't an address: Invalid IPv6 URL"),
-        (["import", "https://me:pw@127.0.0.1/a", "--network"], "no user is taken: sign the addr"),
+        (["import", "https://me:pw@127.0.0.1/a", "--network"], "files are taken, without a user"),
         (["status", "--root", "gone"], "gone"),
         (["mend"], "invalid choice: 'mend'"),
     ],

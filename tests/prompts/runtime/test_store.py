@@ -186,6 +186,33 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
         assert [row[1] for row in database.execute("SELECT * FROM sqlite_master")] == ["places"]
 
 
+FORK = """
+import os, sys
+from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked
+def event(run):
+    return ToolInvoked(prompt_ns="n", prompt_key="k", evaluation_id=run, name="t", turn=1,
+                       call_id="c")
+store = SQLiteEventStore(sys.argv[1])
+store.add(event("parent"))
+closed, close = os.pipe()
+if child := os.fork():
+    store.close()
+    os.write(close, b"x")
+    sys.exit(os.waitpid(child, 0)[1])
+os.read(closed, 1)
+store.add(event("child"))
+os._exit(0)
+"""
+
+
+@pytest.mark.real
+def test_a_fork_goes_on_though_its_parent_closes_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    subprocess.run([sys.executable, "-c", FORK, str(path)], check=True, timeout=60)
+    with SQLiteEventStore(path) as store:
+        assert [event.evaluation_id for event in store.events()] == ["parent", "child"]
+
+
 WRITER = """
 import sys
 from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked

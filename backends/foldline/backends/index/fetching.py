@@ -125,11 +125,10 @@ def _from_address(where: str, name: str, etag: str, spool: BinaryIO) -> str | No
 
     address = urlsplit(where)
     is_local = address.scheme == "http" and address.hostname in _LOOPBACK
-    if address.scheme != "https" and not is_local:
-        raise ArtefactError(f"{name}: only https, {', '.join(_OBJECT_STORES)} and files are taken")
-    if "@" in address.netloc:
-        # As part of a host's name it would be asked of a name server.
-        raise ArtefactError(f"{name}: no user is taken: sign the address, or use an object store")
+    # A user would be part of the host's name, of which a name server is asked.
+    if (address.scheme != "https" and not is_local) or "@" in address.netloc:
+        stores = ", ".join(_OBJECT_STORES)
+        raise ArtefactError(f"{name}: only https, {stores} and files are taken, without a user")
     opener = build_opener(HttpsOnly, HTTPSHandler(context=ssl.create_default_context()))
     request = Request(where, headers={"If-None-Match": etag} if etag else {})
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import threading
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ from foldline.prompts.stores.records import (
 from foldline.prompts.stores.store import EventStore
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
@@ -85,25 +85,42 @@ class SQLiteEventStore(Listener, EventStore):
         self, path: str | os.PathLike[str], *, content: bool = False, exclusive: bool = False
     ) -> None:
         super().__init__()
-        self._content = content
-        self._lock = threading.Lock()
-        self._database = sqlite3.connect(
-            path, timeout=0 if exclusive else 5, check_same_thread=False, isolation_level=None
+        self._content, self._path, self._exclusive = content, path, exclusive
+        # Reentrant, as a fork opens the file when it first reads or writes.
+        self._lock = threading.RLock()
+        self._inherited: list[sqlite3.Connection] = []
+        self._open()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._connection = sqlite3.connect(
+            self._path,
+            timeout=0 if self._exclusive else 5,
+            check_same_thread=False,
+            isolation_level=None,
         )
         try:
             self._database.execute("PRAGMA foreign_keys = ON")
-            if exclusive:
+            if self._exclusive:
                 self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             # Write-ahead logging, so that events don't wait for the disk. It is optional: another
             # process may be using the file, or the file system may not support it.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
-            if exclusive or self._version(path) < len(MIGRATIONS):
-                self._migrate(path)
+            if self._exclusive or self._version() < len(MIGRATIONS):
+                self._migrate()
         except BaseException:
-            self._database.close()
+            self._connection.close()
             raise
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        """This process' connection: a fork has none of its parent's locks, and may not close it."""
+        if self._process != os.getpid() and self._path != ":memory:":
+            self._inherited.append(self._connection)
+            self._open()
+        return self._connection
 
     def add(self, event: Event) -> None:
         """Store one event, unless it is stored already."""
@@ -183,16 +200,16 @@ class SQLiteEventStore(Listener, EventStore):
             self._database.execute("BEGIN IMMEDIATE")
             yield self._database
 
-    def _version(self, path: str | os.PathLike[str]) -> int:
+    def _version(self) -> int:
         version: int = self._database.execute("PRAGMA user_version").fetchone()[0]
         if version > len(MIGRATIONS):
             raise ValueError(
-                f"{path} was written by a newer foldline (format {version}; this one reads "
+                f"{self._path} was written by a newer foldline (format {version}; this one reads "
                 f"{len(MIGRATIONS)})."
             )
         return version
 
-    def _migrate(self, path: str | os.PathLike[str]) -> None:
+    def _migrate(self) -> None:
         self._database.create_function(
             "foldline_number", 2, lambda data, at: numbers_of(json.loads(data))[at]
         )
@@ -200,9 +217,9 @@ class SQLiteEventStore(Listener, EventStore):
             query = "SELECT name FROM sqlite_master WHERE type = 'table'"
             tables = {name for (name,) in database.execute(query)}
             if tables and "openings" not in tables:
-                raise ValueError(f"{path} is a database of another program.")
+                raise ValueError(f"{self._path} is a database of another program.")
             # Another process may have done it in the meantime.
-            for migration in MIGRATIONS[self._version(path) :]:
+            for migration in MIGRATIONS[self._version() :]:
                 for statement in migration:
                     database.execute(statement)
             database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
