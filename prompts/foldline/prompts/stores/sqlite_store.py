@@ -191,7 +191,8 @@ class SQLiteEventStore(Listener, EventStore):
         """Unsubscribe from all buses, and close the file."""
         super().close()
         with self._lock:
-            self._database.close()
+            if self._process == os.getpid():
+                self._connection.close()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
