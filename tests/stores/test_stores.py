@@ -97,7 +97,10 @@ def opened(
 
 
 def postgres_store(url: str, spool: Path, **options: Any) -> PostgresEventStore:
-    return PostgresEventStore(url, spool=spool, **options)
+    """A store whose events wait in the folder itself, not in the one of its database there."""
+    store = PostgresEventStore(url, **options)
+    store._spool = spool
+    return store
 
 
 def opening(
@@ -452,6 +455,25 @@ def test_a_server_that_never_answers_holds_up_nothing(
     assert "correct" not in caplog.text
 
 
+def test_each_database_has_a_folder_for_what_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder(url: str) -> Path:
+        return PostgresEventStore(url, spool=tmp_path)._spool
+
+    monkeypatch.delenv("PGDATABASE", raising=False)
+    folders = [
+        *(folder(f"postgresql://{place}") for place in ("a/runs", "b/runs", "a:5433/runs", "a/x")),
+        folder("postgresql:///"),
+    ]
+    monkeypatch.setenv("PGDATABASE", "runs")
+    folders.append(folder("postgresql:///"))
+    assert len({*folders}) == len(folders)
+    assert {one.parent for one in folders} == {tmp_path}
+    assert folder("postgresql://a/runs") == folder("postgresql://a/runs?connect_timeout=3")
+    assert folder("postgresql:///") == folder("postgresql:///runs")
+
+
 def test_what_a_process_left_behind_is_sent_by_the_next(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -658,9 +680,9 @@ def test_every_acknowledged_event_is_there_once_though_server_and_writer_are_kil
             writers.kill()
     assert lines.pop().startswith("dead ")
     assert len(lines) == WRITERS * EVENTS - 1
-    with postgres_store(url, tmp_path) as store:
+    with PostgresEventStore(url, spool=tmp_path) as store:
         store.add(opening("docs"))
-        until(lambda: len([*tmp_path.glob("*.db")]) == 1)
+        until(lambda: len([*tmp_path.rglob("*.db")]) == 1)
         stored = dict(
             store.rows("SELECT event_id, count(*) FROM foldline.events WHERE ns = 'n' GROUP BY 1")
         )

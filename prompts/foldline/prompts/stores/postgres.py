@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
 CONNECT_SECONDS, STATEMENT_SECONDS, LOCK_SECONDS = 5, 30, 5
 # Locks by which the processes of all machines do one thing at a time; "fold" in ASCII.
 SCHEMA_LOCK, PARTITION_LOCK = (0x666F6C64, 1), (0x666F6C64, 2)
+
+# What says which database it is, and the variables of libpq for what a URL leaves out.
+_PLACE = {
+    "host": "PGHOST",
+    "hostaddr": "PGHOSTADDR",
+    "port": "PGPORT",
+    "dbname": "PGDATABASE",
+    "user": "PGUSER",
+    "service": "PGSERVICE",
+}
 
 # Only ever extended, by what an older foldline needn't know of: tables, and columns that may be
 # NULL. It goes on beside a newer schema, and a newer one extends an older schema.
@@ -67,6 +78,7 @@ class Server:
 
     Attributes:
         name: The URL without a password, for messages.
+        database: Which database it is, by the URL and libpq's variables.
 
     Raises:
         ValueError: It isn't such a URL.
@@ -87,6 +99,7 @@ class Server:
             )
         self._secrets = [given[n] for n in ("password", "sslpassword") if given.get(n)]
         self.name = f"postgresql://{user and user + '@'}{host}{port and ':' + port}/{database}"
+        self.database = repr([given.get(n) or os.environ.get(v, "") for n, v in _PLACE.items()])
         # TCP notices a dead peer, for which a statement would wait beyond its time.
         self._parameters: dict[str, str | int] = {
             "connect_timeout": CONNECT_SECONDS,

@@ -52,8 +52,8 @@ class PostgresEventStore(Listener, EventStore):
         url: A `postgresql://` URL. What it leaves out comes from libpq's variables and files, such
             as `PGPASSWORD` and `~/.pgpass`.
         content: Store texts, too.
-        spool: The folder for events that wait; by default the environment's `FOLDLINE_SPOOL`, else
-            one below `~/.local/state`.
+        spool: The folder for events that wait, in which each database has its own; by default the
+            environment's `FOLDLINE_SPOOL`, else one below `~/.local/state`.
         spool_bytes: How much of this process may wait there.
 
     Attributes:
@@ -77,9 +77,10 @@ class PostgresEventStore(Listener, EventStore):
         super().__init__()
         self._server = Server(url)
         self._content, self._spool_bytes = content, spool_bytes
-        base = Path(os.environ.get(VARIABLE) or "~/.local/state/foldline/spool").expanduser()
-        name = sha256(self._server.name.encode()).hexdigest()[:16]
-        self._spool = base / name if spool is None else Path(spool)
+        base = spool or os.environ.get(VARIABLE) or "~/.local/state/foldline/spool"
+        # What a dead process left is sent by another one with the same folder.
+        name = sha256(self._server.database.encode()).hexdigest()[:16]
+        self._spool = Path(base).expanduser() / name
         self.outbox: Outbox | None = None
         self._lock = threading.Lock()
         self._connection: psycopg.Connection | None = None
