@@ -13,7 +13,6 @@ import struct
 import sys
 import threading
 from array import array
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -21,7 +20,7 @@ from foldline.backends.index.segments import Building, Segment
 from foldline.backends.index.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import BinaryIO
 
     from foldline.backends.files.listing import FileStamp
@@ -58,14 +57,14 @@ class Found(NamedTuple):
 def helpers_for(stamps: Sequence[FileStamp]) -> int:
     """How many helpers are worth it for these files."""
     worth = sum(stamp.size for stamp in stamps) // _WORTH_BYTES
-    # A program that Python is built into would start itself.
-    if not worth or not sys.executable or getattr(sys, "frozen", False):
+    # A program that Python is built into would start itself, and Windows' pipes always block.
+    if not worth or not sys.executable or getattr(sys, "frozen", False) or os.name == "nt":
         return 0
     return min(worth, _MOST_HELPERS, _idle_processors())
 
 
 def words_of_files(
-    stamps: Sequence[FileStamp],
+    stamps: Iterable[FileStamp],
     read: Read,
     knows: Callable[[bytes], bool],
     goes_on: Callable[[], bool],
@@ -73,90 +72,56 @@ def words_of_files(
 ) -> list[Found]:
     """Read the files in their order while it `goes_on`, and find their words, of equal ones once.
 
-    The contents that it `knows` are left out. What a helper doesn't answer is found here.
+    The contents that it `knows` are left out. What a helper doesn't answer is read again.
     """
-    sharing = _Sharing(stamps, read, knows, goes_on)
     with contextlib.ExitStack() as stack:
+        shares = [_Share(_Here())]
         with contextlib.suppress(OSError):  # The system lets no more processes start.
-            for _ in range(helpers):
-                sharing.share_with(stack.enter_context(contextlib.closing(Helper())))
-        return sharing.all()
+            while len(shares) <= helpers:
+                shares += [_Share(stack.enter_context(contextlib.closing(Helper())))]
+        taken: set[bytes] = set()
+        for stamp in stamps:
+            if not goes_on():
+                break
+            file, data = read(stamp)
+            # This process waits for none, and takes what no helper does.
+            share = next(one for one in reversed(shares) if one.words.is_free())
+            share.files.append(file)
+            key = file.content
+            if key is not None and key not in taken and not knows(key):
+                taken.add(key)
+                share.keys.append(key)
+                share.words.add(stamp.path, data)
+        found: list[Found] = []
+        left: list[FileStamp] = []
+        for share in shares:
+            try:
+                found.append(Found(share.files, share.keys, share.words.segment()))
+            except HelperError:
+                left += [file.stamp for file in share.files]
+                taken.difference_update(share.keys)
+    if left:
+        found += words_of_files(left, read, lambda key: key in taken or knows(key), goes_on)
+    return found
 
 
-class _Sharing:
-    """Files that this thread and one for each helper take from one queue."""
+class _Share:
+    """The files of this process or of a helper, and the contents whose words it finds."""
 
-    def __init__(
-        self,
-        stamps: Sequence[FileStamp],
-        read: Read,
-        knows: Callable[[bytes], bool],
-        goes_on: Callable[[], bool],
-    ) -> None:
-        self._waiting = deque(stamps)
-        self._read, self._knows, self._goes_on = read, knows, goes_on
-        self._taken: dict[bytes, FileStamp] = {}
-        self._found: list[Found] = []
-        self._threads: list[threading.Thread] = []
-        self._failures: list[Exception] = []
-
-    def share_with(self, helper: Helper) -> None:
-        """Let a helper take files, from now on."""
-        thread = threading.Thread(
-            target=self._help, args=[helper], name="foldline-helper", daemon=True
-        )
-        self._threads.append(thread)
-        thread.start()
-
-    def all(self) -> list[Found]:
-        """Find what no helper does."""
-        self._take(_Here())
-        while self._threads:
-            self._threads.pop().join()
-        if self._waiting:
-            self._take(_Here())
-        for failure in self._failures:
-            raise failure
-        return self._found
-
-    def _help(self, helper: Helper) -> None:
-        try:
-            self._take(helper)
-        except Exception as error:
-            self._failures.append(error)
-
-    def _take(self, words: Helper | _Here) -> None:
-        files: list[KnownFile] = []
-        keys: list[bytes] = []
-        try:
-            while self._waiting and self._goes_on():
-                try:
-                    stamp = self._waiting.popleft()
-                except IndexError:  # Another thread was faster.
-                    break
-                file, data = self._read(stamp)
-                files.append(file)
-                key = file.content
-                if (
-                    key is not None
-                    and key not in self._taken
-                    and not self._knows(key)
-                    and self._taken.setdefault(key, stamp) is stamp
-                ):
-                    keys.append(key)
-                    words.add(stamp.path, data)
-            self._found.append(Found(files, keys, words.segment()))
-        except HelperError:
-            for key in keys:
-                del self._taken[key]
-            self._waiting.extend(file.stamp for file in files)
+    def __init__(self, words: Helper | _Here) -> None:
+        self.words = words
+        self.files: list[KnownFile] = []
+        self.keys: list[bytes] = []
 
 
 class _Here:
-    """Finds words in this thread, as a helper does in its process."""
+    """Finds words in this process, as a helper does in its own."""
 
     def __init__(self) -> None:
         self._building = Building()
+
+    def is_free(self) -> bool:
+        return True
 
     def add(self, path: str, data: bytes) -> None:
         self._building.add(words_of(path, data))
@@ -189,22 +154,26 @@ class Helper:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
+        os.set_blocking(self._input.fileno(), False)
+        # What the pipe has no room for.
+        self._unsent = b""
         self._deadline = threading.Timer(_MOST_SECONDS, self._process.kill)
         self._deadline.daemon = True
         self._deadline.start()
 
-    def add(self, path: str, data: bytes) -> None:
-        """Find the words of a file's UTF-8.
+    def is_free(self) -> bool:
+        """Return whether it has room for another file; never waits."""
+        if self._unsent:
+            # One that ended is free no more; `segment` says so.
+            with contextlib.suppress(OSError):
+                self._unsent = self._unsent[os.write(self._input.fileno(), self._unsent) :]
+        return not self._unsent
 
-        Raises:
-            HelperError: It ended.
-        """
+    def add(self, path: str, data: bytes) -> None:
+        """Find the words of a file's UTF-8."""
         name = path.encode("utf-8", "surrogateescape")
-        try:
-            self._input.write(_FILE.pack(len(name), len(data)) + name)
-            self._input.write(data)
-        except OSError as error:
-            raise HelperError from error
+        self._unsent += _FILE.pack(len(name), len(data)) + name + data
+        self.is_free()
 
     def segment(self) -> Segment:
         """The words of all files, whose slots are their places in the order.
@@ -213,7 +182,8 @@ class Helper:
             HelperError: It ended.
         """
         try:
-            self._input.write(_FILE.pack(0, 0))
+            os.set_blocking(self._input.fileno(), True)
+            self._input.write(self._unsent + _FILE.pack(0, 0))
             self._input.flush()
             words, *sizes = _ANSWER.unpack(self._output.read(_ANSWER.size))
             keys, *numbers = (self._output.read(size) for size in sizes)

@@ -553,7 +553,7 @@ class WorkspaceIndex:
         The words of texts make way for what is asked for.
         """
         racy = False
-        total, builder = self._progress[1], threading.current_thread()
+        total = self._progress[1]
 
         def goes_on() -> bool:
             self._reader.make_way()
@@ -561,10 +561,9 @@ class WorkspaceIndex:
 
         def read(stamp: FileStamp) -> tuple[KnownFile, bytes]:
             found = self._read(stamp)
-            with self._state:
-                done = self._progress[0] + 1
-                self._progress = (min(done, total), total)
-            if progress is not None and threading.current_thread() is builder:
+            # What a helper doesn't answer is read twice.
+            self._progress = (min(self._progress[0] + 1, total), total)
+            if progress is not None:
                 progress(*self._progress)
             return found
 
