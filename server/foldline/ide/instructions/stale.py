@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from difflib import SequenceMatcher
 from itertools import islice, takewhile
 from posixpath import basename, dirname, splitext
 from time import monotonic
@@ -18,7 +17,7 @@ from foldline.ide.instructions.mentions import Kind
 from foldline.ide.instructions.targets import Targets, defined_in, defines, is_of_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from foldline.backends import SmartFileAccess
     from foldline.ide.instructions.history import Commit, History
@@ -78,7 +77,7 @@ def stale_mentions(
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, access, path, text).stale(waiting))
+        return tuple(Search(history, targets, path, text).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -93,14 +92,12 @@ def line_of(text: str, mention: Mention) -> str:
 class Search:
     """The search for what ended the mentions of one file."""
 
-    def __init__(self, history: History, access: SmartFileAccess, path: str, text: str) -> None:
+    def __init__(self, history: History, targets: Targets, path: str, text: str) -> None:
         self.history = history
-        self.targets = Targets(access, path)
-        self._access = access
-        root = access.file_backend.root.resolve()
+        self.targets = targets
+        root = targets.access.file_backend.root.resolve()
         self._path = (root / path).relative_to(history.top.resolve()).as_posix()
         self._text = text
-        self._of_tests = is_of_tests(path)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
@@ -137,7 +134,7 @@ class Search:
     def _verdict(self, commit: str, mention: Mention) -> Commit | bool:
         if not self.resolves(commit, mention):
             return False
-        if self.resolves(self.history.head, mention):
+        if self.resolves(self.history.head, mention, commit):
             return True
         return self._end(mention, commit, self.history.head)
 
@@ -153,19 +150,24 @@ class Search:
                 found.setdefault(at, []).append(mention)
         return found
 
-    def resolves(self, commit: str, mention: Mention) -> bool:
-        """Return whether a mention meant something in a commit."""
-        found = self.history.tree(commit).find(mention, dirname(self._path))
-        return bool(found or (mention.kind == Kind.SYMBOL and self._files(commit, mention)))
+    def resolves(self, commit: str, mention: Mention, good: str = "") -> bool:
+        """Return whether a mention meant something in a commit; it did in the commit `good`."""
+        if self.history.tree(commit).find(mention, dirname(self._path)):
+            return True
+        if mention.kind != Kind.SYMBOL:
+            return False
+        # Most names stay where they were; to search all files takes much longer.
+        homes = self.history.files(commit).keys() & (self._files(good, mention) if good else ())
+        return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
 
-    def _files(self, commit: str, mention: Mention) -> list[str]:
-        """Return the files that define a symbol in a commit."""
+    def _files(self, commit: str, mention: Mention, within: Collection[str] = ()) -> list[str]:
+        """Return the files that define a symbol in a commit; of those `within`, if there are any."""
         word = mention.word
         return [
             path
-            for path, names in self.history.defining(commit, [word]).items()
+            for path, names in self.history.defining(commit, [word], within).items()
             if defines(path, names, mention)
-            and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
+            and (self.targets.of_tests or word.lower().startswith("test") or not is_of_tests(path))
         ]
 
     def _end(self, mention: Mention, good: str, bad: str) -> Commit | bool:
@@ -181,12 +183,12 @@ class Search:
                 break
             while high - low > 1:
                 middle = (low + high) // 2
-                resolves = self.resolves(commits[middle], mention)
+                resolves = self.resolves(commits[middle], mention, good)
                 low, high = (middle, high) if resolves else (low, middle)
             found = self.history.commit(commits[high])
             # A merge of what another branch ended.
             earlier = (one for one in found.parents if one in commits[:high])
-            before = next((one for one in earlier if not self.resolves(one, mention)), None)
+            before = next((one for one in earlier if not self.resolves(one, mention, good)), None)
             if before is None:
                 break
             bad = before
@@ -231,18 +233,17 @@ class Search:
             renamed = [one for path in before for one in _renamed(word, before[path], after[path])]
             for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one
-        index = self._access.index
-        for one in near_names(word, index.last_defined() if index else ()):
-            # What is merely like it is something else.
-            if SequenceMatcher(None, word, one).ratio() >= _LIKE:
-                yield above + one
+        index = self.targets.access.index
+        # What is merely like it is something else.
+        for one in near_names(word, index.last_defined() if index else (), _LIKE):
+            yield above + one
 
     def _text_after(self, ended: Commit | None, path: str) -> str:
         """Return a file's text in the commit that ended something, or as it is now."""
         if ended is not None:
             tree = self.history.tree(ended.hash)
             return tree.read(path) if path in tree.paths else ""
-        files = self._access.file_backend
+        files = self.targets.access.file_backend
         try:
             return files.load((self.history.top / path).relative_to(files.root).as_posix()).text
         except (BackendError, ValueError):

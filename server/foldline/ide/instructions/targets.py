@@ -81,16 +81,17 @@ class Tree:
     read: Callable[[str], str]
 
     @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """The paths of all files and folders, by their last names."""
-        every = dict.fromkeys(self.paths)
-        for path in self.paths:
-            while (path := dirname(path)) and path not in every:
-                every[path] = None
-        found: dict[str, list[str]] = {}
-        for path in every:
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+    def _lines(self) -> str:
+        return "\n".join(("", *self.paths, ""))
+
+    def ending(self, name: str) -> list[str]:
+        """Return the files and folders whose path is `name`, or ends with it behind a `/`."""
+        lines, found, at = self._lines, dict[str, None](), -1
+        while name and (at := lines.find(name, at + 1)) >= 0:
+            end = at + len(name)
+            if lines[at - 1] in "/\n" and lines[end] in "/\n":
+                found[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
+        return list(found)
 
     def find(self, mention: Mention, folder: str) -> Sequence[str | Task]:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
@@ -112,14 +113,12 @@ class Tree:
         The first of these that exists is all.
         """
         bare = name.rstrip("/").removeprefix("/")
-        known = self._by_name.get(bare.rpartition("/")[2], [])
+        known = self.ending(bare)
         exact = [join(folder, bare)] * (not name.startswith("/")) + [bare]
         for path in map(normpath, exact):
-            if path in known or path in self._by_name.get(path.rpartition("/")[2], []):
+            if path in known or path in self.ending(path):
                 return [path]
-        if name.startswith((".", "/")) and "/" in name:
-            return []
-        return [path for path in known if path.endswith(f"/{bare}")]
+        return [] if name.startswith((".", "/")) and "/" in name else known
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
@@ -149,7 +148,7 @@ class Tree:
         known = [
             found
             for file in _TASKS[tool][0]
-            for path in self._by_name.get(file, [])
+            for path in self.ending(file)
             for name, found in _tasks_in(tool, path, self.read(path))
             if name == task
         ]
@@ -220,9 +219,9 @@ class Targets:
     """What mentions mean in a workspace as it is now; for the mentions of one text."""
 
     def __init__(self, access: SmartFileAccess, path: str) -> None:
-        self._access = access
+        self.access = access
         self._folder = dirname(path)
-        self._of_tests = is_of_tests(path)
+        self.of_tests = is_of_tests(path)
         stamps = tuple(access.file_backend.walk_folder("."))
         self.tree = Tree(tuple(stamp.path for stamp in stamps), self._read)
         code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
@@ -233,7 +232,7 @@ class Targets:
 
     def _read(self, path: str) -> str:
         try:
-            text = self._access.file_backend.load(path).text
+            text = self.access.file_backend.load(path).text
         except PathError:
             return ""
         return text if len(text) <= _LARGEST else ""
@@ -241,11 +240,11 @@ class Targets:
     @cached_property
     def _thorough(self) -> Names:
         """What names mean, with all files parsed that may tell: for the few that seem stale."""
-        return self._access.names()
+        return self.access.names()
 
     @cached_property
     def _defined(self) -> frozenset[str]:
-        index = self._access.index
+        index = self.access.index
         return frozenset(() if index is None else index.last_defined())
 
     def of(self, mention: Mention) -> Target | None:
@@ -261,17 +260,18 @@ class Targets:
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
-        name, index = mention.name, self._access.index
+        name, index = mention.name, self.access.index
         if self.tree.find(mention, self._folder):
             return True
         if mention.kind == Kind.PATH:
             return any(map(self._is_there, (join(self._folder, name), name)))
         if mention.kind != Kind.SYMBOL:
             return False
-        if self._meaning(mention.dotted) is not None:
-            return True
         seeming = () if index is None else index.files_with(mention.word, defined=True).paths
-        return any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming)
+        if any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming):
+            return True
+        # This parses files that may tell.
+        return self._meaning(mention.dotted) is not None
 
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
@@ -284,7 +284,7 @@ class Targets:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
             every = [one for one in every if "." not in one.name and (one.is_type or not plain)]
-        if not self._of_tests and not word.lower().startswith("test"):
+        if not self.of_tests and not word.lower().startswith("test"):
             every = [one for one in every if not is_of_tests(one.path)]
         return tuple(every) if len({(one.path, one.name) for one in every}) == 1 else ()
 
@@ -313,13 +313,13 @@ class Targets:
 
     def _is_there(self, path: str) -> bool:
         try:
-            return self._access.file_backend.exists(path)
+            return self.access.file_backend.exists(path)
         except PathError:
             return False
 
     def _path(self, path: str, line: int) -> Target:
-        stamp = self._access.file_backend.stamp(path)
-        if stamp is not None and not self._access.file_backend.is_folder(path):
+        stamp = self.access.file_backend.stamp(path)
+        if stamp is not None and not self.access.file_backend.is_folder(path):
             return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
