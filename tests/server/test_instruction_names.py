@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from lsprotocol import types
 
+from foldline.ide.instructions.checks import Around
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import StaleMention
 from foldline.ide.uris import uri_of
@@ -195,10 +196,10 @@ def test_a_stale_name_is_repaired_where_it_stands(tmp_path: Path) -> None:
     uri = uri_of(tmp_path / "AGENTS.md")
     workspace.open_document(uri, text)
 
-    def known(snapshot: LspSnapshot) -> list[StaleMention]:
+    def known(snapshot: LspSnapshot) -> Around:
         assert snapshot.instructions is not None
         (mention,) = mentions(snapshot.instructions.markdown)
-        return [StaleMention(mention, None, "open_carts")]
+        return Around([StaleMention(mention, None, "open_carts")])
 
     ls = cast("FoldlineServer", SimpleNamespace(histories=SimpleNamespace(known=known)))
 

@@ -208,6 +208,10 @@ class InstructionFile:
     def _ends(self) -> list[int]:
         return [found.start() for found in re.finditer("\n", self.text)]
 
+    def end_of_line(self, offset: int) -> int:
+        """Return where the line of an offset ends."""
+        return max(offset, self.text.find("\n", offset) % (len(self.text) + 1))
+
     def short_key(self, section: InstructionSection) -> str:
         """Return the shortest key that names a section: the last of its path, or all of it."""
         last = section.path[-1]

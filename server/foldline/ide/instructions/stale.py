@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import cached_property
 from itertools import islice, takewhile
 from posixpath import basename, dirname, splitext
 from time import monotonic
@@ -77,7 +78,7 @@ def stale_mentions(
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, targets, path, text).stale(waiting))
+        return tuple(Search(history, access, path, text).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -92,12 +93,19 @@ def line_of(text: str, mention: Mention) -> str:
 class Search:
     """The search for what ended the mentions of one file."""
 
-    def __init__(self, history: History, targets: Targets, path: str, text: str) -> None:
+    def __init__(self, history: History, access: SmartFileAccess, path: str, text: str) -> None:
         self.history = history
-        self.targets = targets
-        root = targets.access.file_backend.root.resolve()
+        self._access = access
+        self._file = path
+        root = access.file_backend.root.resolve()
         self._path = (root / path).relative_to(history.top.resolve()).as_posix()
         self._text = text
+        self._of_tests = is_of_tests(path)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What names mean now, the index having read what has changed."""
+        return Targets(self._access, self._file)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
@@ -167,7 +175,7 @@ class Search:
             path
             for path, names in self.history.defining(commit, [word], within).items()
             if defines(path, names, mention)
-            and (self.targets.of_tests or word.lower().startswith("test") or not is_of_tests(path))
+            and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
         ]
 
     def _end(self, mention: Mention, good: str, bad: str) -> Commit | bool:
@@ -233,7 +241,7 @@ class Search:
             renamed = [one for path in before for one in _renamed(word, before[path], after[path])]
             for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one
-        index = self.targets.access.index
+        index = self._access.index
         # What is merely like it is something else.
         for one in near_names(word, index.last_defined() if index else (), _LIKE):
             yield above + one
@@ -243,7 +251,7 @@ class Search:
         if ended is not None:
             tree = self.history.tree(ended.hash)
             return tree.read(path) if path in tree.paths else ""
-        files = self.targets.access.file_backend
+        files = self._access.file_backend
         try:
             return files.load((self.history.top / path).relative_to(files.root).as_posix()).text
         except (BackendError, ValueError):

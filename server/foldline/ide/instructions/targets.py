@@ -219,9 +219,9 @@ class Targets:
     """What mentions mean in a workspace as it is now; for the mentions of one text."""
 
     def __init__(self, access: SmartFileAccess, path: str) -> None:
-        self.access = access
+        self._access = access
         self._folder = dirname(path)
-        self.of_tests = is_of_tests(path)
+        self._of_tests = is_of_tests(path)
         stamps = tuple(access.file_backend.walk_folder("."))
         self.tree = Tree(tuple(stamp.path for stamp in stamps), self._read)
         code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
@@ -232,7 +232,7 @@ class Targets:
 
     def _read(self, path: str) -> str:
         try:
-            text = self.access.file_backend.load(path).text
+            text = self._access.file_backend.load(path).text
         except PathError:
             return ""
         return text if len(text) <= _LARGEST else ""
@@ -240,11 +240,11 @@ class Targets:
     @cached_property
     def _thorough(self) -> Names:
         """What names mean, with all files parsed that may tell: for the few that seem stale."""
-        return self.access.names()
+        return self._access.names()
 
     @cached_property
     def _defined(self) -> frozenset[str]:
-        index = self.access.index
+        index = self._access.index
         return frozenset(() if index is None else index.last_defined())
 
     def of(self, mention: Mention) -> Target | None:
@@ -260,7 +260,7 @@ class Targets:
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
-        name, index = mention.name, self.access.index
+        name, index = mention.name, self._access.index
         if self.tree.find(mention, self._folder):
             return True
         if mention.kind == Kind.PATH:
@@ -284,7 +284,7 @@ class Targets:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
             every = [one for one in every if "." not in one.name and (one.is_type or not plain)]
-        if not self.of_tests and not word.lower().startswith("test"):
+        if not self._of_tests and not word.lower().startswith("test"):
             every = [one for one in every if not is_of_tests(one.path)]
         return tuple(every) if len({(one.path, one.name) for one in every}) == 1 else ()
 
@@ -313,13 +313,13 @@ class Targets:
 
     def _is_there(self, path: str) -> bool:
         try:
-            return self.access.file_backend.exists(path)
+            return self._access.file_backend.exists(path)
         except PathError:
             return False
 
     def _path(self, path: str, line: int) -> Target:
-        stamp = self.access.file_backend.stamp(path)
-        if stamp is not None and not self.access.file_backend.is_folder(path):
+        stamp = self._access.file_backend.stamp(path)
+        if stamp is not None and not self._access.file_backend.is_folder(path):
             return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
