@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,14 +116,12 @@ def run(options: Namespace) -> int:
 def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> InstructionFile:
     """Return a file; `tool` is named where it reads the file's sections, too."""
     from foldline.backends.files.reader import read_text
-    from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.document import instruction_file
     from foldline.ide.instructions.files import LARGEST
 
-    text = read_text(path, LARGEST, strict=True)
-    if not path.is_relative_to(root):
-        return InstructionFile(path.name, text, path.as_posix())
+    file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
     known = tool if tool and workspace.is_instructions(path) else ""
-    return InstructionFile(path.name, text, path.relative_to(root).as_posix(), known)
+    return replace(file, tool=known, has_front_matter=False)
 
 
 def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: str) -> None:

@@ -142,12 +142,10 @@ class InstructionFile:
         Raises:
             ToolRefused: There is none; the error has the near keys.
         """
-        for names in (
-            {one.key: one for one in self.sections},
-            {one.number: one for one in self.sections},
-        ):
-            if key in names:
-                return names[key]
+        named = {one.number: one for one in self.sections}
+        named |= {one.key: one for one in self.sections}
+        if key in named:
+            return named[key]
         titled = [one for one in self.sections if key in (one.title, one.path[-1])]
         if len(titled) == 1:
             return titled[0]

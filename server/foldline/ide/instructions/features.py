@@ -77,33 +77,16 @@ class Costs:
         return None
 
     def lenses(self) -> Iterator[Lens]:
-        """Yield the lenses: *Preview* at the top, shares of top sections, *Open* where folded."""
-        sections, folded = self.file.sections, frozenset(self.file.folded)
-        yield self._lens(sections[0], cost_texts.preview(self.render, self.counter))
-        for section in sections:
-            if section in folded:
-                yield self._lens(section, f"Open · {self.cost(section)}", section.key)
-            elif section.path in self._top:
-                tokens = self.blocks[section.key].tokens
-                assert tokens is not None
-                share = f"{100 * tokens.subtree / max(1, self.total):.0f} %"
-                shown = cost_texts.tokens(tokens.subtree, self.counter)
-                yield self._lens(section, f"{shown} · {share}")
-
-    def _lens(self, section: InstructionSection, title: str, opens: str | None = None) -> Lens:
+        """Yield the lenses: *Preview* at the top, *Open* above each folded section."""
         # Diagnostics don't need what this loads.
         from foldline.ide.features.hover import Lens, LensTitle
 
-        place = Span(section.start, section.start)
-        return Lens(place, self.file.name, opens, LensTitle(title))
-
-    @cached_property
-    def _top(self) -> frozenset[tuple[str, ...]]:
-        """The sections at the uppermost level that has several: most files have one title."""
-        paths = [section.path for section in self.file.sections if section.number]
-        depths = sorted({len(path) for path in paths})
-        levels = ([path for path in paths if len(path) == depth] for depth in depths)
-        return frozenset(next((level for level in levels if len(level) > 1), ()))
+        first, name = self.file.sections[0].start, self.file.name
+        title = LensTitle(cost_texts.preview(self.render, self.counter))
+        yield Lens(Span(first, first), name, title=title)
+        for section in self.file.folded:
+            title = LensTitle(f"Open · {self.cost(section)}")
+            yield Lens(Span(section.start, section.start), name, section.key, title)
 
     def inlays(self) -> Iterator[Inlay]:
         """Yield what stands behind each heading: its number and its tokens."""

@@ -118,26 +118,23 @@ def _fault(field: Field, skill: str | None) -> str | None:
 @lru_cache(maxsize=128)
 def fields(file: InstructionFile) -> tuple[Field, ...]:
     """Return the fields of the front matter, and each line that is none; read once per file."""
-    return tuple(_fields(file))
-
-
-def _fields(file: InstructionFile) -> Iterator[Field]:
-    front, text = file.markdown.front_matter, file.text
+    front, text, found = file.markdown.front_matter, file.text, list[Field]()
     at, last = front or (0, 0)
     while at < last:
         end = text.find("\n", at, last) + 1 or last
         line = text[at:end].strip()
-        found = _FIELD.match(text, at, end)
-        if found is not None:
+        field = _FIELD.match(text, at, end)
+        if field is not None:
             # A value goes on in lines that are indented, and in those of its list.
             while end < last and text[end] in " \t\r\n-":
                 end = text.find("\n", end, last) + 1 or last
-            written = text[found.end() : end]
-            yield Field(found[2], Range(*found.span(2)), *_value(written), written)
+            written = text[field.end() : end]
+            found.append(Field(field[2], Range(*field.span(2)), *_value(written), written))
         elif line and not line.startswith("#"):
             start = text.index(line, at)
-            yield Field(line, Range(start, start + len(line)), "")
+            found.append(Field(line, Range(start, start + len(line)), ""))
         at = end
+    return tuple(found)
 
 
 def _value(written: str) -> tuple[str, bool]:

@@ -94,14 +94,12 @@ class History:
         files = self.files(commit)
 
         def read(path: str) -> str:
+            if path not in files:
+                return ""
             self._read([files[path]])
             return self._texts.get(files[path].hash, "")
 
         return self._trees.setdefault(commit, Tree(tuple(files), read))
-
-    def text(self, path: str) -> str:
-        """Return a file's text at `HEAD`; empty without one."""
-        return self.tree(self.head).read(path) if path in self.files(self.head) else ""
 
     def writers(self, path: str, lines: Iterable[int]) -> dict[int, str]:
         """Return the commits that wrote some lines of a file at `HEAD`, counted from 1."""

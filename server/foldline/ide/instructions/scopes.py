@@ -29,21 +29,15 @@ def matches(glob: str, path: str, *, anchored: bool = True) -> bool:
     if not anchored and not glob.startswith(("/", "**/")):
         parts = ["**", *parts]
     # The parts at which the rest of the path may go on: no glob costs more than its length.
-    places = _after_stars({0}, parts)
-    for name in path.split("/"):
-        places = _after_stars(
-            {
-                place + (parts[place] != "**")
-                for place in places
-                if place < len(parts) and (parts[place] == "**" or fnmatchcase(name, parts[place]))
-            },
-            parts,
-        )
+    places, names = {0}, path.split("/")
+    for at in range(len(names) + 1):
+        for place, part in enumerate(parts):
+            if place in places and part == "**":
+                places.add(place + 1)
+        if at < len(names):
+            places = {
+                place + (part != "**")
+                for place, part in enumerate(parts)
+                if place in places and (part == "**" or fnmatchcase(names[at], part))
+            }
     return len(parts) in places
-
-
-def _after_stars(places: set[int], parts: list[str]) -> set[int]:
-    for place in range(len(parts)):
-        if place in places and parts[place] == "**":
-            places.add(place + 1)
-    return places

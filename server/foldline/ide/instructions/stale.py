@@ -149,7 +149,8 @@ class Search:
     def _committed(self, waiting: Iterable[Mention]) -> dict[int, list[Mention]]:
         """Return mentions by their line at `HEAD`, without those of lines that it hasn't."""
         known: dict[str, int] = {}
-        for number, line in enumerate(self.history.text(self._path).split("\n"), 1):
+        text = self.history.tree(self.history.head).read(self._path)
+        for number, line in enumerate(text.split("\n"), 1):
             known.setdefault(line.strip(), number)
         found: dict[int, list[Mention]] = {}
         for mention in waiting:
@@ -249,8 +250,7 @@ class Search:
     def _text_after(self, ended: Commit | None, path: str) -> str:
         """Return a file's text in the commit that ended something, or as it is now."""
         if ended is not None:
-            tree = self.history.tree(ended.hash)
-            return tree.read(path) if path in tree.paths else ""
+            return self.history.tree(ended.hash).read(path)
         files = self._access.file_backend
         try:
             return files.load((self.history.top / path).relative_to(files.root).as_posix()).text

@@ -60,14 +60,6 @@ class Target(NamedTuple):
     about: str
 
 
-class Task(NamedTuple):
-    """A command that a file of the project defines; the line counts from 1, 0 for all."""
-
-    path: str
-    line: int
-    written: str = ""
-
-
 @record(slots=False)
 class Tree:
     """The files of a repository at one moment.
@@ -93,7 +85,7 @@ class Tree:
                 found[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
         return list(found)
 
-    def find(self, mention: Mention, folder: str) -> Sequence[str | Task]:
+    def find(self, mention: Mention, folder: str) -> Sequence[str | Target]:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
         match mention.kind:
             case Kind.PATH:
@@ -137,7 +129,7 @@ class Tree:
                 return found
         return []
 
-    def tasks(self, command: str, folder: str) -> list[Task]:
+    def tasks(self, command: str, folder: str) -> list[Target]:
         """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
         found = COMMANDS.match(command)
         if found is None:
@@ -155,7 +147,7 @@ class Tree:
         if program == "mise run" and not known:
             script = _MISE_SCRIPT.match
             known = [
-                Task(path, 0)
+                Target(path, 0, f"`{path}`")
                 for path in self.paths
                 if (own := script(path)) and own[1].replace("/", ":") == task
             ]
@@ -256,7 +248,7 @@ class Targets:
             return _glob([str(path) for path in found])
         if len(found) != 1:
             return None
-        return _task(one) if isinstance(one := found[0], Task) else self._path(one, mention.line)
+        return one if isinstance(one := found[0], Target) else self._path(one, mention.line)
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
@@ -360,12 +352,6 @@ def _symbol(found: Sequence[Found]) -> Target:
     return Target(one.path, one.line, f"```\n{shown}\n```\n`{one.path}:{one.line}`")
 
 
-def _task(task: Task) -> Target:
-    place = f"{task.path}:{task.line}" if task.line else task.path
-    shown = f"```{language_of(task.path)}\n{task.written}\n```\n" if task.written else ""
-    return Target(task.path, task.line, f"{shown}`{place}`")
-
-
 def _keys(*tables: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
     """Return a reader of the keys and the tables in some tables of a JSON, TOML or YAML file."""
 
@@ -395,13 +381,14 @@ def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]
 
 
 @lru_cache(maxsize=64)
-def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Task], ...]:
+def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Target], ...]:
     """Return the tasks of a file by name, each with the lines that define it."""
-    lines = text.split("\n")
-    return tuple(
-        (name, Task(path, first, dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))))
-        for name, first, last in _TASKS[program][1](path, text)
-    )
+    lines, found = text.split("\n"), list[tuple[str, Target]]()
+    for name, first, last in _TASKS[program][1](path, text):
+        written = dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))
+        about = f"```{language_of(path)}\n{written}\n```\n`{path}:{first}`"
+        found.append((name, Target(path, first, about)))
+    return tuple(found)
 
 
 _MISE_SCRIPT = re.compile(
