@@ -13,19 +13,23 @@ import pytest
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.diagnostic import Code
 from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.history import History
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import Search, stale_mentions
 from foldline.ide.instructions.targets import Targets
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
+    from foldline.backends.files.listing import FileStamp
     from foldline.ide.instructions.history import Commit
     from foldline.ide.instructions.mentions import Mention
 
@@ -128,6 +132,60 @@ def test_paths_globs_and_commands_are_stale_too(repository: Repository) -> None:
         ("*.proto", gone, ""),
         ("make lint", gone, ""),
     ]
+
+
+def test_a_file_name_alone_means_a_file_of_the_root_or_beside(repository: Repository) -> None:
+    text = "`settings.json`, `gone.json`, `beside.json`\n"
+    files = {"a/AGENTS.md": text, "gone.json": "", "a/beside.json": "", ".claude/settings.json": ""}
+    repository.commit("start", dict(files))
+    names = ("gone.json", "a/beside.json", ".claude/settings.json")
+    ended = repository.commit("remove", dict.fromkeys(names))
+    found = repository.stale("a/AGENTS.md")
+    assert found == [("gone.json", ended, ""), ("beside.json", ended, "")]
+
+
+def test_all_of_a_commit_is_searched_only_for_what_left_its_file(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "`open_cart()`\n"
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": text})
+    for number in range(8):
+        repository.commit(f"more {number}", {"cart.py": f"{CODE}# {number}\n"})
+    ended = repository.commit("rename it", {"cart.py": CODE.replace("open_cart", "open_carts")})
+    searched: list[str] = []
+    search = History._with_words
+
+    def search_noted(history: History, commit: str, words: Collection[str]) -> tuple[str, ...]:
+        searched.append(commit)
+        return search(history, commit, words)
+
+    monkeypatch.setattr(History, "_with_words", search_noted)
+    assert repository.stale() == [("open_cart", ended, "open_carts")]
+    # Where the line was written, where the name is missing, and where it was last, for the near one.
+    assert len(searched) == 3
+
+
+def test_names_wait_for_the_index_and_read_no_file_for_each(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"thing_{number}" for number in range(20)]
+    text = "".join(f"`{name}()`\n" for name in names)
+    code: dict[str, str | None] = {f"{name}.py": f"def {name}(): ...\n" for name in names}
+    repository.commit("start", {**code, "AGENTS.md": text})
+    read: list[str] = []
+    read_now = WorkspaceIndex._read_now
+
+    def read_noted(
+        index: WorkspaceIndex, stamps: Iterable[FileStamp], since: float, least: float
+    ) -> Iterator[tuple[str, bytes | None]]:
+        for path, data in read_now(index, stamps, since, least):
+            read.append(path)
+            yield path, data
+
+    monkeypatch.setattr(WorkspaceIndex, "_read_now", read_noted)
+    access = SmartFileAccess.for_workspace(repository.root, patience=0.0)
+    assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()
+    assert read == []
 
 
 def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:

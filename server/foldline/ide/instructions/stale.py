@@ -6,12 +6,13 @@ import logging
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice, takewhile
-from posixpath import basename, dirname, splitext
+from posixpath import basename, dirname, join, splitext
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
+from foldline.backends.index.words import CODE
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import history_of
 from foldline.ide.instructions.mentions import Kind
@@ -71,7 +72,12 @@ def stale_mentions(
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
     shallow clone, and on lines that aren't committed.
     """
-    end, targets = monotonic() + seconds, Targets(access, path)
+    end = monotonic() + seconds
+    if (index := access.index) is not None:
+        # Until code is indexed, each name would have all files read that the index lacks.
+        index.start()
+        index.wait(seconds / 2, CODE)
+    targets = Targets(access, path)
     in_time = takewhile(lambda _: monotonic() < end, mentions)
     waiting = [one for one in in_time if not targets.of(one)]
     if not waiting:
@@ -161,10 +167,13 @@ class Search:
 
     def resolves(self, commit: str, mention: Mention, good: str = "") -> bool:
         """Return whether a mention meant something in a commit; it did in the commit `good`."""
-        if self.history.tree(commit).find(mention, dirname(self._path)):
-            return True
-        if mention.kind != Kind.SYMBOL:
-            return False
+        folder = dirname(self._path)
+        found = self.history.tree(commit).find(mention, folder)
+        if mention.kind == Kind.PATH and "/" not in mention.name:
+            # `settings.json` alone is also a word for those of other projects.
+            return any(path in found for path in (mention.name, join(folder, mention.name)))
+        if found or mention.kind != Kind.SYMBOL:
+            return bool(found)
         # Most names stay where they were; to search all files takes much longer.
         homes = self.history.files(commit).keys() & (self._files(good, mention) if good else ())
         return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
