@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
 from .conftest import Connect
 
@@ -33,3 +34,26 @@ async def test_the_stack_has_the_text_that_the_editor_has(connect: Connect, tmp_
     answer = await editor.command("instructions.stack", clients=["codex"])
     (file,) = answer["stacks"][0]["files"]
     assert [one["title"] for one in file["sections"]] == ["New"]
+
+
+async def test_a_file_is_reported_while_another_one_switches_it_off(
+    connect: Connect, tmp_path: Path
+) -> None:
+    text, other = "# Rules\nBe brief.\n", tmp_path / "AGENTS.override.md"
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    editor = await connect(tmp_path)
+    uri = editor.open("AGENTS.md", text)
+
+    async def reported(kind: types.FileChangeType) -> None:
+        change = types.DidChangeWatchedFilesParams([types.FileEvent(other.as_uri(), kind)])
+        editor.client.workspace_did_change_watched_files(change)
+        is_there = kind == types.FileChangeType.Created
+        found = await editor.diagnostics(uri)
+        while any(one.code == "switched-off-instructions" for one in found) != is_there:
+            found = await editor.diagnostics(uri)
+
+    assert await editor.diagnostics(uri) == []
+    other.write_text("# Mine\n", encoding="utf-8")
+    await reported(types.FileChangeType.Created)
+    other.unlink()
+    await reported(types.FileChangeType.Deleted)

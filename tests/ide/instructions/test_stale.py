@@ -161,7 +161,7 @@ def test_all_of_a_commit_is_searched_only_for_what_left_its_file(
 
     monkeypatch.setattr(History, "_with_words", search_noted)
     assert repository.stale() == [("open_cart", ended, "open_carts")]
-    # Where the line was written, where the name is missing, and where it was last, for the near one.
+    # Where the line was written, where the name is missing, and, for the near name, before that.
     assert len(searched) == 3
 
 

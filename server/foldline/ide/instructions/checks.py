@@ -54,6 +54,14 @@ class Finding(NamedTuple):
     instead: str = ""
     same: tuple[int, int] | None = None
 
+    def help(self, file: str) -> tuple[tuple[Fix, ...], tuple[Related, ...]]:
+        """Return the fixes and the related places."""
+        change = Change(SourceSpan(file, *self.place), self.instead)
+        fixes = (Fix(f"Write {self.instead}", (change,)),) if self.instead else ()
+        if self.same is None:
+            return fixes, ()
+        return fixes, (Related(SourceSpan(file, *self.same), "It is written here first."),)
+
 
 def look_around(
     file: InstructionFile, path: Path, folder: Folder, seconds: float = SECONDS
@@ -77,17 +85,14 @@ def diagnostics(
     What its repository says of it is found now, unless that's known.
     """
     around = look_around(file, path, folder) if around is None else around
-    options, found = folder.options, []
+    options, found = folder.options, list[Diagnostic]()
     budget = _over_budget(file, folder.counter, options.token_budget)
     every = (*(Finding(*one) for one in faults(file, path)), *budget)
     for one in (*every, *_of_sections(file, folder.counter), *_around(file, around)):
         severity = options.severity.get(one.code, default_severity(one.code))
         if severity is not Severity.OFF:
             place = SourceSpan(str(path), *one.place)
-            change = Fix(f"Write {one.instead}", (Change(place, one.instead),))
-            same = one.same and Related(SourceSpan(str(path), *one.same), "It is written here first.")
-            fixes, related = (change,) * bool(one.instead), (same,) if same else ()
-            found.append(Diagnostic(one.code, severity, one.message, place, fixes, related))
+            found.append(Diagnostic(one.code, severity, one.message, place, *one.help(str(path))))
     return tuple(sorted(found, key=lambda one: (one.place, one.code)))
 
 

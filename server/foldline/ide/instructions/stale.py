@@ -179,7 +179,7 @@ class Search:
         return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
 
     def _files(self, commit: str, mention: Mention, within: Collection[str] = ()) -> list[str]:
-        """Return the files that define a symbol in a commit; of those `within`, if there are any."""
+        """Return the files that define a symbol in a commit; of those `within`, if any are."""
         word = mention.word
         return [
             path

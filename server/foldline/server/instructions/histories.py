@@ -16,6 +16,7 @@ from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.mentions import Mention
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -45,10 +46,9 @@ class Histories:
         before, around = found
         if file is before or not around.stale:
             return around
-        stale = {(one.mention.name, line_of(before.text, one.mention)): one for one in around.stale}
-        now = ((one, stale.get((one.name, line_of(file.text, one)))) for one in mentions(file.markdown))
-        moved = [was._replace(mention=one) for one, was in now if was is not None]
-        return around._replace(stale=moved)
+        stale = {_key(before.text, one.mention): one for one in around.stale}
+        now = ((one, stale.get(_key(file.text, one))) for one in mentions(file.markdown))
+        return around._replace(stale=[was._replace(mention=one) for one, was in now if was])
 
     def read(self, uri: str) -> None:
         """Read the repository of a document, unless nothing changed since that was done."""
@@ -76,3 +76,7 @@ class Histories:
         self._found[uri] = (file, around)
         if before != around:
             self._ls.diagnostics.publish_again()
+
+
+def _key(text: str, mention: Mention) -> tuple[str, str]:
+    return mention.name, line_of(text, mention)
