@@ -17,8 +17,7 @@ from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.document import instruction_file
-from foldline.ide.instructions.front_matter import fields
-from foldline.ide.instructions.scopes import globs_of, matches
+from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
