@@ -246,6 +246,15 @@ def test_a_rename_is_told_before_and_after_it_is_committed(repository: Repositor
     assert {commit for _, commit, _ in repository.stale()} == {ended}
 
 
+def test_a_type_that_is_imported_in_another_way_is_not_stale(repository: Repository) -> None:
+    text = "See `ExecutedRule`.\n"
+    before = "import {\n  type ExecutedRule,\n} from 'generated';\n"
+    repository.commit("start", {"AGENTS.md": text, "a.ts": before})
+    after = "import type {\n  ExecutedRule,\n} from 'generated';\n"
+    repository.commit("import it as a type", {"a.ts": after})
+    assert repository.stale() == []
+
+
 def test_what_another_line_defines_is_no_rename(repository: Repository) -> None:
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
     repository.write({"cart.py": CODE.replace("def open_cart(): ...", "def pay(sum): ...")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice, takewhile
 from posixpath import basename, dirname, join, splitext
@@ -252,9 +253,10 @@ class Search:
             for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one
         index = self._access.index
-        # What is merely like it is something else.
         for one in near_names(word, index.last_defined() if index else (), _LIKE):
-            yield above + one
+            # What is merely like it is something else, as is a variable beside a type.
+            if SequenceMatcher(None, word, one).ratio() >= _LIKE:
+                yield above + one
 
     def _text_after(self, ended: Commit | None, path: str) -> str:
         """Return a file's text in the commit that ended something, or as it is now."""
