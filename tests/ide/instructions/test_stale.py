@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from itertools import count
+from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
@@ -26,12 +27,12 @@ from foldline.ide.instructions.targets import Targets
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection
     from pathlib import Path
 
-    from foldline.backends.files.listing import FileStamp
     from foldline.ide.instructions.history import Commit
     from foldline.ide.instructions.mentions import Mention
+    from foldline.ide.instructions.targets import Target
 
 
 class Repository:
@@ -165,27 +166,33 @@ def test_all_of_a_commit_is_searched_only_for_what_left_its_file(
     assert len(searched) == 3
 
 
-def test_names_wait_for_the_index_and_read_no_file_for_each(
+def test_code_is_indexed_before_names_are_looked_up(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [f"thing_{number}" for number in range(20)]
-    text = "".join(f"`{name}()`\n" for name in names)
-    code: dict[str, str | None] = {f"{name}.py": f"def {name}(): ...\n" for name in names}
-    repository.commit("start", {**code, "AGENTS.md": text})
-    read: list[str] = []
-    read_now = WorkspaceIndex._read_now
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n"})
+    known: list[bool] = []
+    waited = Event()
+    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, WorkspaceIndex._read_all
 
-    def read_noted(
-        index: WorkspaceIndex, stamps: Iterable[FileStamp], since: float, least: float
-    ) -> Iterator[tuple[str, bytes | None]]:
-        for path, data in read_now(index, stamps, since, least):
-            read.append(path)
-            yield path, data
+    def wait_noted(index: WorkspaceIndex, *arguments: Any) -> bool:
+        waited.set()
+        return wait(index, *arguments)
 
-    monkeypatch.setattr(WorkspaceIndex, "_read_now", read_noted)
-    access = SmartFileAccess.for_workspace(repository.root, patience=0.0)
-    assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()
-    assert read == []
+    def read_then(index: WorkspaceIndex, *arguments: Any, **options: Any) -> bool:
+        waited.wait(5)
+        return read(index, *arguments, **options)
+
+    def look_noted(targets: Targets, mention: Mention) -> Target | None:
+        index = targets._access.index
+        # Otherwise all files that the index lacks would be read for each name.
+        known.append(index is not None and "open_cart" in index.last_defined())
+        return looked_up(targets, mention)
+
+    monkeypatch.setattr(Targets, "of", look_noted)
+    monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
+    monkeypatch.setattr(WorkspaceIndex, "_read_all", read_then)
+    assert repository.stale() == []
+    assert known == [True]
 
 
 def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:
