@@ -123,6 +123,8 @@ def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
     from foldline.ide.instructions.stale import SECONDS
 
     end = monotonic() + _SECONDS
+    if scanned.instructions:
+        scanned.folder.access.start_indexing()
     for path, file in scanned.instruction_files():
         around = look_around(file, path, scanned.folder, min(SECONDS, end - monotonic()))
         found = diagnostics(file, path, scanned.folder, around)

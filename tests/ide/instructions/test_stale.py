@@ -191,7 +191,9 @@ def test_code_is_indexed_before_names_are_looked_up(
     monkeypatch.setattr(Targets, "of", look_noted)
     monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
     monkeypatch.setattr(WorkspaceIndex, "_read_all", read_then)
-    assert repository.stale() == []
+    access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
+    access.start_indexing()
+    assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()
     assert known == [True]
 
 

@@ -75,8 +75,7 @@ def stale_mentions(
     """
     end = monotonic() + seconds
     if (index := access.index) is not None:
-        # Until code is indexed, each name would have all files read that the index lacks.
-        index.start()
+        # While code is being indexed, each name has all files read that the index lacks.
         index.wait(seconds / 2, CODE)
     targets = Targets(access, path)
     in_time = takewhile(lambda _: monotonic() < end, mentions)
