@@ -107,7 +107,9 @@ def _over_budget(
 
 
 def _around(file: InstructionFile, around: Around) -> Iterator[Finding]:
-    for start, message in around.switched_off:
+    for known, message in around.switched_off:
+        # The text may be shorter by now.
+        start = min(known, len(file.text))
         yield Finding(Code.SWITCHED_OFF_INSTRUCTIONS, message, (start, file.end_of_line(start)))
     for one in around.stale:
         place = (one.mention.start, one.mention.end)
