@@ -50,7 +50,7 @@ ALLOWED = {
     ("ide/adopt/adoption.py", "read_bytes"): "the one function",
     ("server/commands/prompt_adopt.py", "read_text"): "the one function",
     ("ide/instructions/document.py", "read_text"): "the one function",
-    ("ide/instructions/skills.py", "read_text"): "the one function",
+    ("ide/instructions/features.py", "read_text"): "the one function",
     ("agent/fold.py", "read_bytes"): "the one function",
     ("agent/fold.py", "read_text"): "the one function",
     ("agent/mcp/http/options.py", "read_text"): "the one function",

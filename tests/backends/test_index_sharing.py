@@ -386,9 +386,11 @@ def test_other_words_need_another_version() -> None:
         for path in ("a.py", "a.go", "a.txt")
         for words in [words_of(path, text.encode())]
     ]
+    imported = definitions("a.ts", b"import {\n  type Rule,\n} from 'x'\ntype Mine = Rule\n")
+    assert imported == [b"Mine"]
     named = [definitions("a.rb", b"def a\nclass B\n"), terms_of("UserLogins"), terms_of("stopped")]
     digest = hashlib.blake2b(repr((found, named)).encode(), digest_size=8).hexdigest()
-    assert {SCHEMA_VERSION: digest} == {6: "8e4ad4bd3846ec11"}
+    assert {SCHEMA_VERSION: digest} == {7: "8e4ad4bd3846ec11"}
 
 
 def test_a_part_that_is_known_already_is_not_written_again() -> None:

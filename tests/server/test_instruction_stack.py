@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
 from .conftest import Connect
 
@@ -33,3 +34,20 @@ async def test_the_stack_has_the_text_that_the_editor_has(connect: Connect, tmp_
     answer = await editor.command("instructions.stack", clients=["codex"])
     (file,) = answer["stacks"][0]["files"]
     assert [one["title"] for one in file["sections"]] == ["New"]
+
+
+async def test_a_file_is_reported_while_another_one_switches_it_off(
+    connect: Connect, tmp_path: Path
+) -> None:
+    text, other = "# Rules\nBe brief.\n", tmp_path / "AGENTS.override.md"
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    other.write_text("# Mine\n", encoding="utf-8")
+    editor = await connect(tmp_path)
+    uri = editor.open("AGENTS.md", text)
+    (found,) = await editor.diagnostics(uri)
+    assert found.code == "switched-off-instructions"
+    other.unlink()
+    gone = types.FileEvent(other.as_uri(), types.FileChangeType.Deleted)
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([gone]))
+    while await editor.diagnostics(uri):
+        pass

@@ -88,12 +88,11 @@ async def test_lenses_hints_and_folds_are_those_of_sections(
     document = types.TextDocumentIdentifier(uri := editor.open("AGENTS.md", text))
     lenses = await editor.lenses(uri)
     titles = [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses]
-    assert [line for line, _ in titles] == [0, 3, 7]
-    preview, opened, share = (title or "" for _, title in titles)
+    assert [line for line, _ in titles] == [0, 3]
+    preview, opened = (title or "" for _, title in titles)
     assert preview.startswith("Preview · ")
     assert preview.endswith(" tokens · 1 summarized")
     assert opened.startswith("Open · ")
-    assert share.endswith(" %")
     everything = types.Range(types.Position(0, 0), types.Position(9, 0))
     hints = await editor.client.text_document_inlay_hint_async(
         types.InlayHintParams(document, everything)

@@ -1,4 +1,4 @@
-"""A key in an instruction file costs one parse and the section that it is in, and no walk."""
+"""A key in an instruction file costs one parse and the section it is in, no walk, no stack."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from lsprotocol import types
 
 from foldline.backends.files.base import FileBackend
 from foldline.backends.parsers.markdown import read_markdown
+from foldline.ide.instructions.checks import Around
+from foldline.ide.instructions.stack import _Stack
 from foldline.ide.token_counter import TokenCounter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
@@ -39,6 +41,7 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
     parsed: list[str] = []
     counted: list[str] = []
     walked: list[str] = []
+    built: list[str] = []
     count, walk = TokenCounter.count, FileBackend.walk_folder
 
     def read_noted(text: str) -> Markdown:
@@ -57,13 +60,14 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
     monkeypatch.setattr("foldline.ide.instructions.document.read_markdown", read_noted)
     monkeypatch.setattr(TokenCounter, "count", count_new)
     monkeypatch.setattr(FileBackend, "walk_folder", walk_noted)
+    monkeypatch.setattr(_Stack, "build", lambda stack: built.append(stack.client.name))
     workspace = Workspace.at(tmp_path)
     codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
     server = SimpleNamespace(
         core=workspace,
         client_capabilities=types.ClientCapabilities(),
         documents=SimpleNamespace(position_codec=codec),
-        histories=SimpleNamespace(known=lambda _: (), read=lambda _: None),
+        histories=SimpleNamespace(known=lambda _: Around(), read=lambda _: None),
     )
     ls = cast("FoldlineServer", server)
     uri = uri_of(tmp_path / "AGENTS.md")
@@ -86,3 +90,4 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
         assert len(counted) == 1
         assert counted[0].startswith("## Section 200\n")
     assert walked == []
+    assert built == []

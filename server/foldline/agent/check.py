@@ -119,13 +119,15 @@ def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[Fil
 
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
-    from foldline.ide.instructions.checks import diagnostics, stale_in
+    from foldline.ide.instructions.checks import diagnostics, look_around
     from foldline.ide.instructions.stale import SECONDS
 
     end = monotonic() + _SECONDS
+    if scanned.instructions:
+        scanned.folder.access.start_indexing()
     for path, file in scanned.instruction_files():
-        stale = stale_in(file, path, scanned.folder, min(SECONDS, end - monotonic()))
-        found = diagnostics(file, path, scanned.folder, stale)
+        around = look_around(file, path, scanned.folder, min(SECONDS, end - monotonic()))
+        found = diagnostics(file, path, scanned.folder, around)
         yield from _placed(scanned.relative(str(path)), file.text, found)
     if monotonic() > end:
         complain(

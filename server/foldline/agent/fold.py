@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from foldline.agent.verbs import Verbs
-    from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.workspace import Workspace
 
 SKILL = Path(__file__).with_name("fold_skill.md")
@@ -115,14 +116,12 @@ def run(options: Namespace) -> int:
 def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> InstructionFile:
     """Return a file; `tool` is named where it reads the file's sections, too."""
     from foldline.backends.files.reader import read_text
-    from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.instructions.document import instruction_file
     from foldline.ide.instructions.files import LARGEST
 
-    text = read_text(path, LARGEST, strict=True)
-    if not path.is_relative_to(root):
-        return InstructionFile(path.name, text, path.as_posix())
+    file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
     known = tool if tool and workspace.is_instructions(path) else ""
-    return InstructionFile(path.name, text, path.relative_to(root).as_posix(), known)
+    return replace(file, tool=known, has_front_matter=False)
 
 
 def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: str) -> None:
@@ -148,14 +147,12 @@ def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> 
     command = visible(fold.command_for(source.path, file.path))
     why = f"is out of date: {visible(source.path)} has changed"
     if not changed:
-        why = (
-            f"was changed by hand: put what `foldline fold {name} --unfold` prints into "
-            f"{visible(source.path)}"
-        )
         try:
             fold.unfold(file.text, source)
+            said = f"put what `foldline fold {name} --unfold` prints into {visible(source.path)}"
         except ToolRefused as error:
-            why = f"was changed by hand: {visible(str(error))}"
+            said = visible(str(error))
+        why = f"was changed by hand: {said}"
     complain(f"{name} {why}, and run `{command}`")
     return 1
 
@@ -164,7 +161,11 @@ def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     from foldline.ide.instructions import fold
 
     counter = workspace.folder(path).counter
-    found = [one for one in file.sections if fold.is_reference(file, one)]
+    found: list[InstructionSection] = []
+    for section in file.sections:
+        inside = found and section.start < found[-1].end
+        if not inside and fold.is_reference(file, section):
+            found.append(section)
     for section in found:
         tokens = counter.format(counter.count(file.whole_text(section)))
         show(f"{file.path}:{file.line(section.start)}: {section.title} ({tokens} tokens)")

@@ -317,7 +317,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
 def _levels(workspace: Workspace, file: Path) -> Iterator[str]:
     """Yield what a skill costs before and after it's used."""
     from foldline.ide.instructions.document import read_instructions
-    from foldline.ide.instructions.skills import skill_levels
+    from foldline.ide.instructions.features import skill_levels
 
     folder = workspace.folder(file)
     levels = skill_levels(read_instructions(file, folder.root), file, folder, folder.counter)

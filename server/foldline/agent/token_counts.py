@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foldline.agent.scan import Scan
     from foldline.backends.formatting.parts import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.instructions.skills import SkillLevels
+    from foldline.ide.instructions.features import SkillLevels
     from foldline.ide.render.render import Block, Render, Tokens
     from foldline.ide.token_counter import TokenCounter
 
@@ -105,9 +105,8 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
 
 
 def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
-    from foldline.ide.instructions.features import costs
+    from foldline.ide.instructions.features import costs, skill_levels
     from foldline.ide.instructions.fold import origin_of
-    from foldline.ide.instructions.skills import skill_levels
 
     every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
     made = {origin["source"]: file.path for _, file, origin in every if origin}

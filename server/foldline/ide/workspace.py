@@ -290,8 +290,8 @@ class Workspace:
         self._changed()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
-        """Read changed files again; only previews use those that aren't Python or configuration."""
-        read = [uri for uri in uris if uri.endswith((".py", "/pyproject.toml"))]
+        """Read changed files again; only previews use those of other kinds than these."""
+        read = [uri for uri in uris if uri.endswith((".py", ".md", ".mdc", "/pyproject.toml"))]
         for path in filter(None, map(local_path, read)):
             with self._lock:
                 holders = [one for root, one in self._folders.items() if path.is_relative_to(root)]

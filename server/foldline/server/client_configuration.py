@@ -53,12 +53,13 @@ def report(ls: FoldlineServer, problems: Sequence[str]) -> None:
 
 
 async def watch_files(ls: FoldlineServer) -> None:
-    """Register for changes on disk of Python files, configuration and values."""
+    """Register for changes on disk of Python files, Markdown, configuration and values."""
     workspace = ls.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is None or not watched.dynamic_registration:
         return
-    watchers = [FileSystemWatcher(f"**/*.{end}") for end in ("py", "toml", "json", "md", "txt")]
+    endings = ("py", "toml", "json", "md", "mdc", "txt")
+    watchers = [FileSystemWatcher(f"**/*.{end}") for end in endings]
     options = DidChangeWatchedFilesRegistrationOptions(watchers)
     registration = Registration(
         id="foldline-watched-files",

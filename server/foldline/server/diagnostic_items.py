@@ -41,7 +41,7 @@ _SEVERITIES = {
 def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
     """The diagnostics of a document's prompts, or those of an instruction file.
 
-    What its history says is among these once it was read.
+    What its repository says is among these once it was read.
     """
     if snapshot.instructions is not None:
         from foldline.ide.instructions.checks import diagnostics as of_file

@@ -15,8 +15,7 @@ from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.clients import all_clients, clients_named
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.front_matter import fields
-from foldline.ide.instructions.scopes import globs_of, matches
+from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.instructions.stack import Stack, stacks, switched_off
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace

@@ -5,29 +5,34 @@ from __future__ import annotations
 import os
 import subprocess
 from itertools import count
+from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.diagnostic import Code
 from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.history import History
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import Search, stale_mentions
 from foldline.ide.instructions.targets import Targets
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from foldline.ide.instructions.history import Commit
     from foldline.ide.instructions.mentions import Mention
+    from foldline.ide.instructions.targets import Target
 
 
 class Repository:
@@ -130,6 +135,68 @@ def test_paths_globs_and_commands_are_stale_too(repository: Repository) -> None:
     ]
 
 
+def test_a_file_name_alone_means_a_file_of_the_root_or_beside(repository: Repository) -> None:
+    text = "`settings.json`, `gone.json`, `beside.json`\n"
+    files = {"a/AGENTS.md": text, "gone.json": "", "a/beside.json": "", ".claude/settings.json": ""}
+    repository.commit("start", dict(files))
+    names = ("gone.json", "a/beside.json", ".claude/settings.json")
+    ended = repository.commit("remove", dict.fromkeys(names))
+    found = repository.stale("a/AGENTS.md")
+    assert found == [("gone.json", ended, ""), ("beside.json", ended, "")]
+
+
+def test_all_of_a_commit_is_searched_only_for_what_left_its_file(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "`open_cart()`\n"
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": text})
+    for number in range(8):
+        repository.commit(f"more {number}", {"cart.py": f"{CODE}# {number}\n"})
+    ended = repository.commit("rename it", {"cart.py": CODE.replace("open_cart", "open_carts")})
+    searched: list[str] = []
+    search = History._with_words
+
+    def search_noted(history: History, commit: str, words: Collection[str]) -> tuple[str, ...]:
+        searched.append(commit)
+        return search(history, commit, words)
+
+    monkeypatch.setattr(History, "_with_words", search_noted)
+    assert repository.stale() == [("open_cart", ended, "open_carts")]
+    # Where the line was written, where the name is missing, and, for the near name, before that.
+    assert len(searched) == 3
+
+
+def test_code_is_indexed_before_names_are_looked_up(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n"})
+    known: list[bool] = []
+    waited = Event()
+    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, WorkspaceIndex._read_all
+
+    def wait_noted(index: WorkspaceIndex, *arguments: Any) -> bool:
+        waited.set()
+        return wait(index, *arguments)
+
+    def read_then(index: WorkspaceIndex, *arguments: Any, **options: Any) -> bool:
+        waited.wait(5)
+        return read(index, *arguments, **options)
+
+    def look_noted(targets: Targets, mention: Mention) -> Target | None:
+        index = targets._access.index
+        # Otherwise all files that the index lacks would be read for each name.
+        known.append(index is not None and "open_cart" in index.last_defined())
+        return looked_up(targets, mention)
+
+    monkeypatch.setattr(Targets, "of", look_noted)
+    monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
+    monkeypatch.setattr(WorkspaceIndex, "_read_all", read_then)
+    access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
+    access.start_indexing()
+    assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()
+    assert known == [True]
+
+
 def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:
     text = "`Nothing.here`, `lib/none.py`, `make it`, `Cart.total`, `a.py`, `os.path.join()`\n"
     repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, "a.py": ""})
@@ -186,6 +253,15 @@ def test_a_rename_is_told_before_and_after_it_is_committed(repository: Repositor
         ("Cart.total", "Cart.price"),
     ]
     assert {commit for _, commit, _ in repository.stale()} == {ended}
+
+
+def test_a_type_that_is_imported_in_another_way_is_not_stale(repository: Repository) -> None:
+    text = "See `ExecutedRule`.\n"
+    before = "import {\n  type ExecutedRule,\n} from 'generated';\n"
+    repository.commit("start", {"AGENTS.md": text, "a.ts": before})
+    after = "import type {\n  ExecutedRule,\n} from 'generated';\n"
+    repository.commit("import it as a type", {"a.ts": after})
+    assert repository.stale() == []
 
 
 def test_what_another_line_defines_is_no_rename(repository: Repository) -> None:

@@ -13,20 +13,27 @@ _LIKE = 0.65
 _LONGEST = 100
 
 
-def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return at most three of `names` that resemble `name`, best first; case counts for nothing."""
+def near_names(name: str, names: Iterable[str], like: float = _LIKE) -> tuple[str, ...]:
+    """Return at most three of `names` that resemble `name`, best first; case counts for nothing.
+
+    They are at least `like` it, from 0 to 1.
+    """
     from difflib import get_close_matches
 
     folded = name.casefold()
     if not folded or len(folded) > _LONGEST:
         return ()
     known: dict[str, dict[str, None]] = {}
+    letters, longest = frozenset(folded), min(_LONGEST, int(len(folded) * (2 - like) / like))
     for one in names:
-        # No name that differs more in its length is as like.
-        if len(folded) < 3 * len(one) and len(one) < 3 * len(folded) and len(one) <= _LONGEST:
-            known.setdefault(one.casefold(), {})[one] = None
-    like = get_close_matches(folded, sorted(known), n=_MOST, cutoff=_LIKE)
-    every = (one for match in like for one in sorted(known[match]) if one != name)
+        if len(one) <= longest:
+            other = one.casefold()
+            # So many letters they need in common: comparing takes a hundred times as long.
+            common = like * (len(folded) + len(other)) / 2
+            if len(other) >= common <= len(folded) - len(letters.difference(other)):
+                known.setdefault(other, {})[one] = None
+    matches = get_close_matches(folded, sorted(known), n=_MOST, cutoff=like)
+    every = (one for match in matches for one in sorted(known[match]) if one != name)
     return tuple(every)[:_MOST]
 
 

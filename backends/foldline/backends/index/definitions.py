@@ -33,7 +33,11 @@ _KEYWORDS = (
     # Constants of Rust, wherever they stand.
     rb"|(?:const|static)(?=[ \t]+[A-Z][A-Z0-9_]*[ \t]*:)"
 )
-_KEYWORD = rb"^[ \t]*+%b(?:%b)(?!\w)[ \t*]*(?:\([^()\n]{0,200}\)[ \t]*)?(?:self\.)?(?P<name>%b)"
+# A name before a comma is imported: `type Rule,`.
+_KEYWORD = (
+    rb"^[ \t]*+%b(?:%b)(?!\w)[ \t*]*(?:\([^()\n]{0,200}\)[ \t]*)?(?:self\.)?"
+    rb"(?P<name>%b)(?![\w$,\x80-\xff])"
+)
 _AT_MARGIN = rb"^%b(?:const|let|var|val|static|#define)[ \t]+(?:mut[ \t]+)?(?P<bound>%b)"
 # A method without such a word: its line ends with the brace, or within the parameters.
 _METHOD = (

@@ -187,11 +187,11 @@ class WorkspaceIndex:
         self._wanted.set()
         self._reader.go_on()
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """Return whether the build in the background ended before the timeout."""
+    def wait(self, timeout: float | None = None, kind: int = TEXT) -> bool:
+        """Return whether the build in the background ended before the timeout; or that of code."""
         if not self._built:
             return True
-        built = self._built[TEXT]
+        built = self._built[kind]
         with contextlib.suppress(TimeoutError):
             built.result(timeout)
         return built.done()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import (
     Change,
     Code,
+    Diagnostic,
     Fix,
-    LazyDiagnostic,
+    Related,
     Severity,
     default_severity,
 )
-from foldline.ide.checks.run import located
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.instructions.mentions import mentions
@@ -22,98 +21,126 @@ from foldline.ide.instructions.stack import switched_off
 from foldline.ide.instructions.stale import SECONDS, stale_mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from foldline.ide.checks.diagnostic import Diagnostic, LazyLocation
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.instructions.stale import StaleMention
+    from foldline.ide.token_counter import TokenCounter
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
 
 
+class Around(NamedTuple):
+    """What the repository says of a file; to find it takes longer than a key may.
+
+    Attributes:
+        stale: The mentions that were right when they were written.
+        switched_off: Places and sentences: what some client doesn't read of the file.
+    """
+
+    stale: Sequence[StaleMention] = ()
+    switched_off: Sequence[tuple[int, str]] = ()
+
+
+class Finding(NamedTuple):
+    """What is wrong at a place; what may stand there instead; the place that has the same."""
+
+    code: Code
+    message: str
+    place: tuple[int, int]
+    instead: str = ""
+    same: tuple[int, int] | None = None
+
+    def help(self, file: str) -> tuple[tuple[Fix, ...], tuple[Related, ...]]:
+        """Return the fixes and the related places."""
+        change = Change(SourceSpan(file, *self.place), self.instead)
+        fixes = (Fix(f"Write {self.instead}", (change,)),) if self.instead else ()
+        if self.same is None:
+            return fixes, ()
+        return fixes, (Related(SourceSpan(file, *self.same), "It is written here first."),)
+
+
+def look_around(
+    file: InstructionFile, path: Path, folder: Folder, seconds: float = SECONDS
+) -> Around:
+    """Return what a file's repository says of it; names are looked up for some seconds."""
+    if not path.is_relative_to(folder.root):
+        return Around()
+    relative = path.relative_to(folder.root).as_posix()
+    stale: Sequence[StaleMention] = ()
+    if folder.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
+        every = mentions(file.markdown)
+        stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds)
+    return Around(stale, tuple(switched_off(folder, relative)))
+
+
 def diagnostics(
-    file: InstructionFile,
-    path: Path,
-    folder: Folder,
-    stale: Iterable[StaleMention] | None = None,
+    file: InstructionFile, path: Path, folder: Folder, around: Around | None = None
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file in the order of its text, as the project wants them.
 
-    Its history is read for names that were right once, unless these `stale` mentions are known.
+    What its repository says of it is found now, unless that's known.
     """
-    if stale is None:
-        stale = stale_in(file, path, folder)
-    found = []
-    for lazy in (*checks(file, path, folder), *(_stale(path, one) for one in stale)):
-        severity = folder.options.severity.get(lazy.code, default_severity(lazy.code))
-        place = lazy.place()
-        if severity is not Severity.OFF and place is not None:
-            found.append(located(lazy, severity, place))
+    around = look_around(file, path, folder) if around is None else around
+    options, found = folder.options, list[Diagnostic]()
+    budget = _over_budget(file, folder.counter, options.token_budget)
+    every = (*(Finding(*one) for one in faults(file, path)), *budget)
+    for one in (*every, *_of_sections(file, folder.counter), *_around(file, around)):
+        severity = options.severity.get(one.code, default_severity(one.code))
+        if severity is not Severity.OFF:
+            place = SourceSpan(str(path), *one.place)
+            found.append(Diagnostic(one.code, severity, one.message, place, *one.help(str(path))))
     return tuple(sorted(found, key=lambda one: (one.place, one.code)))
 
 
-def stale_in(
-    file: InstructionFile, path: Path, folder: Folder, seconds: float = SECONDS
-) -> tuple[StaleMention, ...]:
-    """Return the mentions that were right when they were written, unless the project wants none."""
-    level = folder.options.severity.get(Code.STALE_REFERENCE)
-    if level is Severity.OFF or not path.is_relative_to(folder.root):
-        return ()
-    relative = path.relative_to(folder.root).as_posix()
-    every = mentions(file.markdown)
-    return stale_mentions(folder.access, relative, file.text, every, seconds=seconds)
-
-
-def checks(file: InstructionFile, path: Path, folder: Folder) -> Iterator[LazyDiagnostic]:
-    """Yield what is wrong in a file."""
-
-    def place(start: int, end: int) -> LazyLocation:
-        return partial(SourceSpan, str(path), start, end)
-
-    for code, message, where in faults(file, path):
-        yield LazyDiagnostic(code, message, place(*where))
-    for start, message in switched_off(folder, path.relative_to(folder.root).as_posix()):
-        end = file.text.find("\n", start) % (len(file.text) + 1)
-        yield LazyDiagnostic(Code.SWITCHED_OFF_INSTRUCTIONS, message, place(start, end))
-    counter, budget = folder.counter, folder.options.token_budget
+def _over_budget(
+    file: InstructionFile, counter: TokenCounter, budget: int | None
+) -> Iterator[Finding]:
     total = costs(file, counter).total
     if budget is not None and total > budget:
         shown, over = counter.format(total), counter.format(total - budget)
         message = f"The file costs {shown} tokens, {over} more than its budget of {budget:,}."
-        first = file.text.partition("\n")[0]
-        yield LazyDiagnostic(Code.TOKEN_BUDGET, message, place(0, len(first)))
+        yield Finding(Code.TOKEN_BUDGET, message, (0, file.end_of_line(0)))
+
+
+def _around(file: InstructionFile, around: Around) -> Iterator[Finding]:
+    for known, message in around.switched_off:
+        # The text may be shorter by now.
+        start = min(known, len(file.text))
+        yield Finding(Code.SWITCHED_OFF_INSTRUCTIONS, message, (start, file.end_of_line(start)))
+    for one in around.stale:
+        place = (one.mention.start, one.mention.end)
+        yield Finding(Code.STALE_REFERENCE, one.message, place, one.near)
+
+
+def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Finding]:
     texts: dict[str, InstructionSection] = {}
     for section in file.sections:
-        heading = file.text[section.start : section.body].rstrip()
-        head = place(section.start, section.start + len(heading))
+        heading = file.heading(section)
+        head = (heading.start, heading.end)
         text = file.text[section.body : section.end].strip()
         if section.number and not text:
             message = f"`{section.title}` is empty: a model reads its heading for nothing."
-            yield LazyDiagnostic(Code.EMPTY_SECTION, message, head)
-        first_one = texts.setdefault(text, section)
-        if len(text) >= _SHORTEST_REPEATED and first_one.end <= section.start:
-            message = f"The text of `{section.key}` is that of `{first_one.key}`: keep one of them."
-            related = (place(first_one.start, first_one.body), "It is written here first.")
-            yield LazyDiagnostic(Code.REPEATED_SECTION, message, head, related=(related,))
-        if section.mark is not None:
-            folded, full = map(counter.count, (file.fold_text(section), file.whole_text(section)))
-            if not section.summary:
-                message = (
-                    f"`{section.key}` folds without a summary: after `fold:`, say when to read it."
-                )
-                yield LazyDiagnostic(Code.MISSING_SUMMARY, message, place(*section.mark))
-            elif folded >= full:
-                message = (
-                    f"`{section.key}` has {counter.format(folded)} tokens folded, and "
-                    f"{counter.format(full)} in full: remove the mark."
-                )
-                yield LazyDiagnostic(Code.FOLDING_COSTS_MORE, message, place(*section.mark))
-
-
-def _stale(path: Path, one: StaleMention) -> LazyDiagnostic:
-    place = SourceSpan(str(path), one.mention.start, one.mention.end)
-    fix = Fix(f"Write {one.near}", (Change(place, one.near),)) if one.near else None
-    return LazyDiagnostic(Code.STALE_REFERENCE, one.message, lambda: place, (lambda: fix,))
+            yield Finding(Code.EMPTY_SECTION, message, head)
+        first = texts.setdefault(text, section)
+        if len(text) >= _SHORTEST_REPEATED and first.end <= section.start:
+            message = f"The text of `{section.key}` is that of `{first.key}`: keep one of them."
+            same = (first.start, first.body)
+            yield Finding(Code.REPEATED_SECTION, message, head, same=same)
+        if section.mark is None:
+            continue
+        folded, full = map(counter.count, (file.fold_text(section), file.whole_text(section)))
+        if not section.summary:
+            message = (
+                f"`{section.key}` folds without a summary: after `fold:`, say when to read it."
+            )
+            yield Finding(Code.MISSING_SUMMARY, message, section.mark)
+        elif folded >= full:
+            message = (
+                f"`{section.key}` has {counter.format(folded)} tokens folded, and "
+                f"{counter.format(full)} in full: remove the mark."
+            )
+            yield Finding(Code.FOLDING_COSTS_MORE, message, section.mark)

@@ -142,12 +142,10 @@ class InstructionFile:
         Raises:
             ToolRefused: There is none; the error has the near keys.
         """
-        for names in (
-            {one.key: one for one in self.sections},
-            {one.number: one for one in self.sections},
-        ):
-            if key in names:
-                return names[key]
+        named = {one.number: one for one in self.sections}
+        named |= {one.key: one for one in self.sections}
+        if key in named:
+            return named[key]
         titled = [one for one in self.sections if key in (one.title, one.path[-1])]
         if len(titled) == 1:
             return titled[0]
@@ -207,6 +205,10 @@ class InstructionFile:
     @cached_property
     def _ends(self) -> list[int]:
         return [found.start() for found in re.finditer("\n", self.text)]
+
+    def end_of_line(self, offset: int) -> int:
+        """Return where the line of an offset ends."""
+        return max(offset, self.text.find("\n", offset) % (len(self.text) + 1))
 
     def short_key(self, section: InstructionSection) -> str:
         """Return the shortest key that names a section: the last of its path, or all of it."""

@@ -1,10 +1,14 @@
-"""What an editor shows about the sections of an instruction file: their numbers and their costs."""
+"""What sections of an instruction file cost, how editors show them, and the levels of a skill."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - Resolved where it's made JSON.
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
+from foldline.backends.files.reader import read_text
 from foldline.ide import cost_texts
 from foldline.ide.analysis.model import (
     PromptModule,
@@ -14,12 +18,14 @@ from foldline.ide.analysis.model import (
     StaticSection,
     Visibility,
 )
+from foldline.ide.instructions.files import LARGEST
+from foldline.ide.instructions.front_matter import SKILL, fields
 from foldline.ide.render.token_costs import with_costs
 from foldline.ide.snapshot import Snapshot
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from foldline.ide.features.hover import Hover, Inlay, Lens
@@ -77,33 +83,16 @@ class Costs:
         return None
 
     def lenses(self) -> Iterator[Lens]:
-        """Yield the lenses: *Preview* at the top, shares of top sections, *Open* where folded."""
-        sections, folded = self.file.sections, frozenset(self.file.folded)
-        yield self._lens(sections[0], cost_texts.preview(self.render, self.counter))
-        for section in sections:
-            if section in folded:
-                yield self._lens(section, f"Open · {self.cost(section)}", section.key)
-            elif section.path in self._top:
-                tokens = self.blocks[section.key].tokens
-                assert tokens is not None
-                share = f"{100 * tokens.subtree / max(1, self.total):.0f} %"
-                shown = cost_texts.tokens(tokens.subtree, self.counter)
-                yield self._lens(section, f"{shown} · {share}")
-
-    def _lens(self, section: InstructionSection, title: str, opens: str | None = None) -> Lens:
+        """Yield the lenses: *Preview* at the top, *Open* above each folded section."""
         # Diagnostics don't need what this loads.
         from foldline.ide.features.hover import Lens, LensTitle
 
-        place = Span(section.start, section.start)
-        return Lens(place, self.file.name, opens, LensTitle(title))
-
-    @cached_property
-    def _top(self) -> frozenset[tuple[str, ...]]:
-        """The sections at the uppermost level that has several: most files have one title."""
-        paths = [section.path for section in self.file.sections if section.number]
-        depths = sorted({len(path) for path in paths})
-        levels = ([path for path in paths if len(path) == depth] for depth in depths)
-        return frozenset(next((level for level in levels if len(level) > 1), ()))
+        first, name = self.file.sections[0].start, self.file.name
+        title = LensTitle(cost_texts.preview(self.render, self.counter))
+        yield Lens(Span(first, first), name, title=title)
+        for section in self.file.folded:
+            title = LensTitle(f"Open · {self.cost(section)}")
+            yield Lens(Span(section.start, section.start), name, section.key, title)
 
     def inlays(self) -> Iterator[Inlay]:
         """Yield what stands behind each heading: its number and its tokens."""
@@ -162,3 +151,50 @@ def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
         bound=True,
         stale=False,
     )
+
+
+@record
+class SkillLevels:
+    """The tokens of a skill at the three levels at which a model sees it.
+
+    https://agentskills.io/specification ("Progressive disclosure") has them.
+
+    Attributes:
+        always: Of its name and description, which every session has.
+        used: Of its text, which comes when the skill is used.
+        files: Of each file of its folder that is text: read on demand, if at all.
+    """
+
+    always: int
+    used: int
+    files: Mapping[str, int]
+
+    def sentence(self, counter: TokenCounter) -> str:
+        """Return `85 tokens always, 2,104 when used, 5,611 in 4 files on demand`."""
+        always = cost_texts.tokens(self.always, counter)
+        said = f"{always} always, {counter.format(self.used)} when used"
+        if not self.files:
+            return said
+        count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
+        return f"{said}, {counter.format(sum(self.files.values()))} in {count} on demand"
+
+
+def skill_levels(
+    file: InstructionFile, path: Path, folder: Folder, counter: TokenCounter
+) -> SkillLevels | None:
+    """Return the costs of a skill, as its folder is on disk; None for other instruction files."""
+    if path.name != SKILL:
+        return None
+    shown = [
+        f"{field.name}: {field.value}\n"
+        for field in fields(file)
+        if field.name in ("name", "description")
+    ]
+    files, backend = {}, folder.access.file_backend
+    for stamp in backend.walk_folder(backend.resolve(str(path.parent))):
+        other = folder.root / stamp.path
+        with suppress(PathError):
+            if other != path:
+                text = read_text(other, LARGEST, strict=True)
+                files[other.relative_to(path.parent).as_posix()] = counter.count(text)
+    return SkillLevels(counter.count("".join(shown)), costs(file, counter).total, files)

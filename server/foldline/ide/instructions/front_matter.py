@@ -1,19 +1,22 @@
-"""The front matter of skills and rules: what it says, and what a client can't read in it."""
+"""The front matter of skills and rules: what it says, what is wrong in it, and its globs."""
 
 from __future__ import annotations
 
 import json
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from foldline.backends.base.near_names import near_names
+from foldline.backends.files.globs import alternatives
 from foldline.backends.parsers.markdown import Range
 from foldline.ide.checks.diagnostic import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import PurePath
 
     from foldline.ide.instructions.document import InstructionFile
@@ -24,6 +27,7 @@ _SKILL_FIELDS = ("name", "description", "license", "compatibility", "metadata", 
 _LONGEST = {"name": 64, "description": 1024, "compatibility": 500}
 # https://cursor.com/docs/context/rules
 _RULE_FIELDS = ("description", "globs", "alwaysApply")
+_MOST_GLOBS = 500
 _FIELD = re.compile(r"""(["']?)([\w.-]+)\1[ \t]*:(?=\s|$)[ \t]*""")
 _BLOCK = re.compile(r"([|>])[-+\d]*[ \t]*(?:#.*)?\n")
 
@@ -118,26 +122,23 @@ def _fault(field: Field, skill: str | None) -> str | None:
 @lru_cache(maxsize=128)
 def fields(file: InstructionFile) -> tuple[Field, ...]:
     """Return the fields of the front matter, and each line that is none; read once per file."""
-    return tuple(_fields(file))
-
-
-def _fields(file: InstructionFile) -> Iterator[Field]:
-    front, text = file.markdown.front_matter, file.text
+    front, text, found = file.markdown.front_matter, file.text, list[Field]()
     at, last = front or (0, 0)
     while at < last:
         end = text.find("\n", at, last) + 1 or last
         line = text[at:end].strip()
-        found = _FIELD.match(text, at, end)
-        if found is not None:
+        field = _FIELD.match(text, at, end)
+        if field is not None:
             # A value goes on in lines that are indented, and in those of its list.
             while end < last and text[end] in " \t\r\n-":
                 end = text.find("\n", end, last) + 1 or last
-            written = text[found.end() : end]
-            yield Field(found[2], Range(*found.span(2)), *_value(written), written)
+            written = text[field.end() : end]
+            found.append(Field(field[2], Range(*field.span(2)), *_value(written), written))
         elif line and not line.startswith("#"):
             start = text.index(line, at)
-            yield Field(line, Range(start, start + len(line)), "")
+            found.append(Field(line, Range(start, start + len(line)), ""))
         at = end
+    return tuple(found)
 
 
 def _value(written: str) -> tuple[str, bool]:
@@ -155,3 +156,32 @@ def _value(written: str) -> tuple[str, bool]:
         return text, len(value) > 1 and value[-1] == value[0]
     value = re.sub(r"(^|\s)#.*", "", value)
     return value, not re.match(r"[\[{&*!%@`]|- ", value) and ": " not in value
+
+
+def globs_of(values: Iterable[str]) -> Iterator[str]:
+    """Yield each glob of the items of a field, lists and braces expanded."""
+    for value in values:
+        listed = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
+        for one in islice(alternatives(f"{{{listed},}}"), _MOST_GLOBS):
+            if glob := one.strip().strip("\"'"):
+                yield glob
+
+
+def matches(glob: str, path: str, *, anchored: bool = True) -> bool:
+    """Return whether a glob matches a path; from any folder on unless it's `anchored`."""
+    parts = glob.removeprefix("./").lstrip("/").split("/")
+    if not anchored and not glob.startswith(("/", "**/")):
+        parts = ["**", *parts]
+    # The parts at which the rest of the path may go on: no glob costs more than its length.
+    places, names = {0}, path.split("/")
+    for at in range(len(names) + 1):
+        for place, part in enumerate(parts):
+            if place in places and part == "**":
+                places.add(place + 1)
+        if at < len(names):
+            places = {
+                place + (part != "**")
+                for place, part in enumerate(parts)
+                if place in places and (part == "**" or fnmatchcase(names[at], part))
+            }
+    return len(parts) in places

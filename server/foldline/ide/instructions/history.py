@@ -64,7 +64,8 @@ class History:
         self.head = head
         self.end = 0.0
         self.verdicts: dict[tuple[str, str, str], Commit | bool] = {}
-        self._trees: dict[str, Mapping[str, Blob]] = {}
+        self._files: dict[str, Mapping[str, Blob]] = {}
+        self._trees: dict[str, Tree] = {}
         self._texts: dict[str, str] = {}
         self._defined: dict[str, frozenset[str]] = {}
         self._holding: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -77,30 +78,28 @@ class History:
 
     def files(self, commit: str) -> Mapping[str, Blob]:
         """Return the files of a commit by path."""
-        if commit not in self._trees:
+        if commit not in self._files:
             listed = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
             rows = (row.partition("\t") for row in listed.split("\0") if row)
-            self._trees[commit] = {
+            self._files[commit] = {
                 # What the clone lacks has no size.
                 path: Blob(name, int(size) if size.isdigit() else sys.maxsize)
                 for (_, kind, name, size), path in ((row[0].split(), row[2]) for row in rows)
                 if kind == "blob"
             }
-        return self._trees[commit]
+        return self._files[commit]
 
     def tree(self, commit: str) -> Tree:
         """Return the files of a commit, which are read when asked for."""
         files = self.files(commit)
 
         def read(path: str) -> str:
+            if path not in files:
+                return ""
             self._read([files[path]])
             return self._texts.get(files[path].hash, "")
 
-        return Tree(tuple(files), read)
-
-    def text(self, path: str) -> str:
-        """Return a file's text at `HEAD`; empty without one."""
-        return self.tree(self.head).read(path) if path in self.files(self.head) else ""
+        return self._trees.setdefault(commit, Tree(tuple(files), read))
 
     def writers(self, path: str, lines: Iterable[int]) -> dict[int, str]:
         """Return the commits that wrote some lines of a file at `HEAD`, counted from 1."""
@@ -112,14 +111,20 @@ class History:
         heads = re.finditer(r"^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$", said, re.MULTILINE)
         return {int(found[2]): found[1] for found in heads}
 
-    def defining(self, commit: str, names: Collection[str]) -> dict[str, frozenset[str]]:
-        """Return the code files of a commit that define some of `names`, with all they define."""
-        files = self.files(commit)
-        if new := [name for name in names if (commit, name) not in self._holding]:
-            paths = self._with_words(commit, new)
-            for name in new:
-                self._holding[commit, name] = paths
-        found = {path for name in names for path in self._holding[commit, name]}
+    def defining(
+        self, commit: str, names: Collection[str], within: Collection[str] = ()
+    ) -> dict[str, frozenset[str]]:
+        """Return the code files of a commit that define some of `names`, with all they define.
+
+        All files are searched, or those `within` alone.
+        """
+        files, found = self.files(commit), set(within)
+        if not within:
+            if new := [name for name in names if (commit, name) not in self._holding]:
+                self._holding |= dict.fromkeys(
+                    [(commit, name) for name in new], self._with_words(commit, new)
+                )
+            found = {path for name in names for path in self._holding[commit, name]}
         blobs = {path: files[path] for path in sorted(found)[:_MOST_BLOBS] if path in files}
         every = self._definitions(blobs)
         return {path: some for path, some in every.items() if not some.isdisjoint(names)}

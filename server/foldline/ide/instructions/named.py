@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
 from foldline.ide.instructions.targets import Targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.files.base import FileBackend
     from foldline.backends.models import References
     from foldline.ide.instructions.mentions import Mention
 
@@ -34,49 +36,42 @@ def with_mentions(
     """
     options, _ = read_project_options(access.file_backend.root)
     files = [path for path in texts if is_instructions(path, options.instructions)]
-    places = [
-        *(one for path in files[:_MOST_FILES] for one in _in_file(access, found, path)),
-        *(
-            one
-            for path in sorted(modules)[:_MOST_FILES]
-            for one in _in_prompts(access, found, path)
-        ),
-    ]
+    code = [path for path in sorted(modules) if path.endswith(".py")]
+    word, backend = found.name.rpartition(".")[2], access.file_backend
+    places = (
+        place
+        for paths, read in ((files, _in_file), (code, _in_prompts))
+        for path in paths[:_MOST_FILES]
+        for place in _meant(access, found, path, [*read(backend, path, word)])
+    )
     return replace(found, named=tuple(places))
 
 
-def _in_file(access: SmartFileAccess, found: References, path: str) -> Iterator[NamedIn]:
-    try:
-        file = InstructionFile(path, access.file_backend.load(path).text)
-        every = mentions(file.markdown)
-    except (PathError, ParseRefusedError):
-        return
-    for mention in _meaning(access, found, path, every):
-        around = [one for one in file.sections if one.start <= mention.start < one.own]
-        yield NamedIn(path, file.line(mention.start), around[0].key if around else "")
+def _in_file(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
+    """Yield the mentions of a word in an instruction file, with their places."""
+    with suppress(PathError, ParseRefusedError):
+        file = InstructionFile(path, files.load(path).text)
+        for one in mentions(file.markdown):
+            if one.kind == Kind.SYMBOL and one.word == word:
+                around = (part.key for part in file.sections if part.start <= one.start < part.own)
+                yield one, NamedIn(path, file.line(one.start), next(around, ""))
 
 
-def _in_prompts(access: SmartFileAccess, found: References, path: str) -> Iterator[NamedIn]:
+def _in_prompts(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
+    """Yield the mentions of a word in a module's prompts, with their places."""
     from foldline.ide.analysis.project import Project
 
-    if not path.endswith(".py"):
-        return
-    root = access.file_backend.root
-    analysis = Project(root).analysis(str(root / path))
-    if analysis is None:
-        return
-    every = dict(mentions_of(analysis))
-    for mention in _meaning(access, found, path, every):
-        line = analysis.text.count("\n", 0, every[mention].start) + 1
-        yield NamedIn(path, line, "")
+    analysis = Project(files.root).analysis(str(files.root / path))
+    if analysis is not None:
+        for one, place in mentions_of(analysis):
+            if one.kind == Kind.SYMBOL and one.word == word:
+                yield one, NamedIn(path, analysis.text.count("\n", 0, place.start) + 1, "")
 
 
-def _meaning(
-    access: SmartFileAccess, found: References, path: str, every: Iterable[Mention]
-) -> Iterator[Mention]:
-    """Yield the mentions that mean a definition whose uses these are."""
-    word = found.name.rpartition(".")[2]
-    some = [one for one in every if one.kind == Kind.SYMBOL and one.word == word]
+def _meant(
+    access: SmartFileAccess, found: References, path: str, some: Sequence[tuple[Mention, NamedIn]]
+) -> Iterator[NamedIn]:
+    """Yield the places of the mentions that mean a definition whose uses these are."""
     if not some:
         return
     targets = Targets(access, path)
@@ -85,7 +80,7 @@ def _meaning(
         for use in found
         if use.kind == ReferenceKind.DEFINITION and use.tier != "another"
     }
-    for mention in some:
+    for mention, place in some:
         meant = {(one.path, one.line) for one in targets.symbols(mention)}
         if meant & defined or (not meant and mention.dotted == found.name):
-            yield mention
+            yield place

@@ -17,8 +17,7 @@ from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.document import instruction_file
-from foldline.ide.instructions.front_matter import fields
-from foldline.ide.instructions.scopes import globs_of, matches
+from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
@@ -198,7 +197,8 @@ class _Stack:
         kept = next(iter(found), "")
         if rule.pick == "kind" and not below:
             kept = next(filter(self._anywhere, names), "")
-        by = self._switch(rule, place) if found else ""
+        switches = (self._anywhere(name, place) for name in rule.unless if found)
+        by = next(filter(None, switches), "")
         for name, path in ((name, path) for name, paths in found.items() for path in paths):
             if below and rule.below == "off":
                 self._leave_out(path, rule.why)
@@ -219,10 +219,6 @@ class _Stack:
         """A file of that name in these folders, by default those above."""
         found = (path for place in (*places, *self.above) for path in self._named(place, name))
         return next(found, "")
-
-    def _switch(self, rule: Rule, place: str) -> str:
-        """The file that switches a rule off in a folder."""
-        return next(filter(None, (self._anywhere(name, place) for name in rule.unless)), "")
 
     def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
         why = why or f"{by} is read instead of it"

@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import islice, takewhile
-from posixpath import basename, dirname, splitext
+from posixpath import basename, dirname, join, splitext
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
+from foldline.backends.index.words import CODE
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import history_of
 from foldline.ide.instructions.mentions import Kind
 from foldline.ide.instructions.targets import Targets, defined_in, defines, is_of_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from foldline.backends import SmartFileAccess
     from foldline.ide.instructions.history import Commit, History
@@ -71,7 +73,11 @@ def stale_mentions(
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
     shallow clone, and on lines that aren't committed.
     """
-    end, targets = monotonic() + seconds, Targets(access, path)
+    end = monotonic() + seconds
+    if (index := access.index) is not None:
+        # While code is being indexed, each name has all files read that the index lacks.
+        index.wait(seconds / 2, CODE)
+    targets = Targets(access, path)
     in_time = takewhile(lambda _: monotonic() < end, mentions)
     waiting = [one for one in in_time if not targets.of(one)]
     if not waiting:
@@ -95,12 +101,17 @@ class Search:
 
     def __init__(self, history: History, access: SmartFileAccess, path: str, text: str) -> None:
         self.history = history
-        self.targets = Targets(access, path)
         self._access = access
+        self._file = path
         root = access.file_backend.root.resolve()
         self._path = (root / path).relative_to(history.top.resolve()).as_posix()
         self._text = text
         self._of_tests = is_of_tests(path)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What names mean now, the index having read what has changed."""
+        return Targets(self._access, self._file)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
@@ -137,14 +148,15 @@ class Search:
     def _verdict(self, commit: str, mention: Mention) -> Commit | bool:
         if not self.resolves(commit, mention):
             return False
-        if self.resolves(self.history.head, mention):
+        if self.resolves(self.history.head, mention, commit):
             return True
         return self._end(mention, commit, self.history.head)
 
     def _committed(self, waiting: Iterable[Mention]) -> dict[int, list[Mention]]:
         """Return mentions by their line at `HEAD`, without those of lines that it hasn't."""
         known: dict[str, int] = {}
-        for number, line in enumerate(self.history.text(self._path).split("\n"), 1):
+        text = self.history.tree(self.history.head).read(self._path)
+        for number, line in enumerate(text.split("\n"), 1):
             known.setdefault(line.strip(), number)
         found: dict[int, list[Mention]] = {}
         for mention in waiting:
@@ -153,17 +165,25 @@ class Search:
                 found.setdefault(at, []).append(mention)
         return found
 
-    def resolves(self, commit: str, mention: Mention) -> bool:
-        """Return whether a mention meant something in a commit."""
-        found = self.history.tree(commit).find(mention, dirname(self._path))
-        return bool(found or (mention.kind == Kind.SYMBOL and self._files(commit, mention)))
+    def resolves(self, commit: str, mention: Mention, good: str = "") -> bool:
+        """Return whether a mention meant something in a commit; it did in the commit `good`."""
+        folder = dirname(self._path)
+        found = self.history.tree(commit).find(mention, folder)
+        if mention.kind == Kind.PATH and "/" not in mention.name:
+            # `settings.json` alone is also a word for those of other projects.
+            return any(path in found for path in (mention.name, join(folder, mention.name)))
+        if found or mention.kind != Kind.SYMBOL:
+            return bool(found)
+        # Most names stay where they were; to search all files takes much longer.
+        homes = self.history.files(commit).keys() & (self._files(good, mention) if good else ())
+        return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
 
-    def _files(self, commit: str, mention: Mention) -> list[str]:
-        """Return the files that define a symbol in a commit."""
+    def _files(self, commit: str, mention: Mention, within: Collection[str] = ()) -> list[str]:
+        """Return the files that define a symbol in a commit; of those `within`, if any are."""
         word = mention.word
         return [
             path
-            for path, names in self.history.defining(commit, [word]).items()
+            for path, names in self.history.defining(commit, [word], within).items()
             if defines(path, names, mention)
             and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
         ]
@@ -181,12 +201,12 @@ class Search:
                 break
             while high - low > 1:
                 middle = (low + high) // 2
-                resolves = self.resolves(commits[middle], mention)
+                resolves = self.resolves(commits[middle], mention, good)
                 low, high = (middle, high) if resolves else (low, middle)
             found = self.history.commit(commits[high])
             # A merge of what another branch ended.
             earlier = (one for one in found.parents if one in commits[:high])
-            before = next((one for one in earlier if not self.resolves(one, mention)), None)
+            before = next((one for one in earlier if not self.resolves(one, mention, good)), None)
             if before is None:
                 break
             bad = before
@@ -232,16 +252,15 @@ class Search:
             for one in (*(one for one in renamed if one in new), *near_names(word, new)):
                 yield above + one
         index = self._access.index
-        for one in near_names(word, index.last_defined() if index else ()):
-            # What is merely like it is something else.
+        for one in near_names(word, index.last_defined() if index else (), _LIKE):
+            # What is merely like it is something else, as is a variable beside a type.
             if SequenceMatcher(None, word, one).ratio() >= _LIKE:
                 yield above + one
 
     def _text_after(self, ended: Commit | None, path: str) -> str:
         """Return a file's text in the commit that ended something, or as it is now."""
         if ended is not None:
-            tree = self.history.tree(ended.hash)
-            return tree.read(path) if path in tree.paths else ""
+            return self.history.tree(ended.hash).read(path)
         files = self._access.file_backend
         try:
             return files.load((self.history.top / path).relative_to(files.root).as_posix()).text

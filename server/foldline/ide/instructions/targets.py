@@ -60,14 +60,6 @@ class Target(NamedTuple):
     about: str
 
 
-class Task(NamedTuple):
-    """A command that a file of the project defines; the line counts from 1, 0 for all."""
-
-    path: str
-    line: int
-    written: str = ""
-
-
 @record(slots=False)
 class Tree:
     """The files of a repository at one moment.
@@ -81,18 +73,19 @@ class Tree:
     read: Callable[[str], str]
 
     @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """The paths of all files and folders, by their last names."""
-        every = dict.fromkeys(self.paths)
-        for path in self.paths:
-            while (path := dirname(path)) and path not in every:
-                every[path] = None
-        found: dict[str, list[str]] = {}
-        for path in every:
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+    def _lines(self) -> str:
+        return "\n".join(("", *self.paths, ""))
 
-    def find(self, mention: Mention, folder: str) -> Sequence[str | Task]:
+    def ending(self, name: str) -> list[str]:
+        """Return the files and folders whose path is `name`, or ends with it behind a `/`."""
+        lines, found, at = self._lines, dict[str, None](), -1
+        while name and (at := lines.find(name, at + 1)) >= 0:
+            end = at + len(name)
+            if lines[at - 1] in "/\n" and lines[end] in "/\n":
+                found[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
+        return list(found)
+
+    def find(self, mention: Mention, folder: str) -> Sequence[str | Target]:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
         match mention.kind:
             case Kind.PATH:
@@ -112,14 +105,12 @@ class Tree:
         The first of these that exists is all.
         """
         bare = name.rstrip("/").removeprefix("/")
-        known = self._by_name.get(bare.rpartition("/")[2], [])
+        known = self.ending(bare)
         exact = [join(folder, bare)] * (not name.startswith("/")) + [bare]
         for path in map(normpath, exact):
-            if path in known or path in self._by_name.get(path.rpartition("/")[2], []):
+            if path in known or path in self.ending(path):
                 return [path]
-        if name.startswith((".", "/")) and "/" in name:
-            return []
-        return [path for path in known if path.endswith(f"/{bare}")]
+        return [] if name.startswith((".", "/")) and "/" in name else known
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
@@ -138,7 +129,7 @@ class Tree:
                 return found
         return []
 
-    def tasks(self, command: str, folder: str) -> list[Task]:
+    def tasks(self, command: str, folder: str) -> list[Target]:
         """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
         found = COMMANDS.match(command)
         if found is None:
@@ -149,14 +140,14 @@ class Tree:
         known = [
             found
             for file in _TASKS[tool][0]
-            for path in self._by_name.get(file, [])
+            for path in self.ending(file)
             for name, found in _tasks_in(tool, path, self.read(path))
             if name == task
         ]
         if program == "mise run" and not known:
             script = _MISE_SCRIPT.match
             known = [
-                Task(path, 0)
+                Target(path, 0, f"`{path}`")
                 for path in self.paths
                 if (own := script(path)) and own[1].replace("/", ":") == task
             ]
@@ -257,7 +248,7 @@ class Targets:
             return _glob([str(path) for path in found])
         if len(found) != 1:
             return None
-        return _task(one) if isinstance(one := found[0], Task) else self._path(one, mention.line)
+        return one if isinstance(one := found[0], Target) else self._path(one, mention.line)
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
@@ -268,10 +259,11 @@ class Targets:
             return any(map(self._is_there, (join(self._folder, name), name)))
         if mention.kind != Kind.SYMBOL:
             return False
-        if self._meaning(mention.dotted) is not None:
-            return True
         seeming = () if index is None else index.files_with(mention.word, defined=True).paths
-        return any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming)
+        if any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming):
+            return True
+        # This parses files that may tell.
+        return self._meaning(mention.dotted) is not None
 
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
@@ -360,12 +352,6 @@ def _symbol(found: Sequence[Found]) -> Target:
     return Target(one.path, one.line, f"```\n{shown}\n```\n`{one.path}:{one.line}`")
 
 
-def _task(task: Task) -> Target:
-    place = f"{task.path}:{task.line}" if task.line else task.path
-    shown = f"```{language_of(task.path)}\n{task.written}\n```\n" if task.written else ""
-    return Target(task.path, task.line, f"{shown}`{place}`")
-
-
 def _keys(*tables: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
     """Return a reader of the keys and the tables in some tables of a JSON, TOML or YAML file."""
 
@@ -395,13 +381,14 @@ def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]
 
 
 @lru_cache(maxsize=64)
-def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Task], ...]:
+def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Target], ...]:
     """Return the tasks of a file by name, each with the lines that define it."""
-    lines = text.split("\n")
-    return tuple(
-        (name, Task(path, first, dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))))
-        for name, first, last in _TASKS[program][1](path, text)
-    )
+    lines, found = text.split("\n"), list[tuple[str, Target]]()
+    for name, first, last in _TASKS[program][1](path, text):
+        written = dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))
+        about = f"```{language_of(path)}\n{written}\n```\n`{path}:{first}`"
+        found.append((name, Target(path, first, about)))
+    return tuple(found)
 
 
 _MISE_SCRIPT = re.compile(

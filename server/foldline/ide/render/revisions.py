@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -190,19 +190,15 @@ def run_git(
     Raises:
         RevisionError: It failed, took too long, or there is no git.
     """
-    inherited = os.environ if outside is None else outside_environment(outside)
-    environment = {name: inherited[name] for name in inherited if name not in OF_A_REPOSITORY}
-    git = find_on_path("git", outside=outside)
-    if git is None:
-        raise RevisionError("git was not found: revisions cannot be read")
+    git, environment = _git_and_environment(outside, tuple(os.environ.items()))
     seconds = min(seconds, GIT_SECONDS)
     try:
         done = subprocess.run(
-            [str(git), "-C", str(folder), *OPTIONS, *arguments],
+            [git, "-C", str(folder), *OPTIONS, *arguments],
             input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
             timeout=seconds,
-            env={**environment, **ENVIRONMENT},
+            env=environment,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
@@ -211,3 +207,18 @@ def run_git(
         said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
         raise RevisionError(f"git {arguments[0]}: {said}")
     return done.stdout
+
+
+@lru_cache(maxsize=16)
+def _git_and_environment(
+    outside: Path | None, environ: tuple[tuple[str, str], ...]
+) -> tuple[str, dict[str, str]]:
+    """Return git's path, and the environment for it; a history is read by hundreds of commands."""
+    git = find_on_path("git", outside=outside)
+    if git is None:
+        raise RevisionError("git was not found: revisions cannot be read")
+    known = dict(environ) if outside is None else outside_environment(outside)
+    return str(git), {
+        **{name: value for name, value in known.items() if name not in OF_A_REPOSITORY},
+        **ENVIRONMENT,
+    }

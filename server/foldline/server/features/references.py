@@ -1,4 +1,4 @@
-"""`textDocument/references`: what refers to a field; the uses of what Markdown names."""
+"""`textDocument/references`: what refers to a field."""
 
 from __future__ import annotations
 
@@ -30,9 +30,4 @@ async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] 
         )
         return snapshot.locations(places)
 
-    found = await with_snapshot(ls, params.text_document.uri, query)
-    if found:
-        return found
-    from foldline.server.instructions import mentions
-
-    return await mentions.uses(ls, params)
+    return await with_snapshot(ls, params.text_document.uri, query) or None

@@ -1,4 +1,4 @@
-"""What git's history says of the names in open instruction files, read in the background."""
+"""What their repository says of open instruction files, found in the background."""
 
 from __future__ import annotations
 
@@ -8,46 +8,50 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.instructions.checks import stale_in
+from foldline.ide.instructions.checks import Around, look_around
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import line_of
 from foldline.ide.uris import path_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
+    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.instructions.stale import StaleMention
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 0.5
-"""How long nothing changes before a history is read: that work would slow down the next key."""
+"""How long nothing changes before a repository is read: that would slow down the next key."""
 
 
 class Histories:
-    """The stale mentions of instruction files, as far as they are known.
+    """What repositories say of instruction files, as far as it's known.
 
-    Diagnostics don't wait for them: they are published again once a history was read.
+    Diagnostics don't wait for it: they are published again once a repository was read.
     """
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
-        self._found: dict[str, dict[tuple[str, str], StaleMention]] = {}
+        self._found: dict[str, tuple[InstructionFile, Around]] = {}
         self._read: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
-    def known(self, snapshot: LspSnapshot) -> list[StaleMention]:
-        """Return the stale mentions that are known of a document, where they stand now."""
+    def known(self, snapshot: LspSnapshot) -> Around:
+        """Return what is known of a document, its stale mentions where they stand now."""
         file, found = snapshot.instructions, self._found.get(snapshot.uri)
-        if not found or file is None:
-            return []
-        every = ((one, found.get(_key(file.text, one))) for one in mentions(file.markdown))
-        return [stale._replace(mention=one) for one, stale in every if stale is not None]
+        if found is None or file is None:
+            return Around()
+        before, around = found
+        if file is before or not around.stale:
+            return around
+        stale = {_key(before.text, one.mention): one for one in around.stale}
+        now = ((one, stale.get(_key(file.text, one))) for one in mentions(file.markdown))
+        return around._replace(stale=[was._replace(mention=one) for one, was in now if was])
 
     def read(self, uri: str) -> None:
-        """Read the history of a document, unless nothing changed since that was done."""
+        """Read the repository of a document, unless nothing changed since that was done."""
         if uri not in self._reading and self._read.get(uri) != self._ls.core.version:
             self._reading[uri] = asyncio.get_running_loop().create_task(self._look(uri))
 
@@ -62,15 +66,15 @@ class Histories:
             file, folder = found or (None, None)
             if file is None or folder is None:
                 return
-            every = await in_thread(partial(stale_in, file, path_of(uri), folder), LONG)
+            around = await in_thread(partial(look_around, file, path_of(uri), folder), LONG)
         except Exception:
-            log.exception("cannot read the history of %s", uri)
+            log.exception("cannot read the repository of %s", uri)
             return
         finally:
             del self._reading[uri]
-        before = self._found.get(uri, {})
-        self._found[uri] = {_key(file.text, one.mention): one for one in every}
-        if before != self._found[uri]:
+        before = self._found.get(uri, (file, Around()))[1]
+        self._found[uri] = (file, around)
+        if before != around:
             self._ls.diagnostics.publish_again()
 
 

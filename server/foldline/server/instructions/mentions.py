@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol.types import DocumentLink, Hover, Location
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
+from foldline.ide.instructions.mentions import mentions, mentions_of
 from foldline.ide.uris import local_path, uri_of
 from foldline.server.convert import LineIndex
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import DefinitionParams, HoverParams, Position, Range, ReferenceParams
+    from lsprotocol.types import DefinitionParams, HoverParams, Position, Range
 
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.mentions import Mention
@@ -55,7 +55,7 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
     if found is None:
         return []
     folder, file, every = found
-    chosen = [one for one in every if at is None or _holds(one[0], at)]
+    chosen = [one for one in every if at is None or one[0].start <= at <= one[0].end]
 
     def resolve() -> list[Named]:
         from foldline.ide.instructions.targets import Targets
@@ -88,8 +88,9 @@ async def definition(ls: FoldlineServer, params: DefinitionParams) -> Location |
     def locate() -> Location | None:
         if folder.access.file_backend.is_folder(to.path):
             return None
-        place = _index(ls, folder, to.path).line(max(to.line - 1, 0))
-        return Location(uri_of(folder.root / to.path), place)
+        text = folder.access.file_backend.load(to.path).text
+        index = LineIndex.of(text, ls.documents.position_codec.encoding)
+        return Location(uri_of(folder.root / to.path), index.line(max(to.line - 1, 0)))
 
     return await in_thread(locate)
 
@@ -98,38 +99,3 @@ async def hover(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     """Return what the mention at a position means."""
     found = await named_in(ls, params.text_document.uri, params.position)
     return Hover(hover_markup(ls, found[0].target.about), found[0].range) if found else None
-
-
-async def uses(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
-    """Return the uses of the definition that the mention at a position means."""
-    from foldline.backends import AsyncSmartFileAccess
-
-    found = await named_in(ls, params.text_document.uri, params.position)
-    if not found or found[0].mention.kind != Kind.SYMBOL or not found[0].target.line:
-        return None
-    folder, _, mention, to = found[0]
-    access = AsyncSmartFileAccess(folder.access)
-    references = await access.find_references(f"{to.path}:{to.line}:{mention.word}")
-
-    def locate() -> list[Location]:
-        uses = [use for use in references if use.tier != "another"]
-        indexes = {path: _index(ls, folder, path) for path in {use.path for use in uses}}
-        places = []
-        for use in uses:
-            index = indexes[use.path]
-            start = index.starts[min(use.line, len(index.starts)) - 1]
-            place = index.range(start + use.column - 1, start + use.column_end - 1)
-            places.append(Location(uri_of(folder.root / use.path), place))
-        return places
-
-    return await in_thread(locate, LONG)
-
-
-def _holds(place: Range, at: Position) -> bool:
-    start, end = ((one.line, one.character) for one in (place.start, place.end))
-    return start <= (at.line, at.character) <= end
-
-
-def _index(ls: FoldlineServer, folder: Folder, path: str) -> LineIndex:
-    text = folder.access.file_backend.load(path).text
-    return LineIndex.of(text, ls.documents.position_codec.encoding)
