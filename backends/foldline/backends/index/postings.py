@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from foldline.backends.index.segments import Building, derived, postings
+from foldline.backends.index.segments import FEW_TERMS, Building, Spelling, derived, postings
 from foldline.backends.index.words import words_of
 from foldline.backends.models import COMPLETE
 from foldline.records import record
@@ -13,7 +14,7 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from foldline.backends.index.segments import DocumentRow, Postings
+    from foldline.backends.index.segments import DocumentRow, Postings, Terms
 
 # The segment of what isn't in the index.
 _LIVE = -1
@@ -101,15 +102,19 @@ class LiveIndex:
         for path, data in texts.items():
             building.add(words_of(path, data))
         self._segment = building.segment()
-        self._terms = derived(self._segment)
         lengths, defined = self._segment[-2:]
         self._corpus = Corpus([*texts], lengths, defined, {_LIVE: range(len(texts))})
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return derived(self._segment)
 
     def look_up(
         self, terms: Collection[str], **_: object
     ) -> tuple[Corpus, dict[str, list[Postings]], str]:
         """The files with their lengths, the postings of `terms`, and that these are all."""
-        every = ((term, postings(_LIVE, self._segment, self._terms, term)) for term in terms)
+        known = self._terms if len(terms) > FEW_TERMS else Spelling(self._segment)
+        every = ((term, postings(_LIVE, self._segment, known, term)) for term in terms)
         found = {term: [places] for term, places in every if places is not None}
         return self._corpus, found, COMPLETE
 

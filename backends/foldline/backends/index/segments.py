@@ -28,6 +28,8 @@ _EXACT = EXACT.encode()
 _LINE = b"\n"
 # A place is a slot and a count in four bytes.
 COUNT_BITS = 8
+FEW_TERMS = 40
+"""So many are found among the words; for more, the terms of all words are derived, and kept."""
 _MOST_COUNT = (1 << COUNT_BITS) - 1
 
 

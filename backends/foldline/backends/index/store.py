@@ -31,6 +31,7 @@ from foldline.backends.index.definitions import BY_WORDS
 from foldline.backends.index.family import family_of
 from foldline.backends.index.segments import (
     EXACT,
+    FEW_TERMS,
     Building,
     Segment,
     Spelling,
@@ -92,8 +93,6 @@ _OWN = """
 FROM files JOIN contents ON contents.id = files.content JOIN paths ON paths.id = files.path
 WHERE files.workspace = ?
 """
-# For more terms, those of all words are derived, and kept.
-_FEW = 40
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
@@ -353,7 +352,9 @@ class Store:
             if version != known or version != self._copied_at:
                 rows, self._copied_at = self._documents(), version
             for number in self._numbers(are_texts=False):
-                known_terms = self._spelling(number) if len(terms) <= _FEW else self._terms(number)
+                known_terms = (
+                    self._spelling(number) if len(terms) <= FEW_TERMS else self._terms(number)
+                )
                 copies = self._copies.get(number, {})
                 for term in terms:
                     places = postings(number, self._segment(number), known_terms, term, copies)

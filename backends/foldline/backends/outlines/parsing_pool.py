@@ -44,7 +44,7 @@ class PoolParsing(Parsing):
     """Parses in worker processes, which start with the first source that is worth it.
 
     Workers have limits of time and memory, and die of them. For a `patient` caller, who has
-    nothing else to do meanwhile, they don't start to find references in a few sources.
+    nothing else to do meanwhile, they don't start for a few sources.
 
     When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
     again isn't parsed: least of all in this process, and not when it is asked for again.
@@ -59,7 +59,7 @@ class PoolParsing(Parsing):
 
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
-        if len(source.data) < _WORTH_SENDING:
+        if len(source.data) < self._worth_a_worker:
             with contextlib.suppress(ParseCostlyError):
                 return outline_source(source.language, source.data, guarded=True)
         key = source.digest()
@@ -84,8 +84,8 @@ class PoolParsing(Parsing):
 
     def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
         """Yield the uses in the batches, and the sources that must be parsed alone."""
-        worth_sending = self._worth_starting if self._pool is None else _WORTH_SENDING
-        if sum(len(source.data) for batch in batches for source in batch) < worth_sending:
+        size = sum(len(source.data) for batch in batches for source in batch)
+        if size < self._worth_a_worker:
             for source in chain.from_iterable(batches):
                 yield from find_guarded(source, name)
             return
@@ -113,6 +113,11 @@ class PoolParsing(Parsing):
             else:
                 return found
         return [Refused(source.path, _DIED)]
+
+    @property
+    def _worth_a_worker(self) -> int:
+        """From how many bytes on sources are sent to a worker."""
+        return self._worth_starting if self._pool is None else _WORTH_SENDING
 
     def close(self) -> None:
         """End the workers, whatever they do."""
