@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROUNDS = 3
-ANCHOR = "rg --files | rg"
+ANCHOR = "rg for names and text"
 SQLITE = """
 import re, sqlite3, sys
 from pathlib import Path
@@ -159,6 +159,8 @@ def measurements(found: Sequence[Row]) -> list[Measurement]:
     for row in others:
         anchor = anchors.get(row.folder)
         for kind, goal in (("wall", row.wall_goal), ("processor", row.processor_goal)):
+            if kind == "processor" and goal is None:
+                continue
             result.append(
                 Measurement(
                     work=f"{row.name}, {kind}"
