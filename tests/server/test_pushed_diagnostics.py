@@ -14,7 +14,6 @@ from pytest_lsp import make_test_lsp_client
 from foldline.ide.workspace import Workspace
 from foldline.server.client_configuration import configure
 from foldline.server.diagnostics_publisher import DiagnosticsPublisher
-from foldline.server.preview_diagnostics import Problems
 
 from .conftest import SERVE, Editor
 
@@ -164,53 +163,6 @@ async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root:
     server.core.open_document(uri, WRONG, 2)
     await DiagnosticsPublisher(cast("FoldlineServer", server))._publish(uri, ())
     assert [item.version for item in pushed] == [2]
-
-
-async def test_the_first_diagnostics_wait_for_answers_but_not_for_ever(
-    root: Path,
-) -> None:
-    pauses = [True, True, False]
-    editor = _Waiting(root, pauses)
-    assert await editor.pushed_after_a_change() == 1
-    assert pauses == []
-    editor = _Waiting(root, [True] * 1_000)
-    assert await editor.pushed_after_a_change() == 1
-    left = len(editor.answers)
-    assert left > 0
-    assert await editor.pushed_after_a_change() == 2
-    assert left - len(editor.answers) == 1
-
-
-class _Waiting:
-    """A publisher, and what it is told about requests that run, one after the other."""
-
-    def __init__(self, root: Path, answers: list[bool]) -> None:
-        self.answers = answers
-        self._uri, self._pushed = (root / "prompt.py").as_uri(), 0
-        codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
-        self._server = SimpleNamespace(
-            core=Workspace.at(root),
-            documents=SimpleNamespace(
-                position_codec=codec, document=lambda _: SimpleNamespace(version=1)
-            ),
-            problems=Problems(),
-            client_capabilities=types.ClientCapabilities(),
-            protocol=SimpleNamespace(plain=repr, is_asked=lambda: self.answers.pop(0)),
-            text_document_publish_diagnostics=self._count,
-        )
-        self._publisher = DiagnosticsPublisher(cast("FoldlineServer", self._server))
-
-    def _count(self, _: object) -> None:
-        self._pushed += 1
-
-    async def pushed_after_a_change(self) -> int:
-        """How often something was pushed, once another mistake stands in the prompt."""
-        text = WRONG.replace("topik", "topi" + "k" * (self._pushed + 1))
-        self._server.core.open_document(self._uri, text, 2)
-        self._publisher.schedule()
-        assert self._publisher._task is not None
-        await self._publisher._task
-        return self._pushed
 
 
 async def test_nothing_is_pushed_of_what_is_right_or_did_not_change(root: Path) -> None:

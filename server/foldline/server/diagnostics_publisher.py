@@ -22,8 +22,6 @@ log = logging.getLogger(__name__)
 
 # Requests that come with a change, such as completion, are answered first.
 PAUSE_SECONDS = 0.003
-# The first diagnostics load many modules: they wait, this often, for the first answers.
-_MOST_PAUSES = 50
 
 
 class DiagnosticsPublisher:
@@ -37,7 +35,6 @@ class DiagnosticsPublisher:
         # As JSON.
         self._published: dict[str, object] = {}
         self._task: asyncio.Task[None] | None = None
-        self._pauses = iter(range(_MOST_PAUSES))
 
     @property
     def pulled(self) -> bool:
@@ -55,8 +52,6 @@ class DiagnosticsPublisher:
         documents_seen = problems_seen = -1
         while (documents_seen, problems_seen) != (workspace.version, problems_of.version):
             await asyncio.sleep(PAUSE_SECONDS)
-            while self._ls.protocol.is_asked() and next(self._pauses, None) is not None:
-                await asyncio.sleep(PAUSE_SECONDS)
             if self.pulled and documents_seen != workspace.version:
                 self._refresh()
             documents_seen, problems_seen = workspace.version, problems_of.version
