@@ -32,8 +32,7 @@ class DiagnosticsPublisher:
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
-        # As JSON.
-        self._published: dict[str, object] = {}
+        self._published: dict[str, list[Diagnostic]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -74,10 +73,8 @@ class DiagnosticsPublisher:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
             found = []  # It was closed in the meantime.
-        # Objects of the protocol are equal to themselves alone.
-        plain = self._ls.protocol.plain(found)
-        if plain != self._published.get(uri, []):
-            self._published[uri] = plain
+        if found != self._published.get(uri, []):
+            self._published[uri] = found
             params = PublishDiagnosticsParams(uri, found, version)
             self._ls.text_document_publish_diagnostics(params)
         if not found:
