@@ -1,9 +1,8 @@
 """Frozen dataclasses with slots, made in a fourth of the time.
 
 Python compiles each method of a dataclass when its module loads, and a frozen one sets its fields
-in the slowest way that there is. Of a record only `__init__` is compiled, the rest is shared, and
-it's the type checker alone that lets nobody set a field. A server starts in a sixth less time for
-it.
+in the slowest way that there is. Of a record only `__init__` is compiled, and the rest is shared;
+only the type checker keeps anybody from setting a field. A server starts a sixth faster.
 
 The prompt library and the answers of the backends are for other programs: there, the standard
 library's dataclasses are frozen when the program runs, too.

@@ -34,7 +34,7 @@ _SHORTEST_REPEATED = 40
 
 
 class Around(NamedTuple):
-    """What the repository says of a file; to find it takes longer than a key may.
+    """What the repository says about a file. Finding it takes too long to do after each key.
 
     Attributes:
         stale: The mentions that were right when they were written.
@@ -46,7 +46,7 @@ class Around(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What is wrong at a place; what may stand there instead; the place that has the same."""
+    """A problem, its place, a replacement, and the place that has the same text."""
 
     code: Code
     message: str

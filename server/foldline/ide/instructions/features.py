@@ -1,4 +1,4 @@
-"""What sections of an instruction file cost, how editors show them, and the levels of a skill."""
+"""The costs of instruction sections, what editors show of them, and the levels of a skill."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Search:
 
     @cached_property
     def targets(self) -> Targets:
-        """What names mean now, the index having read what has changed."""
+        """What names mean now, by an up-to-date index."""
         return Targets(self._access, self._file)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:

@@ -1,4 +1,4 @@
-"""What their repository says of open instruction files, found in the background."""
+"""What git and other clients make of open instruction files, found in the background."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUIET_SECONDS = 0.5
 
 
 class Histories:
-    """What repositories say of instruction files, as far as it's known.
+    """What is known of instruction files from their repositories.
 
     Diagnostics don't wait for it: they are published again once a repository was read.
     """
