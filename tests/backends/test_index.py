@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+from foldline.backends.files.kinds import CODE
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import helping, reading
@@ -23,7 +24,7 @@ from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings
 from foldline.backends.index.store import KnownFile, Store, index_location
-from foldline.backends.index.words import CODE, whole_word, words_of
+from foldline.backends.index.words import whole_word, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
 
@@ -109,7 +110,7 @@ def test_half_a_character_in_a_name_survives_the_index_file() -> None:
     store = Store(None)
     store.update((), [KnownFile(stamp, False, "note")])
     assert store.noted("note") == [stamp.path]
-    assert store.files() == {stamp.path: (*stamp[1:5], 0, "note")}
+    assert store.files() == {stamp.path: (*stamp[1:5], 0)}
     store.update([stamp.path])
     assert store.files() == {}
     store.close()
@@ -245,7 +246,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
     reached, go_on = threading.Event(), threading.Event()
 
     def progress(done: int, total: int) -> None:
-        assert 1 <= done <= total == 3
+        assert 1 <= done <= total <= 2
         reached.set()
         go_on.wait(30)
 
@@ -254,7 +255,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
     assert reached.wait(30)
     (root / "src" / "a.py").write_text("\ndef first(): ...\n")
     (root / "src" / "new.py").write_text("first()\n")
-    for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 3 files)")):
+    for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 2 files)")):
         monkeypatch.setattr(reading, "_MOST_SCANNED", most)
         found = access.search_files("first")
         assert (found.coverage, found.total) == (coverage, most)
@@ -269,7 +270,7 @@ def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_o
         monkeypatch.setattr(reading, name, -1.0)
     # No time is left to read.
     uses = access.find_references("first")
-    assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 3 files)", "")
+    assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 2 files)", "")
     go_on.set()
     assert access.index is not None
     assert access.index.wait(30)
@@ -314,7 +315,7 @@ def test_cancelling_keeps_what_was_read(root: Path) -> None:
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     index.close()
     # Whoever shows it sees the end of what was cancelled too.
-    assert told[:2] == [(1, 3), (3, 3)]
+    assert told[:2] == [(1, 2), (2, 2)]
 
 
 def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
@@ -336,11 +337,11 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
     with pytest.raises(SymbolNotFoundError, match="nothing read so far defines 'third'; indexing"):
         access.definitions_of("third").one()
     said = access.definitions_of("Second.third").said
-    assert "indexing (1 of 3 files): so far, nothing defines Second.third" in said
+    assert "indexing (1 of 2 files): so far, nothing defines Second.third" in said
     # Files with the name are parsed where none is known to define it.
     access.file_backend.set_overlay("src/a.py", "def first(): ...\n")
     meant = access.definitions_of("first")
-    assert meant.said == "indexing (1 of 3 files): other definitions may be missing"
+    assert meant.said == "indexing (1 of 2 files): other definitions may be missing"
     assert [one.path for one in meant.found] == ["src/a.py"]
     read = meant.shown(access.read_symbol("src/a.py", "first", seconds=0))
     assert (read.coverage, read.notes) == (f"partial: {meant.said}", ())
@@ -390,9 +391,9 @@ def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
 def test_a_search_waits_for_an_index_that_is_likely_to_be_built_in_time(root: Path) -> None:
     index = WorkspaceIndex(LocalFileBackend(root), patience=10)
     index._began = time.monotonic() - 1
-    index._progress, index._code = (100, 5_000), 200
+    index._progress = (100, 200)
     assert index._ends_in_time(time.monotonic() - 1)
-    index._code = 3_000
+    index._progress = (100, 3_000)
     assert not index._ends_in_time(time.monotonic() - 1)
     index.close()
 
@@ -439,7 +440,7 @@ def test_references_that_are_not_read_yet_are_not_called_missing(
     access.start_indexing(progress)
     assert reached.wait(30)
     uses = access.find_references("first")
-    assert (uses.total, uses.coverage) == (0, "partial: indexing (1 of 3 files)")
+    assert (uses.total, uses.coverage) == (0, "partial: indexing (1 of 2 files)")
     assert "no code mentions" not in uses.reason
     assert access.index is not None
     # The list of files isn't there yet.

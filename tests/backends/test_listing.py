@@ -1,5 +1,6 @@
 """The list of files that every question reads: as from a fresh start, whatever happens on disk."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend
 from foldline.backends.files import local
+from foldline.backends.files.kinds import CODE, is_indexed
 from foldline.backends.files.listing import decode_listing, encode_listing
 
 NAMES = st.sampled_from(["a.py", "b.txt", "c.log", "sub/d.py", "sub/deep/e.log", "odd/\udc80.py"])
@@ -56,8 +58,17 @@ def seen(files: LocalFileBackend) -> tuple[list[object], list[str], list[str]]:
     return [(*stamp[:5], bool(stamp.overlay)) for stamp in stamps], sorted(hidden), problems
 
 
-@given(st.lists(CHANGES, max_size=12))
-def test_a_list_that_is_mended_is_that_of_a_fresh_start(changes: list[tuple[str, object]]) -> None:
+def code_seen(files: LocalFileBackend) -> tuple[list[object], set[str]]:
+    """The code, and the paths of all files, after a look at code alone."""
+    stamps = list(files.walk_folder(".", kind=CODE))
+    code = [(*stamp[:5], bool(stamp.overlay)) for stamp in stamps if is_indexed(stamp.path)]
+    return list(code), {stamp.path for stamp in stamps}
+
+
+@given(st.lists(CHANGES, max_size=12), st.booleans())
+def test_a_list_that_is_mended_is_that_of_a_fresh_start(
+    changes: list[tuple[str, object]], looks_at_code: bool
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         files = LocalFileBackend(root)
@@ -71,6 +82,9 @@ def test_a_list_that_is_mended_is_that_of_a_fresh_start(changes: list[tuple[str,
                 continue
             fresh = LocalFileBackend(root)
             fresh._overlays.update(files._overlays)
+            # The last look was at code alone, or at all.
+            if looks_at_code:
+                assert code_seen(files) == code_seen(fresh)
             assert seen(files) == seen(fresh)
             assert files.versions.on_disk(0.0) is files.versions.on_disk(0.0)
 
@@ -82,6 +96,35 @@ def test_a_list_is_one_object_until_a_file_changes(tmp_path: Path) -> None:
     assert files.versions.known(float("inf")) is first
     (tmp_path / "a.py").write_text("a = 10\n")
     assert files.versions.known(float("inf")) is not first
+
+
+def test_a_look_at_code_takes_no_look_at_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "is_racy", lambda *_: False)
+    for number in range(50):
+        (tmp_path / f"data{number}.json").write_text("1")
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("1")
+    files = LocalFileBackend(tmp_path)
+    sizes = {stamp.path: stamp.size for stamp in files.versions.listing(1.0, kind=CODE).files()}
+    assert (sizes["a.py"], sizes["data7.json"]) == (1, 0)
+    looked_at: list[str] = []
+    lstat = os.lstat
+
+    def counted(path: str) -> os.stat_result:
+        looked_at.append(path)
+        return lstat(path)
+
+    (tmp_path / "data7.json").write_text("12")
+    monkeypatch.setattr(local.os, "lstat", counted)
+    before = files.versions.known(float("inf"), CODE)
+    names = [Path(path).name for path in looked_at]
+    assert [name for name in names if name.endswith((".py", ".json"))] == ["a.py", "b.py"]
+    after = files.versions.known(float("inf"))
+    assert before is not after
+    assert after is not None
+    assert {stamp.path: stamp.size for stamp in after.files()}["data7.json"] == 2
 
 
 def test_times_alone_tell_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

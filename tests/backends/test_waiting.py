@@ -23,6 +23,7 @@ from foldline.backends.base.waiting import (
     waits,
 )
 from foldline.backends.files import local
+from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
 from foldline.backends.index import workspace as building
@@ -193,11 +194,13 @@ class Counting(LocalFileBackend):
         self.listed = 0
         self.may_list = threading.Event()
 
-    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+    def _list(
+        self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> list[Entry]:
         if not folder:
             self.listed += 1
             assert self.may_list.wait(PATIENCE)
-        return super()._list(folder, goes_on)
+        return super()._list(folder, goes_on, kind)
 
 
 async def test_ten_concurrent_questions_share_a_walk(tmp_path: Path) -> None:
@@ -368,7 +371,7 @@ def test_an_index_is_closed_while_a_file_system_hangs(
     index = WorkspaceIndex(files, tmp_path / "index.sqlite")
     monkeypatch.setattr(building, "_CLOSE_SECONDS", 0.01)
     index.start()
-    while not files.listed:
+    while not files.listed and not index.wait(0):
         pass
     index.close()
     files.may_list.set()
@@ -383,14 +386,16 @@ def test_closing_ends_a_walk_for_the_index_between_two_folders(tmp_path: Path) -
     listed: list[str] = []
     original = files._list
 
-    def listing(folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+    def listing(
+        folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> list[Entry]:
         listed.append(folder)
-        return original(folder, goes_on)
+        return original(folder, goes_on, kind)
 
     files._list = listing  # type: ignore[method-assign]
     index: Any = WorkspaceIndex(files, tmp_path / "index.sqlite")
     index.start()
-    while not files.listed:
+    while not files.listed and not index.wait(0):
         pass
     index.cancel()
     files.may_list.set()

@@ -32,7 +32,7 @@ from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.base.languages import parser_for
-from foldline.backends.index.words import is_indexed
+from foldline.backends.files.kinds import is_indexed
 from foldline.backends.outlines.outlines import outline_source
 
 ROUNDS = 3

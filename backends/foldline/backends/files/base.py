@@ -23,6 +23,7 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.files.ignore import IGNORE_FILES
+from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
@@ -283,10 +284,12 @@ class FileBackend(ABC):
     def _read_chunks(self, path: str) -> Iterator[bytes]: ...
 
     @abstractmethod
-    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+    def _list(
+        self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> list[Entry]:
         """The entries of a folder by name; no more of them once `goes_on` says no.
 
-        It is asked for each slice of a large folder.
+        It is asked for each slice of a large folder. For `CODE`, other files may have no times.
         """
 
     @abstractmethod
@@ -324,20 +327,24 @@ class FileBackend(ABC):
         check: Callable[[], None] | None = None,
         by_level: bool = False,
         since: float | None = None,
+        kind: int = TEXT,
     ) -> Iterator[FileStamp]:
         """Every file below a folder that `resolve` gave; open buffers are never hidden.
 
         They are as of now, or of `since`, a time of `time.monotonic`, or later. `hidden` gathers
         what is ignored, and `problems` what was left out of ignore files. `check` is called for
         each folder and for each slice of a large one that the disk is asked about; what it raises
-        ends the walk. `by_level`, all folders of a level come before those below.
+        ends the walk. `by_level`, all folders of a level come before those below. For `CODE`, sizes
+        and times of other files may be older.
         """
         start = "" if start == "." else start
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
         since = time.monotonic() if since is None else since
-        walk = self._walk(start, since, no_ignore=no_ignore, check=check, by_level=by_level)
+        walk = self._walk(
+            start, since, no_ignore=no_ignore, check=check, by_level=by_level, kind=kind
+        )
         try:
             for folder in walk.folders:
                 files: Iterable[FileStamp] = folder.files
@@ -367,9 +374,10 @@ class FileBackend(ABC):
         no_ignore: bool,
         check: Callable[[], None] | None,
         by_level: bool,
+        kind: int,
     ) -> Walk:
         """The folders below `start`, as of `since` or later, without regard to overlays."""
-        del since
+        del since, kind
         rules = self._rules_unless(no_ignore=no_ignore)
         folders = self._folders(start, rules, check=check, by_level=by_level)
         return Walk(folders, rules.problems if rules is not None else [])
@@ -381,6 +389,7 @@ class FileBackend(ABC):
         *,
         check: Callable[[], None] | None = None,
         by_level: bool = False,
+        kind: int = TEXT,
     ) -> Iterator[Folder]:
         """The folders below `start` as they are now; `check` ends it as in `walk_folder`."""
         ended: list[Exception] = []
@@ -399,7 +408,7 @@ class FileBackend(ABC):
                 raise ended[0]
             if check is not None:
                 check()
-            return self._folder(path, rules, goes_on)
+            return self._folder(path, rules, goes_on, kind)
 
         yield from in_order(start, listed, by_level=by_level)
         if ended:
@@ -410,10 +419,11 @@ class FileBackend(ABC):
         path: str,
         rules: IgnoreRules | None,
         goes_on: Callable[[], bool] = lambda: True,
+        kind: int = TEXT,
     ) -> Folder:
         """One folder as it is now."""
         changed_at = self._folder_time(path)
-        entries = self._list(path, goes_on)
+        entries = self._list(path, goes_on, kind)
         rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()

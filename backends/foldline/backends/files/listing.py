@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import UNKNOWN, language_of
+from foldline.backends.files.kinds import CODE, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -155,7 +156,8 @@ _PATIENCE = 1.0
 class FileVersions:
     """The list of all files that every query reads, kept true by comparing times.
 
-    Several threads share one look.
+    Several threads share one look. Where `kind` is `CODE`, that leaves out all files but code: the
+    list names them, with the times of some earlier moment, or 0. Data is often most of a workspace.
     """
 
     def __init__(self, files: LocalFileBackend) -> None:
@@ -163,17 +165,19 @@ class FileVersions:
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._looked_at = 0
-        self._as_of = -1.0
+        self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._disk: Mapping[str, FileStamp] = {}
         self._disk_of: Listing | None = None
 
-    def listing(self, since: float, check: Callable[[], None] | None = None) -> Listing:
+    def listing(
+        self, since: float, check: Callable[[], None] | None = None, kind: int = TEXT
+    ) -> Listing:
         """All files that aren't ignored, as of `since` or later; one object until one changes.
 
         `since` is a time of `time.monotonic`. What `check` raises ends the look.
         """
         with self._lock:
-            return self._current(since, check)
+            return self._current(since, check, kind)
 
     def on_disk(self, since: float) -> Mapping[str, FileStamp]:
         """The versions of code and settings by path, one object until one changes."""
@@ -186,13 +190,13 @@ class FileVersions:
                     self._disk = found
             return self._disk
 
-    def known(self, since: float) -> Listing | None:
+    def known(self, since: float, kind: int = TEXT) -> Listing | None:
         """The same where that takes a moment; None where the disk is to be walked."""
         if not self._lock.acquire(timeout=_PATIENCE):
             return None
         try:
             end = time.monotonic() + _PATIENCE
-            return self._compared(since, lambda: time.monotonic() < end)
+            return self._compared(since, lambda: time.monotonic() < end, kind)
         finally:
             self._lock.release()
 
@@ -201,7 +205,7 @@ class FileVersions:
         listing = self._listing
         return iter(()) if listing is None else (stamp.path for stamp in listing.files())
 
-    def keeping(self, folders: Iterator[Folder], rules: IgnoreRules) -> Iterator[Folder]:
+    def keeping(self, folders: Iterator[Folder], rules: IgnoreRules, kind: int) -> Iterator[Folder]:
         """The folders of a walk, which are known once it has come to its end."""
         as_of, looked_at = time.monotonic(), time.time_ns()
         found = {}
@@ -210,9 +214,9 @@ class FileVersions:
             yield folder
         if self._lock.acquire(blocking=False):
             try:
-                if as_of > self._as_of:
+                if as_of > self._as_of[CODE]:
                     listing = Listing(found, rules.above, rules.versions, tuple(rules.problems))
-                    self._know(listing, as_of, looked_at)
+                    self._know(listing, as_of, looked_at, kind)
             finally:
                 self._lock.release()
 
@@ -227,25 +231,31 @@ class FileVersions:
             if self._listing is None:
                 self._listing, self._looked_at = listing, looked_at
 
-    def _current(self, since: float, check: Callable[[], None] | None = None) -> Listing:
-        known = self._compared(since)
+    def _current(
+        self, since: float, check: Callable[[], None] | None = None, kind: int = TEXT
+    ) -> Listing:
+        known = self._compared(since, kind=kind)
         if known is None:
             as_of, looked_at = time.monotonic(), time.time_ns()
-            known = self._know(self._files.list_all(check), as_of, looked_at)
+            known = self._know(self._files.list_all(check, kind), as_of, looked_at, kind)
         return known
 
-    def _compared(self, since: float, goes_on: Callable[[], bool] = lambda: True) -> Listing | None:
+    def _compared(
+        self, since: float, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> Listing | None:
         """Return the known listing, updated if possible; None if all must be listed again."""
-        if self._listing is None or self._as_of >= since:
+        if self._listing is None or self._as_of[kind] >= since:
             return self._listing
         as_of, looked_at = time.monotonic(), time.time_ns()
-        mended = self._files.mended(self._listing, self._looked_at, goes_on)
-        return None if mended is None else self._know(mended, as_of, looked_at)
+        mended = self._files.mended(self._listing, self._looked_at, goes_on, kind)
+        return None if mended is None else self._know(mended, as_of, looked_at, kind)
 
-    def _know(self, listing: Listing, as_of: float, looked_at: int) -> Listing:
+    def _know(self, listing: Listing, as_of: float, looked_at: int, kind: int) -> Listing:
         if self._listing is None or listing != self._listing:
             self._listing = listing
-        self._as_of, self._looked_at = as_of, looked_at
+        # Code and texts are looked at together, or code alone.
+        self._as_of |= dict.fromkeys(range(kind + 1), as_of)
+        self._looked_at = looked_at
         return self._listing
 
 

@@ -19,6 +19,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
+from foldline.backends.files.kinds import CODE, TEXT, kind_of
 from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
     FileStamp,
@@ -111,7 +112,9 @@ class LocalFileBackend(FileBackend):
         except MissingPathError as error:
             raise MissingPathError(path, self._near(path)) from error
 
-    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+    def _list(
+        self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> list[Entry]:
         """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
         entries: list[Entry] = []
         special = special_folders(self._root_text)
@@ -124,6 +127,9 @@ class LocalFileBackend(FileBackend):
                     try:
                         name = item.name
                         if item.is_file(follow_symlinks=False):
+                            if kind == CODE != kind_of(name):
+                                entries.append(Entry(name, FileStamp(prefix + name, 0, 0)))
+                                continue
                             status = item.stat(follow_symlinks=False)
                             stamp = FileStamp(
                                 prefix + name,
@@ -164,38 +170,47 @@ class LocalFileBackend(FileBackend):
         no_ignore: bool,
         check: Callable[[], None] | None,
         by_level: bool,
+        kind: int,
     ) -> Walk:
         if no_ignore or self._no_ignore:
-            return super()._walk(start, since, no_ignore=no_ignore, check=check, by_level=by_level)
-        listing = self.versions.known(since)
+            return super()._walk(
+                start, since, no_ignore=no_ignore, check=check, by_level=by_level, kind=kind
+            )
+        listing = self.versions.known(since, kind)
         if listing is not None and start in listing.folders:
             return Walk(listing.below(start, by_level=by_level), listing.problems)
         rules = self._rules()
-        folders = self._folders(start, rules, check=check, by_level=by_level)
+        folders = self._folders(start, rules, check=check, by_level=by_level, kind=kind)
         if not start:
-            folders = self.versions.keeping(folders, rules)
+            folders = self.versions.keeping(folders, rules, kind)
         return Walk(folders, rules.problems)
 
     # For the versions
 
-    def list_all(self, check: Callable[[], None] | None = None) -> Listing:
+    def list_all(self, check: Callable[[], None] | None = None, kind: int = TEXT) -> Listing:
         """All files on disk that are not ignored, with what tells later that they are the same.
 
         `check` is called for each folder and for each slice of a large one; what it raises ends the
-        walk.
+        walk. For `CODE`, other files are named alone.
         """
         rules = self._rules()
-        folders = {folder.path: folder for folder in self._folders("", rules, check=check)}
+        listed = self._folders("", rules, check=check, kind=kind)
+        folders = {folder.path: folder for folder in listed}
         return Listing(folders, rules.above, rules.versions, tuple(rules.problems))
 
     def mended(
-        self, listing: Listing, looked_at: int, goes_on: Callable[[], bool] = lambda: True
+        self,
+        listing: Listing,
+        looked_at: int,
+        goes_on: Callable[[], bool] = lambda: True,
+        kind: int = TEXT,
     ) -> Listing | None:
         """The listing as of now, the same object if nothing has changed since `looked_at`.
 
         None where folders or rules are others, or where `goes_on` says no: then all is to be listed
         anew. A folder's time tells of entries added, removed or renamed, so that only folders that
         changed are listed; those that changed shortly before the look may show no further change.
+        For `CODE`, no other files are looked at.
         """
         rules = self._rules()
         if rules.above != listing.above:
@@ -208,7 +223,7 @@ class LocalFileBackend(FileBackend):
         for folder in listing.folders.values():
             if not goes_on():
                 return None
-            if _is_same(folder, base, recent, looked_at):
+            if _is_same(folder, base, recent, looked_at, kind):
                 continue
             now = self._folder(folder.path, rules, goes_on)
             if not goes_on() or now.folders != folder.folders or now.rules != folder.rules:
@@ -218,7 +233,7 @@ class LocalFileBackend(FileBackend):
         return listing._replace(folders={**listing.folders, **changed}) if changed else listing
 
 
-def _is_same(folder: Folder, base: str, recent: int, looked_at: int) -> bool:
+def _is_same(folder: Folder, base: str, recent: int, looked_at: int, kind: int) -> bool:
     """Return whether the folder and its files have the times of when it was listed."""
     try:
         status = os.lstat(base + folder.path)
@@ -228,6 +243,8 @@ def _is_same(folder: Folder, base: str, recent: int, looked_at: int) -> bool:
         if now > recent and is_racy(now, looked_at):
             return False
         for path, size, mtime_ns, ctime_ns, inode, _ in folder.files:
+            if kind == CODE != kind_of(path):
+                continue
             status = os.lstat(base + path)
             if (
                 status.st_mtime_ns != mtime_ns

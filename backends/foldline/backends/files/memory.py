@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import FileTooLargeError, MissingPathError
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend
 from foldline.backends.files.ignore import IgnoreRules
+from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.listing import FileStamp
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ class MemoryFileBackend(FileBackend):
         if found is not None:
             yield found[1]
 
-    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
-        del goes_on
+    def _list(
+        self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
+    ) -> list[Entry]:
+        del goes_on, kind
         prefix = "" if folder in {"", "."} else f"{folder}/"
         entries: dict[str, Entry] = {}
         for path, (version, data) in list(self._content.items()):

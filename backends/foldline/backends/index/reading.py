@@ -8,9 +8,10 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.files.kinds import is_text
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.definitions import may_define
-from foldline.backends.index.words import is_text, whole_word
+from foldline.backends.index.words import whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

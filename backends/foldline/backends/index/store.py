@@ -87,8 +87,10 @@ CREATE TABLE artefacts (
 );
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
 """
+TEXT_NOTE = "text "
+"""The beginning of the notes of files that aren't code."""
 # The notes of files whose words are known: those of code, and of texts.
-_READ = "('', 'text ')"
+_READ = f"('', '{TEXT_NOTE}')"
 _OWN = """
 FROM files JOIN contents ON contents.id = files.content JOIN paths ON paths.id = files.path
 WHERE files.workspace = ?
@@ -239,14 +241,14 @@ class Store:
         with self._lock:
             return self._number("PRAGMA data_version")
 
-    def files(self) -> dict[str, tuple[int, int, int, int, int, str]]:
-        """Every file that the index knows: size, times, inode, `racy` and `note`."""
+    def files(self, kind: int | None = None) -> dict[str, tuple[int, int, int, int, int]]:
+        """The files that the index knows, or code or texts alone: size, times, inode, `racy`."""
         with self._reading():
             rows = self._connection.execute(
-                "SELECT paths.path, size, ctime_ns - since, ctime_ns, inode, racy, note FROM files "
+                "SELECT paths.path, size, ctime_ns - since, ctime_ns, inode, racy FROM files "
                 "JOIN paths ON paths.id = files.path "
-                "WHERE workspace = ?",
-                (self._own,),
+                f"WHERE workspace = ? AND coalesce((note LIKE '{TEXT_NOTE}%') = ?, 1)",
+                (self._own, kind),
             ).fetchall()
         return {_loaded(row[0]): row[1:] for row in rows}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.base.languages import DOCUMENTS, has_grammar, language_of
+from foldline.backends.files.kinds import is_text
 from foldline.backends.index.definitions import definitions, pattern_of
 
 if TYPE_CHECKING:
@@ -20,12 +19,7 @@ _BLANKS = bytes(
     byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ")
     for byte in range(256)
 )
-_BINARY = re.compile(
-    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|lib|mo|mov|"
-    r"mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|"
-    r"wav|webm|webp|whl|woff2?|xlsx?|xz|zip|zst)$",
-    re.IGNORECASE,
-)
+KEY_BYTES = 20
 
 
 class Words(NamedTuple):
@@ -33,34 +27,6 @@ class Words(NamedTuple):
 
     used: Mapping[bytes, int]
     defined: Mapping[bytes, int]
-
-
-CODE, TEXT, BINARY = range(3)
-KEY_BYTES = 20
-
-
-def is_indexed(path: str) -> bool:
-    """Return whether it is code with identifiers."""
-    return kind_of(path) == CODE
-
-
-def is_text(path: str) -> bool:
-    """Return whether it may be text without identifiers: of another language, or no code."""
-    return kind_of(path) == TEXT
-
-
-def kind_of(path: str) -> int:
-    """`CODE`, `TEXT` or `BINARY`, by the file's name alone."""
-    return _kind_of_name(path[path.rfind("/") + 1 :])
-
-
-@lru_cache(maxsize=1 << 14)
-def _kind_of_name(name: str) -> int:
-    # A workspace has far fewer names than files.
-    language = language_of(name)
-    if has_grammar(language) and language not in DOCUMENTS:
-        return CODE
-    return BINARY if _BINARY.search(name) else TEXT
 
 
 def whole_word(word: bytes) -> re.Pattern[bytes]:

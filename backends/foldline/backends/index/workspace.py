@@ -15,26 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
+from foldline.backends.files.kinds import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.reading import FileReader, are_many
 from foldline.backends.index.store import (
+    TEXT_NOTE,
     KnownFile,
     Part,
     StaleStoreError,
     Store,
     index_location,
 )
-from foldline.backends.index.words import (
-    BINARY,
-    CODE,
-    TEXT,
-    content_key,
-    is_indexed,
-    is_text,
-    kind_of,
-)
+from foldline.backends.index.words import content_key
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
@@ -47,8 +41,8 @@ if TYPE_CHECKING:
     from foldline.backends.index.segments import Postings
 
     Progress = Callable[[int, int], None]
-    # The paths of files that are gone, then the code and the texts to read.
-    _Differences = tuple[list[str], tuple[list[FileStamp], list[FileStamp]]]
+    # The paths of files that are gone, and those to read.
+    _Differences = tuple[list[str], list[FileStamp]]
 
 logger = logging.getLogger(__name__)
 DEFAULT_PATIENCE = 0.8
@@ -63,8 +57,6 @@ _UTMOST = 4
 _QUIET_SECONDS = 1.0
 _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
-# The beginning of the notes of files that aren't code.
-_TEXT = "text "
 # Files whose words are written at once: other threads and processes see them from then on. With
 # fewer, a question looks into more segments; with more, they take more memory.
 _BATCH = 4_000
@@ -104,8 +96,8 @@ class WorkspaceIndex:
 
     `patience` is how many seconds a search waits for the building, and a fourth of what a question
     about a word does if it can't read what is missing. None waits for the end.
-    `progress` gets the files done and in all, file by file, in the thread that builds; when it
-    ends, however it does, both are the same.
+    `progress` gets the files done and in all, file by file, in the thread that builds: of code,
+    then of texts. At the end of each, however it comes, both are the same.
     """
 
     def __init__(
@@ -133,7 +125,7 @@ class WorkspaceIndex:
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
         self._progress = (0, 0)
-        self._code, self._began = 0, 0.0
+        self._began = 0.0
         self._thread: threading.Thread | None = None
         self._built: dict[int, Future[None]] = {}
         self._closed = False
@@ -143,7 +135,7 @@ class WorkspaceIndex:
         self._wanted = threading.Event()
         self._failure: Exception | None = None
         self._comparing = threading.Lock()
-        self._differences: tuple[object, object, _Differences] | None = None
+        self._differences: dict[int, tuple[object, object, _Differences]] = {}
         # What the last question about a word read, from when on: its parts ask again.
         self._last_read: tuple[object, float, dict[str, bool | None]] = (None, 0.0, {})
         # An earlier process left the index unfinished; None until that is known.
@@ -155,11 +147,18 @@ class WorkspaceIndex:
         """The index file: decided when it's first needed, as files of git are read for it."""
         return self._given_location or index_location(self._files.root)
 
-    def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
-        """Bring the index up to date in the background; `progress` replaces our own."""
+    def start(
+        self, progress: Progress | None = None, *, since: float | None = None, kind: int = CODE
+    ) -> None:
+        """Bring the index up to date in the background; `progress` replaces our own.
+
+        Unless `kind` is `TEXT`, texts are looked at after a while, if anything else has changed.
+        """
         since = time.monotonic() if since is None else since
         with self._state:
             if self._built and not self._built[CODE].done():
+                if kind == TEXT:
+                    self._wanted.set()
                 return
             if self._built and not self._built[TEXT].done():
                 self._hurry.set()
@@ -169,6 +168,8 @@ class WorkspaceIndex:
             self._failure = None
             self._progress = (0, 0)
             self._wanted = threading.Event()
+            if kind == TEXT:
+                self._wanted.set()
             self._built = {CODE: Future(), TEXT: Future()}
             for built in self._built.values():
                 # No single waiter may cancel it.
@@ -279,7 +280,7 @@ class WorkspaceIndex:
     ) -> tuple[set[str], list[str], str]:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
-        note = _TOO_LARGE if kind == CODE else _TEXT + _TOO_LARGE
+        note = _TOO_LARGE if kind == CODE else TEXT_NOTE + _TOO_LARGE
         # To miss code is worse than to wait.
         end, is_last = since + _UTMOST * (self._patience or 0), kind == TEXT
         asked, patience = (word, kind, defined), _WORDS_PATIENCE
@@ -364,7 +365,7 @@ class WorkspaceIndex:
         if not parts or not self.recall():
             return set()
         since = time.monotonic() if since is None else since
-        left = [self._unread(kind, since) for kind in (CODE, TEXT)]
+        left = [self._unread(kind, since) for kind in (TEXT, CODE)]
         # To read many files for it would slow down the search, which reads them, too.
         if any(some is None or are_many(some) for some in left):
             return set()
@@ -429,17 +430,18 @@ class WorkspaceIndex:
 
     def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
-        listing = self._files.versions.known(since)
+        listing = self._files.versions.known(since, kind)
         if listing is None:
             return None
-        return [*self._lookup(lambda store: self._compared(store, listing))[1][kind]]
+        return [*self._lookup(lambda store: self._compared(store, listing, kind))[1]]
 
-    def _compared(self, store: Store, listing: Listing) -> _Differences:
+    def _compared(self, store: Store, listing: Listing, kind: int) -> _Differences:
         """The differences from the index; callers share one comparison until more is written."""
         with self._comparing:
-            known = self._differences
+            known = self._differences.get(kind)
             if known is None or known[0] is not store or known[1] is not listing:
-                known = self._differences = store, listing, _differences(store, listing)
+                known = store, listing, _differences(store, listing, kind)
+                self._differences[kind] = known
             return known[2]
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
@@ -509,51 +511,55 @@ class WorkspaceIndex:
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
             self._recall_from(store)
-        listing = versions.listing(since, self._check_cancelled)
-        if listing is self._listing:
-            self._as_of = dict.fromkeys(self._as_of, since)
-            return
-        gone, (code, texts) = self._compared(store, listing)
-        if gone:
-            store.update(gone)
-            self._differences = None
-        self._progress, self._code = (0, len(code) + len(texts)), len(code)
-        self._began = time.monotonic()
-        is_racy = self._read_all(store, code, progress)
-        looked_at = versions.looked_at(listing)
-        is_kept = self._kept is not None and not listing.differs(self._kept, _MOST_STALE)
-        if looked_at and not is_kept:
-            self._kept = listing
+        listing = versions.listing(since, self._check_cancelled, CODE)
+        is_racy = False
+        if listing is not self._listing:
+            is_racy = self._read_changed(store, listing, CODE, progress)
+        news = self._news(listing)
         self._as_of[CODE] = since
         self._was_left = False
         wanted = None if has_code is None else has_code()
         # Answers don't wait for it.
-        if looked_at and not is_kept:
-            store.keep_listing(listing, looked_at)
-        if texts:
-            if wanted is not None:
-                wanted.wait(_QUIET_SECONDS)
-            is_racy = self._read_all(store, texts, progress, are_texts=True) or is_racy
+        if news:
+            store.keep_listing(*news)
+        if wanted is not None:
+            if listing is self._listing and not wanted.is_set():
+                return
+            wanted.wait(_QUIET_SECONDS)
+            self._check_cancelled()
+        listing = versions.listing(since, self._check_cancelled)
+        if listing is not self._listing:
+            for kind in (CODE, TEXT):
+                is_racy = self._read_changed(store, listing, kind, progress) or is_racy
             if self._hurry.is_set():
                 return
+            if news := self._news(listing):
+                store.keep_listing(*news)
         self._as_of[TEXT] = since
         # What was read so soon after a change is read again.
         self._listing = None if is_racy else listing
 
-    def _read_all(
-        self,
-        store: Store,
-        stamps: list[FileStamp],
-        progress: Progress | None,
-        *,
-        are_texts: bool = False,
-    ) -> bool:
-        """Return whether some file changed so lately that its times may not show a change.
+    def _news(self, listing: Listing) -> tuple[Listing, int] | None:
+        """The listing and its time if the next process is to begin with it, not with another."""
+        looked_at = self._files.versions.looked_at(listing)
+        if not looked_at or not (self._kept is None or listing.differs(self._kept, _MOST_STALE)):
+            return None
+        self._kept = listing
+        return listing, looked_at
 
-        The words of texts make way for what is asked for.
+    def _read_changed(
+        self, store: Store, listing: Listing, kind: int, progress: Progress | None
+    ) -> bool:
+        """Bring code or texts up to date; the words of texts make way for what is asked for.
+
+        Returns whether some file changed so lately that its times may not show a change.
         """
-        racy = False
-        total = self._progress[1]
+        gone, stamps = self._compared(store, listing, kind)
+        if gone:
+            store.update(gone)
+            self._differences.pop(kind, None)
+        self._progress, self._began = (0, len(stamps)), time.monotonic()
+        racy, total, are_texts = False, len(stamps), kind == TEXT
 
         def goes_on() -> bool:
             self._reader.make_way()
@@ -579,7 +585,7 @@ class WorkspaceIndex:
                 if not store.update((), files, *parts):
                     self._progress = before
                     continue
-                self._differences = None
+                self._differences.pop(kind, None)
                 racy = racy or any(file.racy for file in files)
             self._check_cancelled()
             stamps = stamps[_BATCH:]
@@ -591,7 +597,7 @@ class WorkspaceIndex:
 
     def _read(self, stamp: FileStamp) -> tuple[KnownFile, bytes]:
         racy = is_racy(stamp.changed_at, time.time_ns())
-        note, key, data = _TEXT if is_text(stamp.path) else "", None, b""
+        note, key, data = TEXT_NOTE if is_text(stamp.path) else "", None, b""
         try:
             data = self._reader.bytes_of(stamp)
             key = content_key(stamp.path, data)
@@ -608,9 +614,7 @@ class WorkspaceIndex:
         for _ in range(_ATTEMPTS):
             if self._as_of[kind] >= since:
                 return COMPLETE
-            self.start(since=since)
-            if kind == TEXT:
-                self._wanted.set()
+            self.start(since=since, kind=kind)
             if not await self._is_built(kind, since, patience) or self._failure is not None:
                 break
         cancelled = isinstance(self._failure, CancelledError)
@@ -638,8 +642,8 @@ class WorkspaceIndex:
 
     def _ends_in_time(self, since: float) -> bool:
         """Return whether code is likely to be read while a search waits, as far as one can tell."""
-        now, done = time.monotonic(), self._progress[0]
-        left = (now - self._began) * (self._code - done) / done if done else 0
+        now, (done, total) = time.monotonic(), self._progress
+        left = (now - self._began) * (total - done) / done if done else 0
         return self._patience is None or now + left < since + self._patience
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
@@ -665,6 +669,7 @@ class WorkspaceIndex:
             store = self._opened()
             # Words may go that files had.
             self._listing = None
+            self._differences.clear()
             try:
                 if not self.trouble:
                     return work(store)
@@ -719,22 +724,15 @@ class WorkspaceIndex:
                 self.trouble = f"the index is held in memory: {error}"
 
 
-def _differences(store: Store, listing: Listing) -> _Differences:
-    """The paths that the index has and the listing lacks, then the code and texts to read."""
-    known = store.files()
-    changed: tuple[list[FileStamp], list[FileStamp]] = ([], [])
+def _differences(store: Store, listing: Listing, kind: int) -> _Differences:
+    """Of code or texts, the paths that the index has and the listing lacks, and what to read."""
+    known = store.files(kind)
+    changed = []
     for stamp in listing.files():
-        path = stamp.path
-        if (kind := kind_of(path)) != BINARY:
-            file = known.pop(path, None)
-            if (
-                file is None
-                or file[:4] != stamp[1:5]
-                or file[4]
-                # A version without this language wrote it.
-                or file[5].startswith(_TEXT) != (kind == TEXT)
-            ):
-                changed[kind].append(stamp)
+        if kind_of(stamp.path) == kind:
+            file = known.pop(stamp.path, None)
+            if file is None or file[:4] != stamp[1:5] or file[4]:
+                changed.append(stamp)
     return [*known], changed
 
 

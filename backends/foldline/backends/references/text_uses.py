@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
+from foldline.backends.files.kinds import is_text
 from foldline.backends.files.limits import TEXT_BYTES
-from foldline.backends.index.words import is_text, whole_word
+from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
 from foldline.backends.search.walks import Scope
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError, InvalidArgumentError, PathError
+from foldline.backends.files.kinds import CODE, is_indexed
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import brief_search_lines, remarks, rest, search_line
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
-from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults, SymbolKind, SymbolPlace
 from foldline.backends.ranking import weights as ranking_weights
 from foldline.backends.ranking.imports import imported
@@ -161,7 +161,7 @@ async def rank_files(
         raise InvalidArgumentError("query", "holds no word to search for")
     if index is not None:
         index.recall()
-    walked = await walks.below(folder, since=since)
+    walked = await walks.below(folder, since=since, kind=CODE)
     paths = [stamp.path for stamp in walked.stamps]
     coverage = walked.coverage
     source = LiveIndex(_texts(files, paths)) if index is None else index

@@ -18,6 +18,7 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.files.globs import MAGIC, Glob
+from foldline.backends.files.kinds import TEXT
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE
 from foldline.records import record
@@ -50,10 +51,11 @@ class Walked:
     problems: tuple[str, ...] = ()
 
 
-class _Kind(NamedTuple):
+class _Asked(NamedTuple):
     folder: str
     no_ignore: bool
     by_level: bool
+    kind: int
 
 
 class _OutOfTimeError(Exception):
@@ -70,7 +72,7 @@ class Walks:
         self._files = files
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._shared: dict[_Kind, Shared[Walked]] = {}
+        self._shared: dict[_Asked, Shared[Walked]] = {}
 
     async def below(
         self,
@@ -79,22 +81,24 @@ class Walks:
         no_ignore: bool = False,
         by_level: bool = False,
         since: float | None = None,
+        kind: int = TEXT,
     ) -> Walked:
         """The files below a folder that `resolve` gave, in the order of `walk`.
 
         They are as of now, or of `since`, a time of `time.monotonic`, or later.
 
-        With `by_level`, a walk that ends early has listed a part of every folder near the top.
+        With `by_level`, a walk that ends early has listed a part of every folder near the top. For
+        `CODE`, sizes and times of other files may be older.
         """
-        kind = _Kind(folder, no_ignore, by_level)
+        asked = _Asked(folder, no_ignore, by_level, kind)
         with self._lock:
-            shared = self._shared.pop(kind, None) or Shared(partial(self._walk, kind))
-            self._shared[kind] = shared
+            shared = self._shared.pop(asked, None) or Shared(partial(self._walk, asked))
+            self._shared[asked] = shared
             while len(self._shared) > _MOST_WALKS:
                 self._shared.pop(next(iter(self._shared)))
         return await result_of(shared.ask(since))
 
-    def _walk(self, kind: _Kind, since: float) -> Walked:
+    def _walk(self, asked: _Asked, since: float) -> Walked:
         end = None if self._seconds is None else monotonic() + self._seconds
         stamps: list[FileStamp] = []
         hidden: list[str] = []
@@ -105,13 +109,14 @@ class Walks:
                 raise _OutOfTimeError
 
         found = self._files.walk_folder(
-            kind.folder,
-            no_ignore=kind.no_ignore,
+            asked.folder,
+            no_ignore=asked.no_ignore,
             hidden=hidden,
             problems=problems,
             check=check,
-            by_level=kind.by_level,
+            by_level=asked.by_level,
             since=since,
+            kind=asked.kind,
         )
         coverage = COMPLETE
         try:

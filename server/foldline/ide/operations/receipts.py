@@ -105,8 +105,11 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any, since: float) 
     cursor = getattr(result, "cursor", None)
     if not hasattr(result, "reason") or not (asked or cursor):
         return result
-    known = [stamp.path for stamp in access.file_backend.walk_folder(".", since=since)]
+    from foldline.backends.files.kinds import CODE
     from foldline.backends.models import COMPLETE, TEXT_ALONE
+
+    listed = access.file_backend.walk_folder(".", since=since, kind=CODE)
+    known = [stamp.path for stamp in listed]
 
     # Later pages have no text.
     if result.coverage == COMPLETE or result.coverage.startswith(TEXT_ALONE):
