@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+from foldline.backends.base.languages import CODE
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
-from foldline.backends.files.kinds import CODE
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import helping, reading

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend
+from foldline.backends.base.languages import CODE, is_indexed
 from foldline.backends.files import local
-from foldline.backends.files.kinds import CODE, is_indexed
 from foldline.backends.files.listing import decode_listing, encode_listing
 
 NAMES = st.sampled_from(["a.py", "b.txt", "c.log", "sub/d.py", "sub/deep/e.log", "odd/\udc80.py"])

@@ -13,6 +13,7 @@ import pytest
 
 from foldline.backends import AsyncSmartFileAccess, LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.base.languages import TEXT
 from foldline.backends.base.waiting import (
     Shared,
     Threads,
@@ -23,7 +24,6 @@ from foldline.backends.base.waiting import (
     waits,
 )
 from foldline.backends.files import local
-from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
 from foldline.backends.index import workspace as building

@@ -31,8 +31,7 @@ from tests.backends.corpora import home_assistant
 from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
-from foldline.backends.base.languages import parser_for
-from foldline.backends.files.kinds import is_indexed
+from foldline.backends.base.languages import is_indexed, parser_for
 from foldline.backends.outlines.outlines import outline_source
 
 ROUNDS = 3

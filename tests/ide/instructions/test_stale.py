@@ -172,7 +172,7 @@ def test_code_is_indexed_before_names_are_looked_up(
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n"})
     known: list[bool] = []
     waited = Event()
-    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, WorkspaceIndex._read_all
+    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, WorkspaceIndex._read_changed
 
     def wait_noted(index: WorkspaceIndex, *arguments: Any) -> bool:
         waited.set()
@@ -190,7 +190,7 @@ def test_code_is_indexed_before_names_are_looked_up(
 
     monkeypatch.setattr(Targets, "of", look_noted)
     monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
-    monkeypatch.setattr(WorkspaceIndex, "_read_all", read_then)
+    monkeypatch.setattr(WorkspaceIndex, "_read_changed", read_then)
     access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
     access.start_indexing()
     assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()

@@ -1,10 +1,10 @@
-"""The language of a file, and its grammar, imported when first needed."""
+"""The language of a file, and its grammar, imported when first needed; code and other texts."""
 
 from __future__ import annotations
 
 import re
 import threading
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -29,6 +29,13 @@ _CPLUSPLUS = re.compile(
     rb"^[ \t]*(?:template\s*<|namespace\b[\w\s:]*\{|(?:public|private|protected)\s*:"
     rb"|(?:enum )?class \w[\w: ]*[;{])",
     re.MULTILINE,
+)
+CODE, TEXT, BINARY = range(3)
+_BINARY = re.compile(
+    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|lib|mo|mov|"
+    r"mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|"
+    r"wav|webm|webp|whl|woff2?|xlsx?|xz|zip|zst)$",
+    re.IGNORECASE,
 )
 _MOST_HEAD = 100_000
 _parsers = threading.local()
@@ -87,3 +94,27 @@ def _grammar(language: str) -> Language:
 
     info = _BY_NAME[language]
     return Language(getattr(import_module(info.module), info.function)())
+
+
+def is_indexed(path: str) -> bool:
+    """Return whether it is code with identifiers."""
+    return kind_of(path) == CODE
+
+
+def is_text(path: str) -> bool:
+    """Return whether it may be text without identifiers: of another language, or no code."""
+    return kind_of(path) == TEXT
+
+
+def kind_of(path: str) -> int:
+    """`CODE`, `TEXT` or `BINARY`, by the file's name alone."""
+    return _kind_of_name(path[path.rfind("/") + 1 :])
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind_of_name(name: str) -> int:
+    # A workspace has far fewer names than files.
+    language = language_of(name)
+    if has_grammar(language) and language not in DOCUMENTS:
+        return CODE
+    return BINARY if _BINARY.search(name) else TEXT

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.extras import require_code_packages
+from foldline.backends.base.languages import TEXT
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import (
     BinaryFileError,
@@ -23,7 +24,6 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.files.ignore import IGNORE_FILES
-from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary

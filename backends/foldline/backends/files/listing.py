@@ -10,8 +10,7 @@ from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.base.languages import UNKNOWN, language_of
-from foldline.backends.files.kinds import CODE, TEXT
+from foldline.backends.base.languages import CODE, TEXT, UNKNOWN, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import CODE, TEXT, kind_of
 from foldline.backends.errors import (
     MissingPathError,
     NotAFolderError,
@@ -19,7 +20,6 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
-from foldline.backends.files.kinds import CODE, TEXT, kind_of
 from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
     FileStamp,

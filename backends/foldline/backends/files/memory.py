@@ -7,10 +7,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import TEXT
 from foldline.backends.errors import FileTooLargeError, MissingPathError
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend
 from foldline.backends.files.ignore import IgnoreRules
-from foldline.backends.files.kinds import TEXT
 from foldline.backends.files.listing import FileStamp
 
 if TYPE_CHECKING:

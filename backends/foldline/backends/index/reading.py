@@ -7,8 +7,8 @@ import time
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import is_text
 from foldline.backends.errors import FileTooLargeError, PathError
-from foldline.backends.files.kinds import is_text
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.definitions import may_define
 from foldline.backends.index.words import whole_word

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.files.kinds import is_text
+from foldline.backends.base.languages import is_text
 from foldline.backends.index.definitions import definitions, pattern_of
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from foldline.backends.base.languages import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
-from foldline.backends.files.kinds import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import is_text
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
-from foldline.backends.files.kinds import is_text
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses

@@ -7,10 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.languages import CODE, is_indexed
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError, InvalidArgumentError, PathError
-from foldline.backends.files.kinds import CODE, is_indexed
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import brief_search_lines, remarks, rest, search_line
 from foldline.backends.index.postings import LiveIndex

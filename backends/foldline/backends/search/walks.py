@@ -9,6 +9,7 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.languages import TEXT
 from foldline.backends.base.waiting import Shared, result_of
 from foldline.backends.errors import (
     IgnoredPathError,
@@ -18,7 +19,6 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.files.globs import MAGIC, Glob
-from foldline.backends.files.kinds import TEXT
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE
 from foldline.records import record

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.files.kinds import is_indexed
+from foldline.backends.base.languages import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.targets import Tree, defined_in

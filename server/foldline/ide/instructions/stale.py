@@ -11,9 +11,9 @@ from posixpath import basename, dirname, join, splitext
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.base.languages import CODE
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
-from foldline.backends.files.kinds import CODE
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.history import history_of
 from foldline.ide.instructions.mentions import Kind

@@ -11,11 +11,10 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from foldline.backends.base.languages import language_of
+from foldline.backends.base.languages import is_indexed, language_of
 from foldline.backends.base.waiting import waits
 from foldline.backends.errors import BackendError, PathError
 from foldline.backends.files.globs import alternatives
-from foldline.backends.files.kinds import is_indexed
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.definitions import definitions

@@ -105,7 +105,7 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any, since: float) 
     cursor = getattr(result, "cursor", None)
     if not hasattr(result, "reason") or not (asked or cursor):
         return result
-    from foldline.backends.files.kinds import CODE
+    from foldline.backends.base.languages import CODE
     from foldline.backends.models import COMPLETE, TEXT_ALONE
 
     listed = access.file_backend.walk_folder(".", since=since, kind=CODE)
