@@ -117,7 +117,7 @@ def test_a_look_at_code_takes_no_look_at_data(
         return lstat(path)
 
     (tmp_path / "data7.json").write_text("12")
-    monkeypatch.setattr(local.os, "lstat", counted)
+    monkeypatch.setattr(os, "lstat", counted)
     before = files.versions.known(float("inf"), CODE)
     names = [Path(path).name for path in looked_at]
     assert [name for name in names if name.endswith((".py", ".json"))] == ["a.py", "b.py"]

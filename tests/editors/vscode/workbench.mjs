@@ -201,7 +201,13 @@ export async function startWorkbench({
 
 /** Runs a command of the palette by its title. */
 export async function runCommand(page, title) {
-  await findInList(page, 'F1', `>${title}`, title);
+  const chosen = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+  // The list may close again, or still show what was there before: Enter would do something else.
+  await until(`${title} to be chosen`, async () => {
+    await findInList(page, 'F1', `>${title}`, title);
+    await chosen.waitFor({ timeout: 5_000 }).catch(() => page.keyboard.press('Escape'));
+    return chosen.isVisible();
+  });
   await page.keyboard.press('Enter');
 }
 
