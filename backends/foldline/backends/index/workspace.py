@@ -124,6 +124,8 @@ class WorkspaceIndex:
         # The times as of which code, and everything, is in the index.
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
+        # What the last question is about, so that a look at the disk is for all of it.
+        self._look = CODE
         self._progress = (0, 0)
         self._began = 0.0
         self._thread: threading.Thread | None = None
@@ -281,6 +283,8 @@ class WorkspaceIndex:
         """The files of a kind that hold the word, those that are too large to tell; coverage."""
         since = time.monotonic() if since is None else since
         note = _TOO_LARGE if kind == CODE else TEXT_NOTE + _TOO_LARGE
+        # After uses in code, those in texts are asked about: one look is for both.
+        self._look = CODE if defined else TEXT
         # To miss code is worse than to wait.
         end, is_last = since + _UTMOST * (self._patience or 0), kind == TEXT
         asked, patience = (word, kind, defined), _WORDS_PATIENCE
@@ -403,7 +407,7 @@ class WorkspaceIndex:
         that have the rarest of the question's `words`, which are in lower case and have weights;
         none but those `within` are read for it.
         """
-        since = time.monotonic() if since is None else since
+        since, self._look = time.monotonic() if since is None else since, CODE
         coverage = await self._current(since, CODE, time.monotonic() - since + _GLANCE_SECONDS)
         if coverage != COMPLETE and (self._was_left or self._ends_in_time(since)):
             # The answer before it was partial: now it takes the time to be complete.
@@ -430,7 +434,7 @@ class WorkspaceIndex:
 
     def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
-        listing = self._files.versions.known(since, kind)
+        listing = self._files.versions.known(since, max(kind, self._look))
         if listing is None:
             return None
         return [*self._lookup(lambda store: self._compared(store, listing, kind))[1]]
@@ -511,7 +515,8 @@ class WorkspaceIndex:
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
             self._recall_from(store)
-        listing = versions.listing(since, self._check_cancelled, CODE)
+        look = TEXT if has_code is None else self._look
+        listing = versions.listing(since, self._check_cancelled, look)
         is_racy = False
         if listing is not self._listing:
             is_racy = self._read_changed(store, listing, CODE, progress)
