@@ -90,7 +90,10 @@ class Segment(NamedTuple):
 
 
 def lines_with(text: AnyStr, part: AnyStr, line: AnyStr) -> Iterator[int]:
-    """The numbers of the lines of `text` that hold the part; `text` begins with a line's end."""
+    """The numbers of the lines of `text` that hold the part, which isn't empty.
+
+    `text` begins with a line's end.
+    """
     # To look for what begins with a line's end takes three times as long: there are so many.
     inner = part.removeprefix(line)
     number, counted, at = -1, 0, text.find(inner)
@@ -166,7 +169,9 @@ class Spelling:
             return [*lines_with(self._segment.keys, exact, _LINE)]
         found: list[int] = []
         # A word begins with its stem, but `query` is that of `queries`.
-        for number in lines_with(self._text, term.removesuffix("y"), "\n"):
+        part = term.removesuffix("y")
+        every = range(len(self._keys))
+        for number in lines_with(self._text, part, "\n") if part else every:
             key = self._keys[number][number >= self._segment.words :].decode("utf-8", "replace")
             found += [number] * terms_of(key).count(term) if len(key) > 1 else ()
         return found
