@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -118,10 +119,12 @@ def test_a_look_at_code_takes_no_look_at_data(
 
     (tmp_path / "data7.json").write_text("12")
     monkeypatch.setattr(os, "lstat", counted)
-    before = files.versions.known(float("inf"), CODE)
+    since = time.monotonic()
+    before = files.versions.known(since, CODE)
     names = [Path(path).name for path in looked_at]
     assert [name for name in names if name.endswith((".py", ".json"))] == ["a.py", "b.py"]
-    after = files.versions.known(float("inf"))
+    # As of the same moment.
+    after = files.versions.known(since)
     assert before is not after
     assert after is not None
     assert {stamp.path: stamp.size for stamp in after.files()}["data7.json"] == 2

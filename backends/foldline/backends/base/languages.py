@@ -1,4 +1,7 @@
-"""The language of a file, and its grammar, imported when first needed; code and other texts."""
+"""The language of a file, with its grammar, and whether it is code, text or binary.
+
+Grammars are imported when they are first needed.
+"""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ class Spelling:
         found: list[int] = []
         # A word begins with its stem, but `query` is that of `queries`.
         part = term.removesuffix("y")
-        every = range(len(self._keys))
-        for number in lines_with(self._text, part, "\n") if part else every:
+        numbers = lines_with(self._text, part, "\n") if part else range(len(self._keys))
+        for number in numbers:
             key = self._keys[number][number >= self._segment.words :].decode("utf-8", "replace")
             found += [number] * terms_of(key).count(term) if len(key) > 1 else ()
         return found
