@@ -10,6 +10,7 @@ import pytest
 from ..locks import one_at_a_time
 
 _FAILURES = "failing tests:"
+_WINDOW = "The window after "  # what `workbench.mjs` prints where a test fails
 
 
 def install(folder: Path, after: tuple[str, ...] = ()) -> None:
@@ -51,5 +52,6 @@ def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
             pytest.fail(f"{' '.join(command)} did not end:\n{output}")
     if process.returncode != 0:
         # What failed comes again at the end of node's report; the way there would hide it.
-        _, heading, failures = output.rpartition(_FAILURES)
-        pytest.fail(f"{' '.join(command)}\n{heading}{failures}", pytrace=False)
+        before, heading, failures = output.rpartition(_FAILURES)
+        _, window, seen = before.partition(_WINDOW)
+        pytest.fail(f"{' '.join(command)}\n{window}{seen}{heading}{failures}", pytrace=False)

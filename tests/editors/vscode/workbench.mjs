@@ -13,6 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterEach } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { chromium } from 'playwright-core';
@@ -47,6 +48,16 @@ const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
 };
+
+/** The session whose window is open. */
+let running;
+
+// Before the hooks of the tests, which may end it.
+afterEach(async ({ name, passed }) => {
+  if (!passed && running) {
+    await describe(running, name);
+  }
+});
 
 /** Chromium, as the machine's packages name it; the caller says where with CHROMIUM. */
 export function launchBrowser(...args) {
@@ -95,7 +106,8 @@ export async function startWorkbench({
   const data = join(temporary, 'data');
   const extensionsDir = join(temporary, 'extensions');
   const [home, scratch] = [join(temporary, 'home'), join(temporary, 'tmp')];
-  for (const made of [workspace, join(data, 'User'), extensionsDir, home, scratch]) {
+  const settingsDirs = ['User', 'Machine'].map((name) => join(data, name));
+  for (const made of [workspace, ...settingsDirs, extensionsDir, home, scratch]) {
     mkdirSync(made, { recursive: true });
   }
   if (folder) {
@@ -105,10 +117,12 @@ export async function startWorkbench({
     mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), text, { mode: 0o755 });
   }
-  writeFileSync(
-    join(data, 'User/settings.json'),
-    JSON.stringify({ ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings }),
-  );
+  const written = { ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings };
+  // The window is a remote one: what belongs to a machine, such as the server's command, counts
+  // among the user's settings only until the window knows that it does.
+  for (const made of settingsDirs) {
+    writeFileSync(join(made, 'settings.json'), JSON.stringify(written));
+  }
   const environment = {
     ...process.env,
     HOME: home,
@@ -152,6 +166,7 @@ export async function startWorkbench({
   let browser;
 
   async function stop() {
+    running = undefined;
     process.off('SIGTERM', cutShort);
     await browser?.close();
     signalGroup(server.pid, 'SIGTERM');
@@ -189,9 +204,10 @@ export async function startWorkbench({
     await session.page.goto(`http://127.0.0.1:${port}/?${query}`);
     await session.page.locator('.monaco-workbench').waitFor();
     if (open) {
-      // It takes the focus when it opens, and closes what was opened before.
-      await session.page.locator('.tab.active').first().waitFor();
+      // It takes the focus when it opens, long after its tab: what was opened before closes.
+      await session.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
     }
+    running = session;
     return session;
   } catch (error) {
     await stop();
@@ -351,6 +367,17 @@ export async function until(what, condition, milliseconds = PATIENCE) {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Prints what a person would see after a test that failed, and what the extension did. */
+async function describe(session, name) {
+  const { page } = session;
+  const frames = page.frames().filter((frame) => !frame.url().includes('ExtensionHost'));
+  const texts = await Promise.all(
+    frames.map((frame) => frame.locator('body').innerText({ timeout: 5_000 }).catch(String)),
+  );
+  const lines = [`The window after "${name}":`, ...texts, extensionLog(session)];
+  console.log(lines.filter((text) => text.trim()).join('\n---\n').replaceAll(/\n{2,}/g, '\n'));
 }
 
 function manifestId(extension) {
