@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+VS_CODE = client_capabilities("visual-studio-code")
+"""What VS Code tells of itself, made once: it takes longer than most answers."""
+
 WIDE = '"🎉é𝔘"; '
 """A statement that takes 6, 7, 9 and 12 units of the encodings before what follows in its line."""
 
@@ -241,7 +244,7 @@ def set_up(
     server = SimpleNamespace(
         core=workspace,
         previews=SimpleNamespace(all=()),
-        client_capabilities=client_capabilities("visual-studio-code"),
+        client_capabilities=VS_CODE,
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)

@@ -5,6 +5,8 @@ import contextlib
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,12 @@ class Editor:
 Connect = Callable[..., Awaitable[Editor]]
 
 
+@cache
+def _capabilities(like: str) -> types.ClientCapabilities:
+    # Made anew, they take longer than a server's start.
+    return client_capabilities(like)
+
+
 @contextlib.asynccontextmanager
 async def connections() -> AsyncIterator[Connect]:
     """What starts a server and connects: `connect(root, trusted=True, …)` with its options.
@@ -120,7 +128,7 @@ async def connections() -> AsyncIterator[Connect]:
     ) -> Editor:
         client = make_test_lsp_client()
         editor = Editor(client, root)
-        capabilities = client_capabilities(like)
+        capabilities = deepcopy(_capabilities(like))
         if prepare is not None:
             prepare(editor, capabilities)
         await client.start_io(*SERVE)
