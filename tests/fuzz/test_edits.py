@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from lsprotocol import types
-from pytest_lsp import client_capabilities
 
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.module_analysis import with_line_feeds
@@ -33,6 +32,7 @@ from foldline.server.features import (
     semantic_tokens,
 )
 
+from ..capabilities import capabilities_of
 from .conftest import TIME_LIMIT, seeds
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Client:
         self.uri = (root / "prompts.py").as_uri()
         self.documents = Documents(None, position_encoding=encoding)
         self.core = Workspace.at(root)
-        self.client_capabilities = client_capabilities("visual-studio-code")
+        self.client_capabilities = capabilities_of()
         self._version = 1
         item = types.TextDocumentItem(self.uri, "python", 1, text)
         self.documents.put_text_document(item)

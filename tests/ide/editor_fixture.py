@@ -14,20 +14,17 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
-from pytest_lsp import client_capabilities
 
 from foldline.ide.workspace import Workspace
 from foldline.server.convert import LineIndex
 
+from ..capabilities import capabilities_of
 from .conftest import HEAD, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-
-VS_CODE = client_capabilities("visual-studio-code")
-"""What VS Code tells of itself, made once: it takes longer than most answers."""
 
 WIDE = '"🎉é𝔘"; '
 """A statement that takes 6, 7, 9 and 12 units of the encodings before what follows in its line."""
@@ -244,7 +241,7 @@ def set_up(
     server = SimpleNamespace(
         core=workspace,
         previews=SimpleNamespace(all=()),
-        client_capabilities=VS_CODE,
+        client_capabilities=capabilities_of(),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)

@@ -15,7 +15,7 @@ import pytest
 from lsprotocol import types
 from mcp import Client, StdioServerParameters
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import client_capabilities, make_test_lsp_client
+from pytest_lsp import make_test_lsp_client
 
 from foldline.backends.base.untrusted import (
     empty_folder,
@@ -28,6 +28,7 @@ from foldline.backends.base.untrusted import (
 from foldline.backends.lsp.servers import SERVERS
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
+from ..capabilities import capabilities_of
 from .canaries import BY_JEDI, CANARIES, MODULE, plant
 from .risks import RISKS, as_markdown
 
@@ -90,7 +91,7 @@ async def server_command(
     try:
         await client.initialize_session(
             types.InitializeParams(
-                capabilities=client_capabilities("visual-studio-code"),
+                capabilities=capabilities_of(),
                 workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
             )
         )

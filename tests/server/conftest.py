@@ -6,7 +6,6 @@ import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import JsonRPCNotification
-from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
+from pytest_lsp import LanguageClient, make_test_lsp_client
+
+from ..capabilities import capabilities_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 SERVE = (sys.executable, "-m", "foldline.agent", "serve", "--stdio")
@@ -105,12 +106,6 @@ class Editor:
 Connect = Callable[..., Awaitable[Editor]]
 
 
-@cache
-def _capabilities(like: str) -> types.ClientCapabilities:
-    # Made anew, they take longer than a server's start.
-    return client_capabilities(like)
-
-
 @contextlib.asynccontextmanager
 async def connections() -> AsyncIterator[Connect]:
     """What starts a server and connects: `connect(root, trusted=True, …)` with its options.
@@ -128,7 +123,7 @@ async def connections() -> AsyncIterator[Connect]:
     ) -> Editor:
         client = make_test_lsp_client()
         editor = Editor(client, root)
-        capabilities = deepcopy(_capabilities(like))
+        capabilities = deepcopy(capabilities_of(like))
         if prepare is not None:
             prepare(editor, capabilities)
         await client.start_io(*SERVE)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +14,13 @@ from .wires import AnthropicWire, Line, OpenAIWire, Wire
 
 
 @pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Provider]:
     """A provider on loopback; nothing of the machine's own settings reaches the SDKs."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    # Nothing is encrypted here, and a client reads the machine's certificates for 50 ms.
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     with serving(Provider()) as made:
         yield made
     for left in threading.enumerate():
