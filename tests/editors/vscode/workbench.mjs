@@ -377,7 +377,12 @@ async function describe(session, name) {
     frames.map((frame) => frame.locator('body').innerText({ timeout: 5_000 }).catch(String)),
   );
   const lines = [`The window after "${name}":`, ...texts, extensionLog(session)];
-  console.log(lines.filter((text) => text.trim()).join('\n---\n').replaceAll(/\n{2,}/g, '\n'));
+  console.log(
+    lines
+      .filter((text) => text.trim())
+      .join('\n---\n')
+      .replaceAll(/\n{2,}/g, '\n'),
+  );
 }
 
 function manifestId(extension) {
