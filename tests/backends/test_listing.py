@@ -130,6 +130,24 @@ def test_a_look_at_code_takes_no_look_at_data(
     assert {stamp.path: stamp.size for stamp in after.files()}["data7.json"] == 2
 
 
+@pytest.mark.parametrize("walked", [False, True], ids=["listed", "walked"])
+def test_a_list_of_code_is_no_answer_about_data(tmp_path: Path, walked: bool) -> None:
+    (tmp_path / "data.json").write_text("1")
+    files = LocalFileBackend(tmp_path)
+    asked_at = time.monotonic()
+    files.versions.listing(asked_at)
+    # Nothing that was listed may be mended.
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    if walked:
+        rules = files._rules()
+        assert list(files.versions.keeping(files._folders("", rules, kind=CODE), rules, CODE))
+    else:
+        files.versions.listing(time.monotonic(), kind=CODE)
+    # A question from before, beside the one about code.
+    found = files.versions.listing(asked_at).files()
+    assert {stamp.path: stamp.size for stamp in found}["data.json"] == 1
+
+
 def test_times_alone_tell_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Otherwise all folders of a new workspace are listed again: they changed just now.
     monkeypatch.setattr(local, "is_racy", lambda *_: False)

@@ -215,7 +215,7 @@ class FileVersions:
             try:
                 if as_of > self._as_of[CODE]:
                     listing = Listing(found, rules.above, rules.versions, tuple(rules.problems))
-                    self._know(listing, as_of, looked_at, kind)
+                    self._know(listing, as_of, looked_at, kind, anew=True)
             finally:
                 self._lock.release()
 
@@ -236,7 +236,8 @@ class FileVersions:
         known = self._compared(since, kind=kind)
         if known is None:
             as_of, looked_at = time.monotonic(), time.time_ns()
-            known = self._know(self._files.list_all(check, kind), as_of, looked_at, kind)
+            listing = self._files.list_all(check, kind)
+            known = self._know(listing, as_of, looked_at, kind, anew=True)
         return known
 
     def _compared(
@@ -249,7 +250,11 @@ class FileVersions:
         mended = self._files.mended(self._listing, self._looked_at, goes_on, kind)
         return None if mended is None else self._know(mended, as_of, looked_at, kind)
 
-    def _know(self, listing: Listing, as_of: float, looked_at: int, kind: int) -> Listing:
+    def _know(
+        self, listing: Listing, as_of: float, looked_at: int, kind: int, *, anew: bool = False
+    ) -> Listing:
+        if anew:
+            self._as_of[TEXT] = -1.0
         if self._listing is None or listing != self._listing:
             self._listing = listing
         # Code and texts are looked at together, or code alone.
