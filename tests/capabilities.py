@@ -1,4 +1,4 @@
-"""What editors tell of themselves."""
+"""The client capabilities of editors."""
 
 from functools import cache
 
@@ -8,8 +8,8 @@ from pytest_lsp import client_capabilities
 
 @cache
 def capabilities_of(editor: str = "visual-studio-code") -> types.ClientCapabilities:
-    """The capabilities of an editor, to be copied before a change.
+    """The client capabilities of an editor; copy them before you change them.
 
-    Made once, as that takes longer than most answers.
+    Shared, because building them takes longer than most answers.
     """
     return client_capabilities(editor)

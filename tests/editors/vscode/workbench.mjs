@@ -118,10 +118,10 @@ export async function startWorkbench({
     writeFileSync(join(workspace, name), text, { mode: 0o755 });
   }
   const written = { ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings };
-  // The window is a remote one: what belongs to a machine, such as the server's command, counts
-  // among the user's settings only until the window knows that it does.
-  for (const made of settingsDirs) {
-    writeFileSync(join(made, 'settings.json'), JSON.stringify(written));
+  // A remote window reads the settings of a machine, such as the server's command, from `Machine`;
+  // from `User` it takes them only until it knows their scope.
+  for (const directory of settingsDirs) {
+    writeFileSync(join(directory, 'settings.json'), JSON.stringify(written));
   }
   const environment = {
     ...process.env,

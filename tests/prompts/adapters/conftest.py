@@ -19,7 +19,7 @@ def provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Provid
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    # Nothing is encrypted here, and a client reads the machine's certificates for 50 ms.
+    # Nothing is encrypted here, and reading the machine's certificates takes each client 50 ms.
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     with serving(Provider()) as made:
         yield made

@@ -254,6 +254,7 @@ class FileVersions:
         self, listing: Listing, as_of: float, looked_at: int, kind: int, *, anew: bool = False
     ) -> Listing:
         if anew:
+            # Unless it lists texts too, it has no sizes and times of them.
             self._as_of[TEXT] = -1.0
         if self._listing is None or listing != self._listing:
             self._listing = listing
