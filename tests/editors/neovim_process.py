@@ -138,6 +138,26 @@ class Neovim:
         """Types keys, written as in a mapping (`<CR>`); mappings apply."""
         self.lua(f"vim.api.nvim_feedkeys(vim.keycode({quoted(keys)}), 'xt', false)")
 
+    def float(self, opener: str) -> str:
+        """The text of the floating window that the Lua opens, at once or later.
+
+        Opened and read in one go: the cursor's next move closes it, and a move that Neovim
+        has not told of yet is told as soon as it is idle.
+        """
+        return self.text(
+            f"""
+            {opener}
+            local function floating()
+              return vim.iter(vim.api.nvim_list_wins()):find(function(win)
+                return vim.api.nvim_win_get_config(win).relative ~= ''
+              end)
+            end
+            assert(vim.wait(60000, floating, 10), 'no floating window came')
+            local buf = vim.api.nvim_win_get_buf(floating())
+            return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\\n')
+            """
+        )
+
     def wait(self, condition: str, seconds: float = 60.0) -> None:
         """Waits until the Lua expression is true; says what is on the screen when it is not."""
         came = self.lua(

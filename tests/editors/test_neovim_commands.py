@@ -41,11 +41,6 @@ end
 require('foldline.trust').set(vim.fn.getcwd(), true)
 """
 MADE_UP = "\u2039number\u203a"
-FLOAT = """
-local wins = vim.api.nvim_list_wins()
-return table.concat(
-  vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(wins[#wins]), 0, -1, false), '\\n')
-"""
 
 
 def line_of(code: str) -> int:
@@ -246,9 +241,7 @@ def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:
     preview(nvim, "triage")
     before = nvim.buffer()
     nvim.command("call search('Policies')")
-    nvim.keys("p")
-    nvim.wait("#vim.api.nvim_list_wins() == 3")
-    assert "Refunds within 30 days." in nvim.text(FLOAT)
+    assert "Refunds within 30 days." in nvim.float("vim.api.nvim_feedkeys('p', 'xt', false)")
     assert nvim.buffer() == before
     nvim.command("1")
     nvim.keys("p")
@@ -423,8 +416,7 @@ def test_the_outline_is_coloured_and_folds(nvim: Neovim) -> None:
 
 def test_keys_can_be_listed_changed_and_left_out(nvim: Neovim) -> None:
     preview(nvim, "triage")
-    nvim.keys("g?")
-    listed = nvim.text(FLOAT)
+    listed = nvim.float("vim.api.nvim_feedkeys('g?', 'xt', false)")
     assert "p     look into the summarized section without opening it" in listed
     nvim.keys("q")
     nvim.wait("vim.bo.filetype == 'python'")
