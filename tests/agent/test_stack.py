@@ -56,6 +56,20 @@ def test_a_file_may_be_a_new_one(repository: Path, capsys: pytest.CaptureFixture
     assert "src/AGENTS.md  when a file in src is read" in shown(capsys, "src/new/new.go")
 
 
+def test_without_git_the_working_folder_is_the_repository(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = shown(capsys, "src/app.go")
+    (repository / ".git").rmdir()
+    # A project of its own inside of an archive's folder is no root of what a client loads.
+    (repository / "src" / "pyproject.toml").touch()
+    told = f"No .git: {repository} is taken for the repository.\n"
+    assert shown(capsys, "src/app.go") == known + told
+    (repository / "other").mkdir()
+    monkeypatch.chdir("other")
+    assert f"No .git: {repository / 'src'} is taken" in shown(capsys, "../src/app.go")
+
+
 def test_clients_without_files_are_one_line(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

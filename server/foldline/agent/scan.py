@@ -121,9 +121,15 @@ def root_of(path: Path) -> Path:
 
 
 def repository_of(path: Path) -> Path:
-    """Return the repository that contains a file or folder, or else the root of its project."""
+    """Return the repository that contains a file or folder, by its `.git`.
+
+    Without one, as in an unpacked archive, it is the working folder, where a client would start;
+    for a path outside of that, the root of its project.
+    """
     around = (path, *path.parents)
-    return next((folder for folder in around if (folder / ".git").exists()), root_of(path))
+    here = Path.cwd()
+    other = here if here in around else root_of(path)
+    return next((folder for folder in around if (folder / ".git").exists()), other)
 
 
 def _is_marked(folder: Path) -> bool:

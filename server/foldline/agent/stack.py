@@ -79,7 +79,10 @@ def run(options: Namespace) -> int:
         return 0
     shown = [one for one in found if options.client or one.files or one.left_out]
     others = [one.title for one in found if one not in shown]
-    show_styled(_lines(shown, others, folder.counter, options, clients), wrap=True)
+    lines = list(_lines(shown, others, folder.counter, options, clients))
+    if not (root / ".git").exists():
+        lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])
+    show_styled(lines, wrap=True)
     return 0
 
 
