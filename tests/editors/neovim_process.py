@@ -138,7 +138,7 @@ class Neovim:
         """Types keys, written as in a mapping (`<CR>`); mappings apply."""
         self.lua(f"vim.api.nvim_feedkeys(vim.keycode({quoted(keys)}), 'xt', false)")
 
-    def float(self, opener: str) -> str:
+    def floating(self, opener: str) -> str:
         """The text of the floating window that the Lua opens, at once or later.
 
         Opened and read in one go: the cursor's next move closes it, and a move that Neovim

@@ -241,7 +241,7 @@ def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:
     preview(nvim, "triage")
     before = nvim.buffer()
     nvim.command("call search('Policies')")
-    assert "Refunds within 30 days." in nvim.float("vim.api.nvim_feedkeys('p', 'xt', false)")
+    assert "Refunds within 30 days." in nvim.floating("vim.api.nvim_feedkeys('p', 'xt', false)")
     assert nvim.buffer() == before
     nvim.command("1")
     nvim.keys("p")
@@ -416,7 +416,7 @@ def test_the_outline_is_coloured_and_folds(nvim: Neovim) -> None:
 
 def test_keys_can_be_listed_changed_and_left_out(nvim: Neovim) -> None:
     preview(nvim, "triage")
-    listed = nvim.float("vim.api.nvim_feedkeys('g?', 'xt', false)")
+    listed = nvim.floating("vim.api.nvim_feedkeys('g?', 'xt', false)")
     assert "p     look into the summarized section without opening it" in listed
     nvim.keys("q")
     nvim.wait("vim.bo.filetype == 'python'")

@@ -269,7 +269,7 @@ def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim
     nvim.lua("vim.o.columns = 110 vim.cmd.wincmd('=')")
     assert nvim.text("return bar()") == " review · polish · 1,762 of 1,500 tokens (262 over)"
     # A key shows the rest.
-    assert nvim.float("vim.api.nvim_feedkeys('K', 'x', false)").split("\n")[:5] == [
+    assert nvim.floating("vim.api.nvim_feedkeys('K', 'x', false)").split("\n")[:5] == [
         "1,762 tokens",
         "Tools: 105 tokens",
         "Output schema: 245 tokens",
@@ -316,7 +316,7 @@ def test_the_parts_of_a_prompt_say_the_role_that_they_have(nvim: Neovim) -> None
 
 def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
-    assert nvim.float("vim.cmd.FoldlineCachePlan()").split("\n") == [
+    assert nvim.floating("vim.cmd.FoldlineCachePlan()").split("\n") == [
         "0 of 1 sections summarized",
         "",
         "Nothing is known of what a cache can keep.",
@@ -331,7 +331,7 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     plan = {"sentence": "cacheable: 90 tokens", "stages": stages}
     push(nvim, with_facts(update(uri, [], order=["task"]), cache=plan))
     nvim.wait("require('foldline.preview').current().cache ~= nil")
-    assert nvim.float("vim.api.nvim_feedkeys('K', 'x', false)").split("\n")[2:] == [
+    assert nvim.floating("vim.api.nvim_feedkeys('K', 'x', false)").split("\n")[2:] == [
         "cacheable: 90 tokens",
         "",
         "tools … task: 90 tokens, stable: task (name); re-read if changed: 95",

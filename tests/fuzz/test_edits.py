@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from lsprotocol import types
 
 from foldline.ide.analysis import top_level as statements
-from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.ide.workspace import Workspace
 from foldline.server.commands import prompt_list
 from foldline.server.convert import LineIndex

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.waiting import Shared
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.visible import visible
-from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.modules import Modules
 from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import read_options, read_project_options
 from foldline.ide.token_counter import TokenCounter, token_counter
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.files.listing import FileStamp
+    from foldline.ide.analysis.project import Project
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,6 @@ class Folder:
     """One workspace folder.
 
     Attributes:
-        project: Its modules, analyzed.
         options: The project's options, overridden by the client's.
         problems: A sentence per wrong value in the project's options.
         files: Its files that hold prompts.
@@ -41,12 +41,33 @@ class Folder:
     def __init__(self, root: Path, access: Callable[[Path], SmartFileAccess]) -> None:
         self.root = root
         self._access = access
-        self.project = Project(root)
+        self._modules = Modules(root)
+        self._project: Project | None = None
         self._set_by_project, self.problems = read_project_options(root)
         self.options = self._set_by_project
         self.files = PromptFiles(partial(self.walk, (".",)), seconds=SEARCH_SECONDS)
         self._refresh = Shared(lambda _: self.files.refresh())
-        self.project.search = lambda: self.refresh().result()
+
+    @property
+    def project(self) -> Project:
+        """Its modules, analyzed."""
+        with self._modules.lock:
+            if self._project is None:
+                from foldline.ide.analysis.project import Project
+
+                self._project = Project(self.root, self._modules.closed)
+                self._project.search = lambda: self.refresh().result()
+            return self._project
+
+    @property
+    def is_analyzed(self) -> bool:
+        """True once something has asked for its project: most folders hold no prompts."""
+        return self._project is not None
+
+    @property
+    def modules(self) -> Modules:
+        """Its modules: those of its project, once there is one."""
+        return self._project or self._modules
 
     @property
     def access(self) -> SmartFileAccess:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.outlines.parsing_pool import PoolParsing
     from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.modules import Modules
     from foldline.ide.folder import Folder
     from foldline.ide.previews.previews import Previews
     from foldline.ide.render.render import Location
@@ -299,7 +300,7 @@ class Workspace:
                 for folder in gone:
                     self._folders.pop(folder.root)
             for folder in holders:
-                folder.project.changed_on_disk(str(path))
+                folder.modules.changed_on_disk(str(path))
             _give_back(gone)
         self._changed(analysis=bool(read))
 
@@ -370,22 +371,44 @@ class Workspace:
             return self._with_instructions(uri, path, folder, query)
         project = folder.project
         with project.lock:
-            with self._lock:
-                documents = {
-                    other: document
-                    for other, document in self._open.items()
-                    if other == file or Path(other).is_relative_to(folder.root)
-                }
-            for other in project.open_files:
-                if other not in documents:
-                    project.close(other)
-            for other, document in documents.items():
-                project.open(other, document.text)
-            project.look_at_disk()
+            document = self._as_of_now(project, folder, file)
             analysis = project.analysis(file)
             if analysis is None:
                 return None
-            return query(Snapshot(uri, documents.get(file), analysis, folder, None))
+            return query(Snapshot(uri, document, analysis, folder, None))
+
+    def without_prompts(self, uri: str) -> OpenDocument | None:
+        """The open document if it is Python that doesn't concern prompts, told without an analysis.
+
+        None where there is an analysis already: a snapshot costs no more then.
+        """
+        file = file_of(uri)
+        if not file.endswith((".py", ".pyi")):
+            return None
+        folder = self.folder(Path(file))
+        with folder.modules.lock:
+            if folder.is_analyzed:
+                return None
+            document = self._as_of_now(folder.modules, folder, file)
+            if document is None or folder.modules.concerned(file, document.text):
+                return None
+            return document
+
+    def _as_of_now(self, modules: Modules, folder: Folder, file: str) -> OpenDocument | None:
+        """Let modules know all documents and the disk as they are; return a file's document."""
+        with self._lock:
+            documents = {
+                other: document
+                for other, document in self._open.items()
+                if other == file or Path(other).is_relative_to(folder.root)
+            }
+        for other in modules.open_files:
+            if other not in documents:
+                modules.close(other)
+        for other, document in documents.items():
+            modules.open(other, document.text)
+        modules.look_at_disk()
+        return documents.get(file)
 
     def _with_instructions(
         self, uri: str, path: Path, folder: Folder, query: Callable[[Snapshot], Result]
@@ -504,7 +527,7 @@ class Workspace:
 def _give_back(folders: Iterable[Folder]) -> None:
     """Drop the analyses of removed folders, after the queries that still use them."""
     for folder in folders:
-        PROMPTS.submit(folder.project.forget)
+        PROMPTS.submit(folder.modules.forget)
 
 
 def _close(closes: Iterable[Callable[[], None]], seconds: float = 0) -> None:

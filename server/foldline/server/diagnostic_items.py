@@ -16,8 +16,8 @@ from lsprotocol.types import (
 )
 
 from foldline.ide import checks
+from foldline.ide.checks.codes import Severity
 from foldline.ide.checks.costs import check_costs
-from foldline.ide.checks.diagnostic import Severity
 from foldline.ide.checks.run import diagnostics
 from foldline.ide.checks.silencing import silenced_here
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -114,11 +113,26 @@ def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.
 
 
 async def with_snapshot(
-    ls: FoldlineServer, uri: str, query: Callable[[LspSnapshot], Result]
+    ls: FoldlineServer,
+    uri: str,
+    query: Callable[[LspSnapshot], Result],
+    without_prompts: Callable[[OpenDocument], Result] | None = None,
 ) -> Result | None:
-    """The result of `query` on a document, in a thread; None where it can't be read."""
+    """The result of `query` on a document, in a thread; None where it can't be read.
+
+    Where `without_prompts` gives the same result for a document that doesn't concern prompts, the
+    first answers in most files needn't wait until the analysis of prompts is loaded.
+    """
     encoding = ls.documents.position_codec.encoding
-    return await in_thread(partial(query_snapshot, ls.core, uri, encoding, query), PROMPTS)
+
+    def ask() -> Result | None:
+        if without_prompts is not None:
+            document = ls.core.without_prompts(uri)
+            if document is not None:
+                return without_prompts(document)
+        return query_snapshot(ls.core, uri, encoding, query)
+
+    return await in_thread(ask, PROMPTS)
 
 
 def query_snapshot(

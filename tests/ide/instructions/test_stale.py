@@ -16,7 +16,7 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
-from foldline.ide.checks.diagnostic import Code
+from foldline.ide.checks.codes import Code
 from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile

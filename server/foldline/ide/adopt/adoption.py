@@ -29,7 +29,7 @@ from foldline.ide.adopt.uses import (
     template_style,
 )
 from foldline.ide.adopt.write import module_text
-from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.prompts import errors
 from foldline.records import record
 

@@ -20,7 +20,7 @@ from foldline.ide.adopt.find import (
 )
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.read import RETURNS
-from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.ide.analysis.modules import with_line_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
-from foldline.ide.analysis.module_analysis import with_line_feeds
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.records import record
 
 if TYPE_CHECKING:

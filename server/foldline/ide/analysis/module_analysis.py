@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis import instances
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
@@ -305,17 +305,7 @@ def _calls_in(
         waiting.extend(reversed(expressions(inner)))
 
 
-_LONE_RETURN = re.compile(r"\r(?!\n)")
 _NAMES = frozenset({"ns", "key", "name"})
-
-
-def with_line_feeds(text: str) -> str:
-    """Return the text with lone carriage returns as line feeds, as Python reads them.
-
-    The parser takes a lone carriage return for a blank, so that a file of such lines would be one
-    broken statement. Offsets stay the same.
-    """
-    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
 
 
 class Document:

@@ -10,6 +10,7 @@ from foldline.ide.analysis import operators
 from foldline.ide.analysis.calls import bound as with_bound
 from foldline.ide.analysis.field_types import PLAIN_ENUM, enum_of
 from foldline.ide.analysis.memo import STEP, text_cost
+from foldline.ide.analysis.modules import LIBRARY
 from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
 from foldline.ide.analysis.syntax import (
@@ -21,7 +22,6 @@ from foldline.ide.analysis.syntax import (
     Node,
 )
 from foldline.ide.analysis.values import (
-    LIBRARY,
     LIBRARY_NAMES,
     UNKNOWN,
     ClassValue,

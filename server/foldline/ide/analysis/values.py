@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.modules import LIBRARY
 from foldline.prompts.cache.stability import Stability
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.records import record
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Keeps = TypeVar("Keeps", bound="SectionValue | TemplateValue | PromptValue")
 
-LIBRARY = prompts.__name__
 
 LIBRARY_NAMES = frozenset(prompts.__all__)
 """The names that `from foldline.prompts import *` imports."""

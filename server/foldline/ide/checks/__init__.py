@@ -8,16 +8,8 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "diagnostic": (
-            "Change",
-            "Code",
-            "Diagnostic",
-            "Fix",
-            "LazyDiagnostic",
-            "Related",
-            "Severity",
-            "default_severity",
-        ),
+        "codes": ("Code", "Severity", "default_severity"),
+        "diagnostic": ("Change", "Diagnostic", "Fix", "LazyDiagnostic", "Related"),
         "run": ("diagnostics",),
     },
 )

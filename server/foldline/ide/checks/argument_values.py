@@ -23,9 +23,9 @@ from foldline.ide.analysis.values import (
     ToolValue,
 )
 from foldline.ide.checks.certain import LITERALS, certain, is_path, signature_of
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     Change,
-    Code,
     Fix,
     LazyDiagnostic,
     at_node,

@@ -25,8 +25,8 @@ from foldline.ide.checks.argument_values import (
     check_default_params,
 )
 from foldline.ide.checks.certain import LITERALS, certain, signature_of
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
-    Code,
     LazyDiagnostic,
     at_argument,
     at_node,

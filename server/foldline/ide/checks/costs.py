@@ -13,7 +13,8 @@ from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
 from foldline.ide.analysis.static_render import summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, Text, kept
-from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
+from foldline.ide.checks.codes import Code
+from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
 from foldline.prompts import SegmentKind, Stability
 from foldline.prompts.cache.tokens import estimated_tokens

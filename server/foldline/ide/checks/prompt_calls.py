@@ -26,8 +26,8 @@ from foldline.ide.analysis.values import (
 )
 from foldline.ide.checks.argument_values import is_summary, visibility_repairs
 from foldline.ide.checks.certain import LITERALS, certain
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
-    Code,
     LazyDiagnostic,
     alternatives,
     at_node,

@@ -9,14 +9,8 @@ from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.values import kept
 from foldline.ide.checks.calls import check_assignments, check_calls
-from foldline.ide.checks.diagnostic import (
-    Code,
-    Diagnostic,
-    LazyDiagnostic,
-    Related,
-    Severity,
-    default_severity,
-)
+from foldline.ide.checks.codes import Code, Severity, default_severity
+from foldline.ide.checks.diagnostic import Diagnostic, LazyDiagnostic, Related
 from foldline.ide.checks.sections import (
     check_overrides,
     check_section,

@@ -22,9 +22,9 @@ from foldline.ide.analysis.values import (
     ToolValue,
     Unknown,
 )
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     Change,
-    Code,
     Fix,
     LazyDiagnostic,
     LazyLocation,

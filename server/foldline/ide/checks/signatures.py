@@ -22,9 +22,9 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     ToolValue,
 )
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     Change,
-    Code,
     Fix,
     LazyDiagnostic,
     at_node,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import LineTable, SourceSpan, Span
 from foldline.ide.analysis.syntax import Assign, ClassDefinition, Compound, FunctionDefinition
-from foldline.ide.checks.diagnostic import Change, Code, Diagnostic, Fix, Severity, did_you_mean
+from foldline.ide.checks.codes import Code, Severity
+from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, did_you_mean
 from foldline.prompts import errors
 from foldline.records import record
 

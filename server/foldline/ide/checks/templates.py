@@ -16,8 +16,8 @@ from foldline.ide.analysis.values import (
     ToolValue,
 )
 from foldline.ide.checks.argument_values import removal
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
-    Code,
     LazyDiagnostic,
     LazyLocation,
     at_argument,

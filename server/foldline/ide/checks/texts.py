@@ -19,8 +19,8 @@ from foldline.ide.analysis.values import (
     Unknown,
     kept,
 )
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
-    Code,
     LazyDiagnostic,
     at_node,
     at_placeholder,

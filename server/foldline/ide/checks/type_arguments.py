@@ -24,7 +24,8 @@ from foldline.ide.analysis.values import (
     Unknown,
 )
 from foldline.ide.checks.certain import certain
-from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node, replacement
+from foldline.ide.checks.codes import Code
+from foldline.ide.checks.diagnostic import LazyDiagnostic, at_node, replacement
 from foldline.prompts import refusals
 
 if TYPE_CHECKING:

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan
-from foldline.ide.checks.diagnostic import (
-    Change,
-    Code,
-    Diagnostic,
-    Fix,
-    Related,
-    Severity,
-    default_severity,
-)
+from foldline.ide.checks.codes import Code, Severity, default_severity
+from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.instructions.mentions import mentions

@@ -13,7 +13,7 @@ from unicodedata import normalize
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.globs import alternatives
 from foldline.backends.parsers.markdown import Range
-from foldline.ide.checks.diagnostic import Code
+from foldline.ide.checks.codes import Code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

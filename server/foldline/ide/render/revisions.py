@@ -73,7 +73,7 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
     Raises:
         RevisionError: It is in no repository, or the revision is unknown or does not hold it.
     """
-    from foldline.ide.analysis.project import imports_of
+    from foldline.ide.analysis.modules import imports_of
 
     if "\0" in revision or not _is_text(revision):
         raise RevisionError(f"{revision!r} is not the name of a revision")

@@ -39,7 +39,7 @@ async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagno
 
         return snapshot.version, lsp_diagnostics(ls, snapshot)
 
-    found = await with_snapshot(ls, uri, query)
+    found = await with_snapshot(ls, uri, query, lambda document: (document.version, []))
     if not uri.endswith((".py", ".pyi")):
         ls.histories.read(uri)
     return found or (None, [])

@@ -51,7 +51,7 @@ async def handle(
             return [_symbol(snapshot, symbol) for symbol in found]
         return list(_flat(snapshot, found))
 
-    return await with_snapshot(ls, params.text_document.uri, query)
+    return await with_snapshot(ls, params.text_document.uri, query, lambda _: [])
 
 
 def kind_of(symbol: Symbol) -> SymbolKind:
