@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from foldline.ide.analysis.modules import Modules
 from foldline.ide.errors import PathRefused
 from foldline.ide.workspace import Workspace
 
@@ -43,6 +44,65 @@ def test_a_text_is_opened_once_for_files_analysis_and_workers(tmp_path: Path) ->
     workspace.close_document(file.as_uri())
     assert (access.read_file("alone.py"), names(workspace, file.as_uri())) == ("", [])
     assert not workspace.overlays()
+    workspace.close()
+
+
+def test_a_file_without_prompts_is_told_without_an_analysis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, other = tmp_path / "shared.py", tmp_path / "other.py"
+    shared.write_text("LIMIT = 1\n", encoding="utf-8")
+    workspace = Workspace.at(tmp_path)
+    folder = workspace.folder(shared)
+    uri = (tmp_path / "plain.py").as_uri()
+
+    def without_prompts(text: str) -> bool:
+        workspace.open_document(uri, text, 1)
+        document = workspace.without_prompts(uri)
+        assert document is None or document is workspace.document(uri)
+        return document is not None
+
+    importing = "from shared import LIMIT\n"
+    assert without_prompts("LIMIT = 1\n")
+    assert not without_prompts("import foldline\n")
+    assert without_prompts(importing)
+    # What it imports may come to name the library: in the editor, on disk, as a new file.
+    workspace.open_document(shared.as_uri(), PROMPT)
+    assert not without_prompts(importing)
+    assert not without_prompts("LIMIT = 1\rfrom shared import alone\r")
+    workspace.close_document(shared.as_uri())
+    assert without_prompts(importing)
+    shared.write_text(PROMPT, encoding="utf-8")
+    assert not without_prompts(importing)
+    shared.write_text("LIMIT = 1\n", encoding="utf-8")
+    assert without_prompts("import other\n")
+    other.write_text(PROMPT, encoding="utf-8")
+    workspace.changed_on_disk([other.as_uri()])
+    assert not without_prompts("import other\n")
+    # Only open Python files are told so.
+    assert workspace.without_prompts(shared.as_uri()) is None
+    notes = (tmp_path / "notes.md").as_uri()
+    workspace.open_document(notes, "Notes.\n")
+    assert workspace.without_prompts(notes) is None
+    assert without_prompts(importing)
+    assert not folder.is_analyzed
+
+    # An analysis reads nothing again that was read for this, and sees changes as well.
+    read: list[str] = []
+    load = Modules._read
+
+    def count(self: Modules, file: str) -> str | None:
+        read.append(file)
+        return load(self, file)
+
+    monkeypatch.setattr(Modules, "_read", count)
+    assert names(workspace, uri) == []
+    assert read == []
+    assert folder.is_analyzed
+    assert not without_prompts(importing)
+    shared.write_text(PROMPT, encoding="utf-8")
+    workspace.open_document(uri, importing + PROMPT)
+    assert names(workspace, uri) == ["alone"]
     workspace.close()
 
 

@@ -65,6 +65,16 @@ NOT_FOR_SYMBOLS = {
     "starlette",
 }
 
+# Most files that an editor opens have no prompts, and neither symbols nor diagnostics of them.
+NOT_WITHOUT_PROMPTS = {
+    "foldline.ide.analysis.project",
+    "foldline.ide.analysis.syntax",
+    "foldline.ide.checks.run",
+    "foldline.ide.features.prompt_symbols",
+    "foldline.prompts.sections",
+    "tree_sitter",
+}
+
 CREATE = "from foldline.server.app import create_server; create_server()"
 WARM_UP = """
 import asyncio
@@ -88,6 +98,12 @@ from foldline.prompts import MarkdownSection, PromptTemplate
 template = PromptTemplate(
     ns="a", key="b", sections=(MarkdownSection(title="Task", key="task", template="Do ${it}."),)
 )
+"""
+PLAIN = """
+from json import dumps
+
+def text(it: object) -> str:
+    return dumps(it)
 """
 
 
@@ -147,9 +163,24 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
     assert "rs_bpe" not in warm
 
 
-def test_the_first_symbols_wait_for_nothing_that_they_do_not_need(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "names", "needed", "unneeded"),
+    [
+        (
+            PROMPT,
+            ["template", "1. Task"],
+            {"foldline.ide.features.prompt_symbols"},
+            NOT_FOR_SYMBOLS,
+        ),
+        (PLAIN, [], {"foldline.ide.folder"}, NOT_FOR_SYMBOLS | NOT_WITHOUT_PROMPTS),
+    ],
+    ids=["prompt", "plain"],
+)
+def test_the_first_symbols_wait_for_nothing_that_they_do_not_need(
+    text: str, names: list[str], needed: set[str], unneeded: set[str], tmp_path: Path
+) -> None:
     file = tmp_path / "prompt.py"
-    document = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": PROMPT}
+    document = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": text}
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE],
         stdin=subprocess.PIPE,
@@ -168,11 +199,11 @@ def test_the_first_symbols_wait_for_nothing_that_they_do_not_need(tmp_path: Path
     answer: dict[str, Any] = {}
     while answer.get("id") != 2:
         answer = json.loads(read_message(process.stdout) or b"{}")  # type: ignore[arg-type]  # Binary.
-    assert answer["result"][0]["name"] == "template"
+    assert [symbol["name"] for symbol in answer["result"]] == names
     _, told = process.communicate(request(3, "shutdown") + notification("exit"), timeout=60)
     modules = set(told.decode().split())
-    assert "foldline.ide.features.prompt_symbols" in modules
-    assert modules & NOT_FOR_SYMBOLS == set()
+    assert needed <= modules
+    assert modules & unneeded == set()
 
 
 async def test_nothing_is_loaded_ahead_while_a_request_waits(

@@ -60,7 +60,6 @@ class Modules:
 
     def open(self, file: str, text: str) -> None:
         """Use the text of an editor's buffer instead of the file's."""
-        text = with_line_feeds(text)
         with self.lock:
             known = self._texts.get(file)
             if known != text:
@@ -242,6 +241,7 @@ def imports_of(source: str) -> Iterator[tuple[int, str]]:
 
 def _imports(source: str) -> Iterator[re.Match[str]]:
     """Yield the imports, at most one of a line. Only lines with the word are matched."""
+    source = with_line_feeds(source)
     end = 0
     while (word := source.find("import", end)) >= 0:
         match = _IMPORT.match(source, source.rfind("\n", end, word) + 1)
