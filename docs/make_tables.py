@@ -22,7 +22,7 @@ from foldline.agent.cli import add_verbs
 from foldline.agent.exit_statuses import STATUSES
 from foldline.backends.lsp import configuration
 from foldline.ide.checks import Code
-from foldline.ide.checks.diagnostic import default_severity
+from foldline.ide.checks.codes import default_severity
 from foldline.ide.config import PromptOptions
 from foldline.ide.errors import RENDER_KINDS, IdeError
 from foldline.ide.operations import OPERATIONS
