@@ -228,7 +228,7 @@ def main() -> None:
         direct("pyrefly", root, places, pyrefly, stable=True),
     ]
     truth = {symbol: agreed([result.places[symbol] for result in results]) for symbol in SYMBOLS}
-    for module in ("connection", "documents", "handshake", "readiness"):
+    for module in ("connection", "documents", "initialized_server", "readiness"):
         importlib.import_module(f"foldline.backends.lsp.{module}")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache

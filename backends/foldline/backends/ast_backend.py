@@ -60,6 +60,11 @@ class ASTFileAnalysisBackend:
         self._cache = OutlineCache(index)
         self._uses = UsesCache()
 
+    @property
+    def knows_types(self) -> bool:
+        """True if `defining_files` has each file that defines a type, by what is known or read."""
+        return self._index is not None
+
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's definitions, however broken the rest of it is."""
         return self._outline(self._source(file_path, source))

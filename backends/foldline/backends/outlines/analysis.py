@@ -33,6 +33,11 @@ class OwnAnalysis(ASTFileAnalysisBackend):
         self._own = OwnBackend(backend, files, "custom")
         self.name = self._own.name
 
+    @property
+    def knows_types(self) -> bool:
+        # What a type is, its outlines alone say.
+        return False
+
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         del source
         return self._own.get_outline(file_path)

@@ -100,6 +100,7 @@ class Hierarchy:
         self._thorough = thorough
         self._began = time.monotonic()
         self._defining: dict[tuple[str, str], tuple[list[str], str]] = {}
+        self._writing: dict[str, list[str]] = {}
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
         # Whether files weren't known yet that may define what was asked for.
         self.coverage = COMPLETE
@@ -119,7 +120,13 @@ class Hierarchy:
         found = self.fitting(paths, name)
         if found or not (thorough and self._thorough):
             return found
-        return self.fitting(await coroutine_of(self._analysis.writing_files)(word), name)
+        return self.fitting(await self._writing_files(word), name)
+
+    async def _writing_files(self, word: str) -> list[str]:
+        """The files that define the word or assign to it: many names may end with it."""
+        if word not in self._writing:
+            self._writing[word] = await coroutine_of(self._analysis.writing_files)(word)
+        return self._writing[word]
 
     def fitting(self, paths: Iterable[str], name: str) -> list[Found]:
         """The symbols of some files that a dotted name means best."""
@@ -263,7 +270,7 @@ class Hierarchy:
         if language == "rust":
             blocks = [
                 IMPLEMENTED.match(block.located.symbol.signature[:_LONGEST_SIGNATURE])
-                for path in await coroutine_of(self._analysis.writing_files)(symbol.name)
+                for path in await self._writing_files(symbol.name)
                 for block in self.symbols(path)
                 if block.name == one.name and _package(path) == _package(one.path)
             ]
@@ -318,9 +325,10 @@ class Hierarchy:
     async def _alike(self, path: str, name: str) -> list[Found]:
         """The types of that name in the language of a file."""
         language = language_of(path)
+        found = await self.defining(name, thorough=not self._analysis.knows_types)
         return [
             one
-            for one in await self.defining(name)
+            for one in found
             if one.is_type
             and (language_of(one.path) == language or {language, language_of(one.path)} <= _SCRIPTS)
             and (language != "rust" or one.located.symbol.kind == SymbolKind.INTERFACE)
