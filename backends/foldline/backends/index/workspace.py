@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.languages import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
+from foldline.backends.errors import (
+    ArtefactError,
+    FileTooLargeError,
+    PathError,
+    UnreadablePathError,
+)
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers
@@ -124,6 +129,8 @@ class WorkspaceIndex:
         # The times as of which code, and everything, is in the index.
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
+        # Files that the system refused to read, whose times don't tell when it will.
+        self._refused: dict[str, FileStamp] = {}
         # What the last question is about, so that a look at the disk is for all of it.
         self._look = CODE
         self._progress = (0, 0)
@@ -515,6 +522,8 @@ class WorkspaceIndex:
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
             self._recall_from(store)
+        if self._reads_more():
+            self._listing = None
         look = TEXT if has_code is None else self._look
         listing = versions.listing(since, self._check_cancelled, look)
         is_racy = False
@@ -591,7 +600,9 @@ class WorkspaceIndex:
                     self._progress = before
                     continue
                 self._differences.pop(kind, None)
-                racy = racy or any(file.racy for file in files)
+                racy = racy or any(
+                    file.racy and file.stamp.path not in self._refused for file in files
+                )
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
@@ -606,9 +617,26 @@ class WorkspaceIndex:
         try:
             data = self._reader.bytes_of(stamp)
             key = content_key(stamp.path, data)
+            self._refused.pop(stamp.path, None)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
-        return KnownFile(stamp, racy, note, key), data
+            if isinstance(error, UnreadablePathError):
+                self._refused[stamp.path] = stamp
+        return KnownFile(stamp, racy or stamp.path in self._refused, note, key), data
+
+    def _reads_more(self) -> bool:
+        """Return whether a file isn't refused any more."""
+        reads_more = False
+        for stamp in [*self._refused.values()]:
+            try:
+                self._reader.bytes_of(stamp)
+            except UnreadablePathError:
+                continue
+            except PathError:
+                pass  # Gone, or no text.
+            del self._refused[stamp.path]
+            reads_more = True
+        return reads_more
 
     # Answering
 
