@@ -144,7 +144,7 @@ class WorkspaceIndex:
         self._wanted = threading.Event()
         self._failure: Exception | None = None
         self._comparing = threading.Lock()
-        self._differences: dict[int, tuple[object, object, _Differences]] = {}
+        self._differences: dict[int, tuple[object, object, int, _Differences]] = {}
         # What the last question about a word read, from when on: its parts ask again.
         self._last_read: tuple[object, float, dict[str, bool | None]] = (None, 0.0, {})
         # An earlier process left the index unfinished; None until that is known.
@@ -449,11 +449,16 @@ class WorkspaceIndex:
     def _compared(self, store: Store, listing: Listing, kind: int) -> _Differences:
         """The differences from the index; callers share one comparison until more is written."""
         with self._comparing:
-            known = self._differences.get(kind)
-            if known is None or known[0] is not store or known[1] is not listing:
-                known = store, listing, _differences(store, listing, kind)
+            # Another process may have forgotten files that this one wrote.
+            version, known = store.version(), self._differences.get(kind)
+            if (
+                known is None
+                or (known[0] is not store or known[1] is not listing)
+                or known[2] != version
+            ):
+                known = store, listing, version, _differences(store, listing, kind)
                 self._differences[kind] = known
-            return known[2]
+            return known[3]
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
         """The terms that hold one of the parts, in some texts with a line for each."""
