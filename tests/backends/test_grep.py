@@ -360,6 +360,8 @@ def test_every_line_is_found_by_its_number(lines: list[str]) -> None:
         ("ab+c{2}de*", ["ab", "de"]),
         (r"\.save\(", ["save"]),
         ("(get)?set", ["set"]),
+        ("[0-9a-f]{40} = x{10,}", []),
+        ("commit [0-9a-f]{7,40}of", ["commit", "of"]),
         ("[gs]et_all[]x]", ["et_all"]),
         ("one|two", []),
         ("(?i)todo", []),
@@ -375,7 +377,9 @@ def test_words_that_every_match_has(pattern: str, parts: list[str]) -> None:
     assert required_parts(pattern) == expected
 
 
-PIECES = st.sampled_from([*"ab_1.*+?^$-{}()[]|\\", "ab", "b1", r"\w", r"\b", "[^a", "{2}", "a]"])
+PIECES = st.sampled_from(
+    [*"ab_1.*+?^$-{}()[]|\\", "ab", "b1", r"\w", r"\b", "[^a", "{2}", "{0,10}", "a]"]
+)
 
 
 @given(st.lists(PIECES, max_size=8).map("".join), st.text("ab_1 -.]", max_size=12))
@@ -399,7 +403,7 @@ def test_an_index_leaves_out_files_and_no_match(tmp_path: Path) -> None:
     plain = LocalFileBackend(tmp_path)
     with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
         access.find_references("os")
-        for pattern in ("import", "return os", "nothing", "def|os", "o"):
+        for pattern in ("import", "return os", "nothing", "def|os", "o", "[a-z]{0,10}os"):
             assert access.grep(pattern) == grep(plain, pattern)
         (tmp_path / "src" / "b.py").write_text("x = nothing\n")
         (tmp_path / "src" / "new.py").write_text("nothing\n")

@@ -16,8 +16,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.base.languages import CODE
-from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+from foldline.backends.errors import (
+    AmbiguousSymbolError,
+    SymbolNotFoundError,
+    UnreadablePathError,
+)
+from foldline.backends.files import local
 from foldline.backends.files.listing import FileStamp
+from foldline.backends.files.reader import read_resolved
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import helping, reading
 from foldline.backends.index import workspace as workspace_module
@@ -161,6 +167,41 @@ def test_a_changed_file_is_seen_even_when_its_times_were_set_back(
     assert index.files_with("first").paths == ("src/a.py",)
     assert index.files_with("third").paths == ("src/b.py",)
     index.close()
+
+
+def test_a_file_that_was_refused_is_read_once_it_can_be(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its times tell nothing of a new group, or of a lock that another program held on Windows."""
+    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    real, refused = read_resolved, [True]
+    asked: list[str] = []
+
+    def read(path: str, limit: int, *, name: str) -> bytes:
+        asked.append(name)
+        if refused and name == "src/b.py":
+            raise UnreadablePathError(name, "cannot be read: Permission denied")
+        return real(path, limit, name=name)
+
+    monkeypatch.setattr(local, "read_resolved", read)
+    index = WorkspaceIndex(LocalFileBackend(root))
+    assert index.texts_with("first").paths == ("notes.txt",)
+    assert index.files_with("first").paths == ("src/a.py",)
+    asked.clear()
+    assert index.files_with("first").paths == ("src/a.py",)
+    assert asked == ["src/b.py"]
+    refused.clear()
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    asked.clear()
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert asked == []
+    index.close()
+
+    refused.append(True)
+    (root / "src" / "b.py").write_text("first(1)\n")
+    assert files_with(root, "first") == ("src/a.py",)
+    refused.clear()
+    assert files_with(root, "first") == ("src/a.py", "src/b.py")
 
 
 def test_deleted_renamed_and_new_files_are_seen(root: Path) -> None:

@@ -334,6 +334,22 @@ def test_words_that_another_process_forgot_meanwhile_are_found_again(
     assert forgotten
 
 
+def test_words_that_another_process_forgets_between_two_questions_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    root = modules(tmp_path / "a")
+    with index_of(root) as index:
+        # After the second, it is known that the index has all.
+        for _ in range(2):
+            assert len(index.files_with("word").paths) == 30
+            index.refresh()
+        with closing(Store(index_location(root))) as another:
+            another.change(lambda run: run.execute("UPDATE contents SET artefact = 1"))
+            assert another.change(upkeep.forget_imported) == 30
+        assert len(index.files_with("word").paths) == 30
+
+
 def test_indexes_in_one_process_share_their_segments(tmp_path: Path) -> None:
     with index_of(modules(tmp_path / "a")) as one, index_of(modules(tmp_path / "b")) as two:
         assert one.files_with("word").paths == two.files_with("word").paths

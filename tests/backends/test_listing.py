@@ -3,7 +3,10 @@
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -164,6 +167,43 @@ def test_times_alone_tell_what_has_changed(tmp_path: Path, monkeypatch: pytest.M
     (Path.home() / "mine").write_text("a.py")
     (Path.home() / ".gitconfig").write_text("[core]\nexcludesfile = ~/mine\n")
     assert seen(files)[1] == ["a.py", "b.log"]
+
+
+@pytest.mark.parametrize("refuses", ["folder", "entry"])
+def test_a_folder_that_was_refused_is_listed_once_it_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuses: str
+) -> None:
+    """Its times tell nothing of a new group, a consent of macOS or a process' lack of files."""
+    monkeypatch.setattr(local, "is_racy", lambda *_: False)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_text("")
+    files, real = LocalFileBackend(tmp_path), os.scandir
+
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError
+
+    @contextmanager
+    def refusing(folder: str) -> Iterator[Iterator[object]]:
+        if refuses == "folder" and folder.endswith("sub"):
+            refuse()
+        with real(folder) as found:
+            yield (
+                (SimpleNamespace(name=one.name, is_file=refuse) for one in found)
+                if (folder.endswith("sub"))
+                else found
+            )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", refusing)
+        before = files.versions.listing(time.monotonic())
+        assert [*before.files()] == []
+        assert files.versions.listing(time.monotonic()) is before
+    later = LocalFileBackend(tmp_path)
+    kept = decode_listing(encode_listing(before))
+    assert kept is not None
+    later.versions.recall(kept, 10**30)
+    for one in (files, later):
+        assert [stamp.path for stamp in one.walk()] == ["sub/a.py"]
 
 
 def test_a_list_that_was_kept_is_mended_by_the_next_process(tmp_path: Path) -> None:

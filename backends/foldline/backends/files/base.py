@@ -54,6 +54,10 @@ class Entry(NamedTuple):
     special: bool = False
 
 
+UNLISTED = Entry("", None, special=True)
+"""Stands for the entries of a folder that the system refuses to list."""
+
+
 class Walk(NamedTuple):
     """Folders as a walk comes to them, and what it has left out of ignore files until then."""
 
@@ -424,6 +428,9 @@ class FileBackend(ABC):
         """One folder as it is now."""
         changed_at = self._folder_time(path)
         entries = self._list(path, goes_on, kind)
+        if entries[:1] == [UNLISTED]:
+            # Its time doesn't tell when it can be listed in full.
+            changed_at = 0
         rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()

@@ -18,7 +18,7 @@ from foldline.backends.errors import (
     PathError,
     UnreadablePathError,
 )
-from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend, Walk
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, UNLISTED, Entry, FileBackend, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
 from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
@@ -115,7 +115,10 @@ class LocalFileBackend(FileBackend):
     def _list(
         self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
     ) -> list[Entry]:
-        """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
+        """The regular files and real folders in `folder`, by name.
+
+        `UNLISTED` comes first where the system refuses to list all.
+        """
         entries: list[Entry] = []
         special = special_folders(self._root_text)
         prefix = f"{folder}/" if folder not in {"", "."} else ""
@@ -144,10 +147,12 @@ class LocalFileBackend(FileBackend):
                                 entries.append(Entry(name, None))
                         elif name in IGNORE_FILES:
                             entries.append(Entry(name, None, special=True))
-                    except OSError:
+                    except FileNotFoundError:
                         continue  # It vanished between being listed and being looked at.
+                    except OSError:
+                        entries.append(UNLISTED)
         except OSError:
-            return []
+            entries.append(UNLISTED)
         # By name alone: whole entries take several times as long, and nothing else runs meanwhile.
         entries.sort(key=attrgetter("name"))
         return entries

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.languages import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
+from foldline.backends.errors import (
+    ArtefactError,
+    FileTooLargeError,
+    PathError,
+    UnreadablePathError,
+)
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.postings import corpus_of, with_buffers
@@ -124,6 +129,8 @@ class WorkspaceIndex:
         # The times as of which code, and everything, is in the index.
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
+        # Files that the system refused to read, whose times don't tell when it will.
+        self._refused: dict[str, FileStamp] = {}
         # What the last question is about, so that a look at the disk is for all of it.
         self._look = CODE
         self._progress = (0, 0)
@@ -137,7 +144,7 @@ class WorkspaceIndex:
         self._wanted = threading.Event()
         self._failure: Exception | None = None
         self._comparing = threading.Lock()
-        self._differences: dict[int, tuple[object, object, _Differences]] = {}
+        self._differences: dict[int, tuple[object, object, int, _Differences]] = {}
         # What the last question about a word read, from when on: its parts ask again.
         self._last_read: tuple[object, float, dict[str, bool | None]] = (None, 0.0, {})
         # An earlier process left the index unfinished; None until that is known.
@@ -442,11 +449,16 @@ class WorkspaceIndex:
     def _compared(self, store: Store, listing: Listing, kind: int) -> _Differences:
         """The differences from the index; callers share one comparison until more is written."""
         with self._comparing:
-            known = self._differences.get(kind)
-            if known is None or known[0] is not store or known[1] is not listing:
-                known = store, listing, _differences(store, listing, kind)
+            # Another process may have forgotten files that this one wrote.
+            version, known = store.version(), self._differences.get(kind)
+            if (
+                known is None
+                or (known[0] is not store or known[1] is not listing)
+                or known[2] != version
+            ):
+                known = store, listing, version, _differences(store, listing, kind)
                 self._differences[kind] = known
-            return known[2]
+            return known[3]
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
         """The terms that hold one of the parts, in some texts with a line for each."""
@@ -515,6 +527,8 @@ class WorkspaceIndex:
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
             self._recall_from(store)
+        if self._reads_more():
+            self._listing = None
         look = TEXT if has_code is None else self._look
         listing = versions.listing(since, self._check_cancelled, look)
         is_racy = False
@@ -591,7 +605,9 @@ class WorkspaceIndex:
                     self._progress = before
                     continue
                 self._differences.pop(kind, None)
-                racy = racy or any(file.racy for file in files)
+                racy = racy or any(
+                    file.racy and file.stamp.path not in self._refused for file in files
+                )
             self._check_cancelled()
             stamps = stamps[_BATCH:]
         return racy
@@ -606,9 +622,26 @@ class WorkspaceIndex:
         try:
             data = self._reader.bytes_of(stamp)
             key = content_key(stamp.path, data)
+            self._refused.pop(stamp.path, None)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
-        return KnownFile(stamp, racy, note, key), data
+            if isinstance(error, UnreadablePathError):
+                self._refused[stamp.path] = stamp
+        return KnownFile(stamp, racy or stamp.path in self._refused, note, key), data
+
+    def _reads_more(self) -> bool:
+        """Return whether a file isn't refused any more."""
+        reads_more = False
+        for stamp in [*self._refused.values()]:
+            try:
+                self._reader.bytes_of(stamp)
+            except UnreadablePathError:
+                continue
+            except PathError:
+                pass  # Gone, or no text.
+            del self._refused[stamp.path]
+            reads_more = True
+        return reads_more
 
     # Answering
 

@@ -414,13 +414,13 @@ def _bytes_of_line(data: bytes, start: int) -> bytes:
     return data[start:] if end < 0 else data[start:end]
 
 
-# A class of characters, an escape, a group's ends, what else has a meaning, and plain words. Within
-# a class, a bracket right at its beginning is a member of it.
+# A class of characters, an escape, a group's ends, a counted repetition, plain words, and what else
+# has a meaning. Within a class, a bracket right at its beginning is a member of it.
 _TOKEN = re.compile(
     r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
     r"|\\(?P<escaped>.)"
-    r"|(?P<open>\()|(?P<close>\))"
-    r"|(?P<word>[A-Za-z0-9_]+)(?P<optional>[*?{])?"
+    r"|(?P<open>\()|(?P<close>\))|\{[0-9,]+\}"
+    r"|(?P<word>[A-Za-z0-9_]+)(?P<optional>(?=[*?{]))?"
     r"|.",
     re.DOTALL,
 )
@@ -450,5 +450,5 @@ def required_parts(pattern: str) -> list[str]:
         word = token["word"]
         # A group, and each part of it, may be optional.
         if word and not depth:
-            parts[word[:-1] if token["optional"] else word] = None
+            parts[word if token["optional"] is None else word[:-1]] = None
     return [part for part in parts if len(part) >= _SHORTEST][:_MOST_PARTS]
