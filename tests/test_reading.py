@@ -45,6 +45,8 @@ ALLOWED = {
     ("backends/jedi/worker.py", "read_bytes"): "the one function",
     ("ide/analysis/prompt_files.py", "read_bytes"): "the one function",
     ("ide/analysis/project.py", "read_text"): "the one function",
+    ("ide/analysis/modules.py", "read_text"): "the one function",
+    ("ide/analysis/project.py", "super().open"): "takes a buffer",
     ("agent/preview_session.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_bytes"): "the one function",
@@ -56,7 +58,7 @@ ALLOWED = {
     ("agent/mcp/http/options.py", "read_text"): "the one function",
     ("agent/fold.py", "SKILL.read_text"): "our own skill",
     ("agent/install/verb.py", "PLUGIN.read_text"): "our own plugin",
-    ("ide/workspace.py", "project.open"): "takes a buffer",
+    ("ide/workspace.py", "modules.open"): "takes a buffer",
     ("server/commands/prompt_serve.py", "previews.open"): "begins a preview",
     ("ide/prompts/actions.py", "workspace.previews.open"): "begins a preview",
 }

@@ -18,6 +18,7 @@ from foldline.backends.outlines import parsing_pool
 from foldline.backends.outlines.parsing import Parsed
 from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.backends.ranking import symbols
+from foldline.backends.references import namesakes
 from foldline.backends.search.walks import Scope
 
 
@@ -317,6 +318,47 @@ def test_twice_the_uses_take_references_twice_the_work(tmp_path: Path) -> None:
     few, many = counted
     assert many.total() < 2.2 * few.total()
     assert many["Parser.parse"] == few["Parser.parse"]
+
+
+def test_twice_the_receivers_take_telling_namesakes_apart_twice_the_work(tmp_path: Path) -> None:
+    """Where each is looked for by a name that as many files assign to."""
+    counted = []
+    for size in (20, 40):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        for owner in ("Query", "Other"):
+            text = f"class {owner}:\n    def pick(self):\n        return self\n"
+            (folder / f"{owner.lower()}.py").write_text(text)
+        for number in range(size):
+            text = f"from query import Query\n\n\nclass M{number}:\n    objects = Query()\n"
+            (folder / f"models{number}.py").write_text(text)
+            text = f"from models{number} import M{number}\n\nM{number}.objects.pick()\n"
+            (folder / f"uses{number}.py").write_text(text)
+        access = SmartFileAccess.for_workspace(folder, patience=None)
+        access.find_references("nothing")
+        counted.append(calls(lambda: access.find_references("Query.pick", seconds=0)))  # noqa: B023
+        access.close()
+    few, many = counted
+    assert many["told_apart"] == 1
+    assert many["resolve"] > 40
+    assert many.total() < 2.2 * few.total()
+    # Each file with the name, and what it imports.
+    assert many["Parser.parse"] <= 2 * few["Parser.parse"]
+
+
+def test_a_receiver_is_looked_for_once_in_a_function(tmp_path: Path) -> None:
+    for owner in ("Query", "Other"):
+        text = f"class {owner}:\n    def pick(self):\n        return self\n"
+        (tmp_path / f"{owner.lower()}.py").write_text(text)
+    text = "def use(query: Query):\n" + "    query.pick()\n" * 90
+    (tmp_path / "use.py").write_text(f"from query import Query\n\n\n{text}")
+    access = SmartFileAccess.for_workspace(tmp_path, patience=None)
+    access.find_references("nothing")
+    namesakes._types_of.cache_clear()
+    found = access.find_references("Query.pick", seconds=0)
+    access.close()
+    assert len(found.references) == 92
+    assert namesakes._types_of.cache_info().misses == 1
 
 
 @pytest.mark.parametrize("files", [60, 120])
