@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from foldline.backends.models.coverage import COMPLETE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from foldline.backends.models.coverage import COMPLETE, Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +30,10 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class FileTree:
+class FileTree(Listed[TreeEntry]):
     """The folder `path` to some depth; `files` and `size` count everything below it."""
 
+    _items: ClassVar = "entries"
     path: str
     entries: tuple[TreeEntry, ...]
     files: int
@@ -47,12 +45,6 @@ class FileTree:
     reason: str = ""
     backend: str = "files"
     coverage: str = COMPLETE
-
-    def __iter__(self) -> Iterator[TreeEntry]:
-        return iter(self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
 
 @dataclass(frozen=True, slots=True)

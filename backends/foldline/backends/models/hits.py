@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from foldline.backends.models.coverage import COMPLETE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from foldline.backends.models.coverage import COMPLETE, Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +32,14 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResults:
+class SearchResults(Listed[SearchHit]):
     """Files by rank; `total` counts those that a budget left out too.
 
     Of a `brief` answer only the paths of the hits fit the budget. `reason` says why there are
     none, or which names nothing has.
     """
 
+    _items: ClassVar = "hits"
     query: str
     hits: tuple[SearchHit, ...]
     total: int
@@ -50,12 +48,6 @@ class SearchResults:
     backend: str = ""
     coverage: str = COMPLETE
     brief: bool = False
-
-    def __iter__(self) -> Iterator[SearchHit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +68,14 @@ class SymbolHit:
 
 
 @dataclass(frozen=True, slots=True)
-class SymbolResults:
+class SymbolResults(Listed[SymbolHit]):
     """Definitions by rank; `files` are those that were looked into, best first.
 
     `total` counts the files that match. `near` has definitions that the first hits use, and that
     use them.
     """
 
+    _items: ClassVar = "hits"
     query: str
     hits: tuple[SymbolHit, ...]
     files: tuple[str, ...]
@@ -91,12 +84,6 @@ class SymbolResults:
     reason: str = ""
     backend: str = "ast"
     coverage: str = COMPLETE
-
-    def __iter__(self) -> Iterator[SymbolHit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +106,7 @@ class GrepMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class GrepResults:
+class GrepResults(Listed[GrepMatch]):
     """Matching lines file by file; `total` and `files` count what a budget left out too.
 
     With `show` other than `lines` there are no matches, and `counts` has the files of the page with
@@ -127,6 +114,7 @@ class GrepResults:
     pattern was taken as plain text, `literal` says why.
     """
 
+    _items: ClassVar = "matches"
     pattern: str
     matches: tuple[GrepMatch, ...]
     total: int
@@ -139,9 +127,3 @@ class GrepResults:
     show: str = "lines"
     counts: tuple[tuple[str, int], ...] = ()
     literal: str = ""
-
-    def __iter__(self) -> Iterator[GrepMatch]:
-        return iter(self.matches)
-
-    def __len__(self) -> int:
-        return len(self.matches)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from foldline.backends.models.coverage import COMPLETE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from foldline.backends.models.coverage import COMPLETE, Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ class NamedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class References(Listed[Reference]):
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
     `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
@@ -65,6 +62,7 @@ class References:
     `said` tells which definition a name means that isn't its own, or that nothing defines it.
     """
 
+    _items: ClassVar = "references"
     name: str
     references: tuple[Reference, ...]
     total: int
@@ -81,9 +79,3 @@ class References:
     counted: str = ""
     said: str = ""
     named: tuple[NamedIn, ...] = ()
-
-    def __iter__(self) -> Iterator[Reference]:
-        return iter(self.references)
-
-    def __len__(self) -> int:
-        return len(self.references)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from foldline.backends.models.coverage import COMPLETE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from foldline.backends.models.coverage import COMPLETE, Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +49,17 @@ class SymbolDetail(SymbolInfo):
 
 
 @dataclass(frozen=True, slots=True)
-class SymbolDetails:
+class SymbolDetails(Listed[SymbolDetail]):
     """Several definitions of a file with their sources, as they were asked for.
 
     `reason` names those that the file doesn't have, and those that had no room.
     """
 
+    _items: ClassVar = "symbols"
     symbols: tuple[SymbolDetail, ...]
     reason: str = ""
     backend: str = ""
     coverage: str = COMPLETE
-
-    def __iter__(self) -> Iterator[SymbolDetail]:
-        return iter(self.symbols)
-
-    def __len__(self) -> int:
-        return len(self.symbols)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Inherited:
 
 
 @dataclass(frozen=True, slots=True)
-class FileOutline:
+class FileOutline(Listed[SymbolInfo]):
     """The definitions and imports of a file, in the order of their lines.
 
     `exports` holds the names of `__all__` or of export statements. `reason` says why `symbols` is
@@ -91,6 +83,7 @@ class FileOutline:
     bases, nearest first.
     """
 
+    _items: ClassVar = "symbols"
     path: str
     language: str
     imports: tuple[str, ...]
@@ -104,9 +97,3 @@ class FileOutline:
     query: str = ""
     matches: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
-
-    def __iter__(self) -> Iterator[SymbolInfo]:
-        return iter(self.symbols)
-
-    def __len__(self) -> int:
-        return len(self.symbols)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from foldline.backends.models import COMPLETE
+from foldline.backends.models.coverage import Listed
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @record
@@ -29,24 +27,19 @@ class Location:
 
 
 @record
-class Locations:
+class Locations(Listed[Location]):
     """Locations, the engine that found them, and their coverage; `reason` says why there are none.
 
     `left_out` counts those over the budget, and `cursor` asks for them, as in all answers.
     """
 
+    _items: ClassVar = "locations"
     locations: tuple[Location, ...]
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
     left_out: int = 0
     cursor: str | None = None
-
-    def __iter__(self) -> Iterator[Location]:
-        return iter(self.locations)
-
-    def __len__(self) -> int:
-        return len(self.locations)
 
 
 @record
@@ -74,9 +67,10 @@ class CodeDiagnostic:
 
 
 @record
-class Diagnostics:
+class Diagnostics(Listed[CodeDiagnostic]):
     """The problems of one file."""
 
+    _items: ClassVar = "diagnostics"
     path: str
     diagnostics: tuple[CodeDiagnostic, ...]
     backend: str = ""
@@ -84,12 +78,6 @@ class Diagnostics:
     reason: str = ""
     left_out: int = 0
     cursor: str | None = None
-
-    def __iter__(self) -> Iterator[CodeDiagnostic]:
-        return iter(self.diagnostics)
-
-    def __len__(self) -> int:
-        return len(self.diagnostics)
 
 
 @record
