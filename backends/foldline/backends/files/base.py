@@ -408,10 +408,8 @@ class FileBackend(ABC):
             return not ended
 
         def listed(path: str) -> Folder:
-            if ended:
+            if not goes_on():
                 raise ended[0]
-            if check is not None:
-                check()
             return self._folder(path, rules, goes_on, kind)
 
         yield from in_order(start, listed, by_level=by_level)

@@ -645,9 +645,8 @@ class WorkspaceIndex:
 
     # Answering
 
-    async def _current(self, since: float | None, kind: int, patience: float | None) -> str:
+    async def _current(self, since: float, kind: int, patience: float | None) -> str:
         """Bring code, or texts too, up to date as far as patience goes; say how far that is."""
-        since = time.monotonic() if since is None else since
         # The build in progress may have begun before `since`: then build again.
         for _ in range(_ATTEMPTS):
             if self._as_of[kind] >= since:

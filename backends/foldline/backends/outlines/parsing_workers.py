@@ -15,16 +15,13 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.outlines.outlines import outline_source
-from foldline.backends.outlines.parsing import Refused, find_guarded
-from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.backends.references.references import references_in_source
+from foldline.backends.outlines.parsing import Parsing, find_guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.models import Reference
-    from foldline.backends.outlines.parsing import Found, Parsed
+    from foldline.backends.outlines.parsing import Found, Parsed, Refused
     from foldline.backends.parsers.outline_builder import Outline
 
 _SAFE_PATH = "PYTHONSAFEPATH"
@@ -63,16 +60,13 @@ def kill(pool: ProcessPoolExecutor) -> None:
 def outline(source: Parsed) -> Outline:
     """Return the outline of the source; it may end this process."""
     with _limits(len(source.data)):
-        return outline_source(source.language, source.data)
+        return Parsing().outline(source)
 
 
 def references(source: Parsed, name: str) -> list[Reference | Refused]:
     """The uses of the name in the source; this process may die of it."""
     with _limits(len(source.data)):
-        try:
-            return [*references_in_source(*source, name)]
-        except ParseRefusedError as refused:
-            return [Refused(source.path, str(refused))]
+        return [*Parsing().references([source], name)]
 
 
 def references_in_all(sources: list[Parsed], name: str) -> list[Found]:

@@ -280,14 +280,10 @@ def _seconds_a_report() -> float:
             return False
 
         start = thread_time()
-        parser.parse(_read_sample, progress_callback=count)
+        parser.parse(lambda start, _: _SAMPLE[start:], progress_callback=count)
         return (thread_time() - start) / reports
 
     return min(seconds() for _ in range(_SAMPLES))
-
-
-def _read_sample(start: int, _: Point) -> bytes:
-    return _SAMPLE[start:]
 
 
 class _Growth:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import DOCUMENTS, has_grammar
@@ -320,7 +321,7 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
     names: list[str] = []
     level = symbols
     while True:
-        after = bisect_right(level, line, key=_first_line)
+        after = bisect_right(level, line, key=attrgetter("line"))
         around = None
         # Symbols of one level follow each other, except several on one line.
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
@@ -336,10 +337,6 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
             return ".".join(names)
         names.append(around.name)
         level = around.children
-
-
-def _first_line(symbol: SymbolInfo) -> int:
-    return symbol.line
 
 
 def _kind(nodes: list[Node]) -> ReferenceKind:
