@@ -269,8 +269,8 @@ def _change(root: Path, rewritten: Rewritten) -> str:
 
 def _several(readers: Sequence[Callable[[], _New]], options: Namespace) -> int:
     """Adopt several prompts; the sections that those of one folder share become a module."""
+    from foldline.backends.base.near_names import free_name
     from foldline.ide.adopt.adoption import as_data, output_path, verdict
-    from foldline.ide.adopt.model import free_name
     from foldline.ide.adopt.write import module_text, share
 
     if options.output or options.rewrite_call:

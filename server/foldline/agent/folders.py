@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, count
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,12 @@ from foldline.backends import (
     OutsideWorkspaceError,
     PathError,
 )
+from foldline.backends.base.near_names import free_name
 from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends import SmartFileAccess
     from foldline.ide.analysis.project import Project
@@ -167,7 +167,7 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
         return Folders(tuple(found.values()))
     names: dict[str, Folder] = {}
     for root, folder in found.items():
-        name = _free_name(root.name or "root", names)
+        name = free_name(root.name or "root", names, "-")
         names[name] = replace(folder, prefix=f"{name}/")
     return Folders(tuple(names.values()))
 
@@ -191,11 +191,6 @@ def working_folder() -> Path:
             "`foldline mcp --root DIR`"
         )
     return folder
-
-
-def _free_name(name: str, taken: Container[str]) -> str:
-    numbered = (f"{name}-{number}" for number in count(2))
-    return next(free for free in chain((name,), numbered) if free not in taken)
 
 
 def _is_below(path: str, root: Path) -> bool:

@@ -1,11 +1,12 @@
-"""Names that resemble one that there isn't."""
+"""Names that resemble one that there isn't, and names that nothing has yet."""
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 _MOST = 3
 _LIKE = 0.65
@@ -41,3 +42,9 @@ def did_you_mean(near: Iterable[str], otherwise: str = "") -> str:
     """Return the end of a message that suggests these names; `otherwise` if there are none."""
     names = " or ".join(map(repr, near))
     return f"; did you mean {names}?" if names else otherwise
+
+
+def free_name(name: str, taken: Container[str], separator: str) -> str:
+    """Return a name, with a number behind it if it is taken."""
+    numbered = (f"{name}{separator}{number}" for number in count(2))
+    return next(free for free in chain((name,), numbered) if free not in taken)

@@ -7,13 +7,13 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from foldline.backends.base.near_names import free_name
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from foldline.ide.adopt.find import Candidate
 
@@ -344,12 +344,6 @@ def _joint_type(known: str, other: str) -> str | None:
         if weak == "truth" or (weak == "shown" and not is_list and "[" not in strong):
             return strong
     return None
-
-
-def free_name(name: str, taken: Container[str], separator: str) -> str:
-    """Return a name, with a number behind it if it is taken."""
-    numbered = (f"{name}{separator}{number}" for number in count(2))
-    return next(free for free in chain((name,), numbered) if free not in taken)
 
 
 def field_name(source: str) -> str:

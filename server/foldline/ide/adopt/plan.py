@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.model import Field, Fields, Kind, free_name
+from foldline.backends.base.near_names import free_name
+from foldline.ide.adopt.model import Field, Fields, Kind
 from foldline.ide.adopt.sections import Splitter, indented
 
 if TYPE_CHECKING:

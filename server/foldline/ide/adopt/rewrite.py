@@ -8,7 +8,8 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.model import AdoptError, Kind, Style, free_name
+from foldline.backends.base.near_names import free_name
+from foldline.ide.adopt.model import AdoptError, Kind, Style
 from foldline.ide.adopt.uses import names_in, parse
 from foldline.ide.adopt.write import INDENT, WIDTH, one_line
 from foldline.records import record

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from foldline.backends.base.near_names import free_name
 from foldline.ide.adopt.model import (
     MARK,
     Field,
@@ -23,7 +24,6 @@ from foldline.ide.adopt.model import (
     Text,
     changed,
     field_name,
-    free_name,
     joined,
     unmarked,
 )

@@ -7,7 +7,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from foldline.ide.adopt.model import Kind, free_name
+from foldline.backends.base.near_names import free_name
+from foldline.ide.adopt.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

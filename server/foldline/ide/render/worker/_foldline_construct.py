@@ -24,38 +24,43 @@ _DEEPEST = 8
 """The most levels of values that are made up: a type may hold itself."""
 
 
-def construct(
-    kind: type,
-    values: Mapping[str, object],
-    generated: list[str],
-    where: str,
-    source: str = "params",
-) -> object:
+@dataclass(frozen=True)
+class Place:
+    """What a value is for, by its path, and where the value comes from, for errors.
+
+    The paths of values that are made up are appended to `generated`.
+    """
+
+    generated: list[str]
+    where: str
+    source: str = "params"
+
+    def inside(self, name: object) -> "Place":
+        return Place(self.generated, f"{self.where}.{name}", self.source)
+
+
+def construct(kind: type, values: Mapping[str, object], at: Place) -> object:
     """Return an instance of the dataclass `kind` with `values`, which fit its fields.
 
-    `kind` may have type arguments. Missing required fields are generated, and their paths appended
-    to `generated`. `source` says in errors where the values come from.
+    `kind` may have type arguments. Missing required fields are generated.
     """
     values, keywords = dict(values), {}
     for field in fields_of(kind):
         keywords[field.name] = field.keyword
         if field.name not in values and field.required:
-            place = f"{where}.{field.name}"
-            values[field.name] = _generate(field.hint, generated, place, source)
+            values[field.name] = _generate(field.hint, at.inside(field.name))
     base = typing.get_origin(kind) or kind
     try:
         made: object = base(**{keywords.get(name, name): value for name, value in values.items()})
     except (TypeError, ValueError) as error:
         # The class's own sentence, as a person reads it beside the form.
         said = str(error)[:1].upper() + str(error)[1:]
-        where = "" if source == "params" else f"{source}: "
+        where = "" if at.source == "params" else f"{at.source}: "
         raise RequestError("prompt", f"{where}{said} ({base.__name__})") from error
     return made
 
 
-def convert_fields(
-    kind: type, values: Mapping[str, object], generated: list[str], where: str, source: str
-) -> dict[str, object]:
+def convert_fields(kind: type, values: Mapping[str, object], at: Place) -> dict[str, object]:
     """Return the values converted to the types of the fields of the dataclass `kind`.
 
     Raises:
@@ -66,12 +71,9 @@ def convert_fields(
     unknown = ", ".join(sorted(values.keys() - set(names)))
     if unknown:
         name = (typing.get_origin(kind) or kind).__name__
-        message = f"{source}: {name} has no field {unknown}; it has {', '.join(names)}"
+        message = f"{at.source}: {name} has no field {unknown}; it has {', '.join(names)}"
         raise RequestError("prompt", message, near=names)
-    return {
-        name: _convert(hints[name], value, _Place(generated, f"{where}.{name}", source))
-        for name, value in values.items()
-    }
+    return {name: _convert(hints[name], value, at.inside(name)) for name, value in values.items()}
 
 
 def init_values(instance: Any) -> dict[str, object]:
@@ -79,19 +81,7 @@ def init_values(instance: Any) -> dict[str, object]:
     return {field.name: getattr(instance, field.name) for field in fields if field.init}
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The field that a value is for, and where the value comes from."""
-
-    generated: list[str]
-    where: str
-    source: str
-
-    def inside(self, name: object) -> "_Place":
-        return _Place(self.generated, f"{self.where}.{name}", self.source)
-
-
-def _convert(hint: Any, value: object, at: _Place) -> object:
+def _convert(hint: Any, value: object, at: Place) -> object:
     """Convert `value`, which may have come as JSON, to the type `hint`.
 
     Values of types that JSON can't write stay as they are.
@@ -110,8 +100,7 @@ def _convert(hint: Any, value: object, at: _Place) -> object:
     if dataclass_of(kind):
         if not isinstance(value, Mapping):
             raise _misfit(hint, value, "an object of its fields", at)
-        values = convert_fields(hint, value, at.generated, at.where, at.source)
-        return construct(hint, values, at.generated, at.where, at.source)
+        return construct(hint, convert_fields(hint, value, at), at)
     is_written = kind in (str, bool, int, float, typing.Literal) or (
         isinstance(kind, type)
         and (issubclass(kind, Enum) or (kind.__module__, kind.__qualname__) in FORMATS)
@@ -124,7 +113,7 @@ def _convert(hint: Any, value: object, at: _Place) -> object:
         raise _misfit(hint, value, "", at, error.message) from error
 
 
-def _convert_to_member(hint: Any, value: object, at: _Place) -> object:
+def _convert_to_member(hint: Any, value: object, at: Place) -> object:
     """Convert to the member of a union that has the value's type, else to the first that fits."""
     members = [plain(member) for member in typing.get_args(hint)]
     if type(value) in members:
@@ -140,7 +129,7 @@ def _convert_to_member(hint: Any, value: object, at: _Place) -> object:
     raise _misfit(hint, value, "one of these", at)
 
 
-def _convert_items(hint: Any, kind: Any, value: object, at: _Place) -> object:
+def _convert_items(hint: Any, kind: Any, value: object, at: Place) -> object:
     """Convert an array; a tuple of several types takes one item of each."""
     made = list if kind in _ABSTRACT else kind
     if not isinstance(value, (list, made)):
@@ -159,37 +148,36 @@ def _convert_items(hint: Any, kind: Any, value: object, at: _Place) -> object:
     )
 
 
-def _misfit(hint: Any, value: object, expected: str, at: _Place, why: str = "") -> RequestError:
+def _misfit(hint: Any, value: object, expected: str, at: Place, why: str = "") -> RequestError:
     """Return the error of a value that doesn't fit the field `where`."""
     why = why or f"expected {expected}, got {abbreviated(value)}"
     return RequestError("prompt", f"{at.source}: {at.where} takes `{type_name(hint)}`: {why}")
 
 
-def _generate(hint: Any, generated: list[str], where: str, source: str) -> object:
+def _generate(hint: Any, at: Place) -> object:
     """Return a made-up value of the type `hint` that is recognizable as such."""
     hint = plain(hint)
     kind = typing.get_origin(hint) or hint
-    generated.append(where)
+    at.generated.append(at.where)
     if kind in (typing.Union, UnionType):
         options = typing.get_args(hint)
-        return None if NoneType in options else _generate(options[0], generated, where, source)
+        return None if NoneType in options else _generate(options[0], at)
     if kind is typing.Literal:
         return typing.get_args(hint)[0]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
     if dataclass_of(kind):
-        return construct(hint, {}, generated, where, source)
+        return construct(hint, {}, at)
     if kind in (list, tuple, *_ABSTRACT):
         made = tuple if kind is tuple else list
         item = plain(next(iter(typing.get_args(hint)), object))
-        shown = dataclass_of(item) and where.count(".") < _DEEPEST
+        shown = dataclass_of(item) and at.where.count(".") < _DEEPEST
         # One item of a list shows what the others would look like.
-        return made([_generate(item, generated, f"{where}.0", source)] if shown else [])
+        return made([_generate(item, at.inside(0))] if shown else [])
     if kind in (str, object, Any):
-        return f"\u2039{where.rpartition('.')[2]}\u203a"
+        return f"\u2039{at.where.rpartition('.')[2]}\u203a"
     try:
         return kind()
     except Exception as error:
-        raise RequestError(
-            "prompt", f"{source}: {where} needs a value; none can be made up for {hint}"
-        ) from error
+        message = f"{at.source}: {at.where} needs a value; none can be made up for {hint}"
+        raise RequestError("prompt", message) from error

@@ -6,13 +6,13 @@ made up from the field's type.
 """
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import _foldline_fixtures
 import _foldline_job
-from _foldline_construct import construct, convert_fields, init_values
+from _foldline_construct import Place, construct, convert_fields, init_values
 from _foldline_failures import RequestError
 from _foldline_fixtures import Origin
 from _foldline_slots import Slot, Slots, walk
@@ -76,27 +76,28 @@ def values_for(
             base, origin = instances[slot]
             origins = dict.fromkeys(init_values(base), origin)
         changes: dict[str, object] = {}
-        generated: list[str] = []
+        place = Place([], slot.name)
         sources = [] if slot in instances else fixtures.fields(slot)
         if slot.name in requested and slots.by_name[slot.name] == slot:
             sources.append(
                 _foldline_fixtures.FieldValues("params", requested[slot.name], {"source": "given"})
             )
         for source in sources:
-            changes |= convert_fields(slot.kind, source.values, generated, slot.name, source.label)
+            at = replace(place, source=source.label)
+            changes |= convert_fields(slot.kind, source.values, at)
             origins |= dict.fromkeys(source.values, source.origin)
         if sources or (base is None and any(map(is_required, declared_fields(slot.kind)))):
             start = {} if base is None else init_values(base)
             try:
-                base = construct(slot.kind, {**start, **changes}, generated, slot.name)
+                base = construct(slot.kind, {**start, **changes}, place)
             except RequestError:
                 if sources or slot.kind not in slots.optional:
                     raise
-                generated.clear()
-            for path in generated:
+                place.generated.clear()
+            for path in place.generated:
                 inner = path.removeprefix(f"{slot.name}.").partition(".")[0]
                 origins.setdefault(inner, {"source": "generated"})
-            values.generated += generated
+            values.generated += place.generated
         is_bound = slot.section is None or slot.section in prompt.section_params
         if base is not None and not (base is own and is_bound):
             values.bound[slot] = base
