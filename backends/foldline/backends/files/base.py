@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.ignore import IgnoreRules
+    from foldline.backends.files.listing import FileVersions
     from foldline.backends.models import FileTree
 
 DEFAULT_SIZE_LIMIT = SOURCE_BYTES
@@ -58,19 +59,15 @@ UNLISTED = Entry("", None, special=True)
 """Stands for the entries of a folder that the system refuses to list."""
 
 
-class Walk(NamedTuple):
-    """Folders as a walk comes to them, and what it has left out of ignore files until then."""
-
-    folders: Iterator[Folder]
-    problems: Sequence[str]
-
-
 class FileBackend(ABC):
     """The files below one root, with open editor buffers above those of the disk.
 
     Paths are relative to the root with `/`; absolute paths below it are accepted. All methods may
     be called from several threads. With `no_ignore`, ignore files never hide anything.
     """
+
+    versions: FileVersions | None = None
+    """The list of all files that aren't ignored, where one is kept."""
 
     def __init__(
         self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT, no_ignore: bool = False
@@ -346,11 +343,20 @@ class FileBackend(ABC):
             overlays = dict(self._overlays)
         seen: set[str] = set()
         since = time.monotonic() if since is None else since
-        walk = self._walk(
-            start, since, no_ignore=no_ignore, check=check, by_level=by_level, kind=kind
-        )
+        kept = None if no_ignore or self._no_ignore else self.versions
+        known = None if kept is None else kept.known(since, kind)
+        left_out: Sequence[str]
+        if known is not None and start in known.folders:
+            folders, left_out = known.below(start, by_level=by_level), known.problems
+        else:
+            rules = self._rules_unless(no_ignore=no_ignore)
+            left_out = () if rules is None else rules.problems
+            looked_at = TEXT if kept is None else kind
+            folders = self._folders(start, rules, check=check, by_level=by_level, kind=looked_at)
+            if kept is not None and rules is not None and not start:
+                folders = kept.keeping(folders, rules, kind)
         try:
-            for folder in walk.folders:
+            for folder in folders:
                 files: Iterable[FileStamp] = folder.files
                 if overlays and (shown := overlays.keys() & folder.hidden):
                     files = sorted((*files, *(FileStamp(path, 0, 0) for path in shown)))
@@ -364,27 +370,10 @@ class FileBackend(ABC):
                         yield stamp
         finally:
             if problems is not None:
-                problems.extend(walk.problems)
+                problems.extend(left_out)
         below = f"{start}/" if start else ""
-        for path in sorted(overlays.keys() - seen):
-            if path.startswith(below):
-                yield overlay_stamp(path, overlays[path][1], overlays[path][0])
-
-    def _walk(
-        self,
-        start: str,
-        since: float,
-        *,
-        no_ignore: bool,
-        check: Callable[[], None] | None,
-        by_level: bool,
-        kind: int,
-    ) -> Walk:
-        """The folders below `start`, as of `since` or later, without regard to overlays."""
-        del since, kind
-        rules = self._rules_unless(no_ignore=no_ignore)
-        folders = self._folders(start, rules, check=check, by_level=by_level)
-        return Walk(folders, rules.problems if rules is not None else [])
+        for path in sorted(path for path in overlays.keys() - seen if path.startswith(below)):
+            yield overlay_stamp(path, overlays[path][1], overlays[path][0])
 
     def _folders(
         self,

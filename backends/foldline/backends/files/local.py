@@ -18,7 +18,7 @@ from foldline.backends.errors import (
     PathError,
     UnreadablePathError,
 )
-from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, UNLISTED, Entry, FileBackend, Walk
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, UNLISTED, Entry, FileBackend
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
 from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
@@ -44,6 +44,8 @@ class LocalFileBackend(FileBackend):
     Links are followed where a caller names them and they stay below the root; listings name each
     file once, by its real path.
     """
+
+    versions: FileVersions
 
     def __init__(
         self,
@@ -166,29 +168,6 @@ class LocalFileBackend(FileBackend):
         except (OSError, ValueError):
             return 0
         return max(status.st_mtime_ns, status.st_ctime_ns)
-
-    def _walk(
-        self,
-        start: str,
-        since: float,
-        *,
-        no_ignore: bool,
-        check: Callable[[], None] | None,
-        by_level: bool,
-        kind: int,
-    ) -> Walk:
-        if no_ignore or self._no_ignore:
-            return super()._walk(
-                start, since, no_ignore=no_ignore, check=check, by_level=by_level, kind=kind
-            )
-        listing = self.versions.known(since, kind)
-        if listing is not None and start in listing.folders:
-            return Walk(listing.below(start, by_level=by_level), listing.problems)
-        rules = self._rules()
-        folders = self._folders(start, rules, check=check, by_level=by_level, kind=kind)
-        if not start:
-            folders = self.versions.keeping(folders, rules, kind)
-        return Walk(folders, rules.problems)
 
     # For the versions
 

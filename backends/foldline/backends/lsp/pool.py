@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.base.units import to_units
 from foldline.backends.base.waiting import WALKS, Shared, in_thread
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
-from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.servers import Answer, ReadyWhen, language_id
@@ -345,15 +344,11 @@ class ServerPool:
     @property
     def _kept(self) -> FileVersions | None:
         """The list of files that is kept, if one is."""
-        files = self._files
-        return (
-            files.versions if isinstance(files, LocalFileBackend) and not files.no_ignore else None
-        )
+        return None if self._files.no_ignore else self._files.versions
 
     def _look(self, since: float) -> Snapshot:
-        files = self._files
         if self._kept is None:
-            return {stamp.path: stamp for stamp in files.walk()}
+            return {stamp.path: stamp for stamp in self._files.walk()}
         return self._with_buffers(self._kept.on_disk(since))
 
     def _with_buffers(self, disk: Snapshot) -> Snapshot:
