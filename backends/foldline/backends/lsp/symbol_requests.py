@@ -67,7 +67,15 @@ class SymbolRequests:
         if request is None or request.text != text or _failed(request.task):
             if self._pause.is_on or not running.capabilities.get("documentSymbolProvider"):
                 return None
-            request = self._start(session, running, path, text, until)
+            running.documents.show(path, text)
+            params = {"textDocument": {"uri": running.documents.uri(path)}}
+            answer = session.request(running, "textDocument/documentSymbol", params)
+            request = self._answers[path] = _Request(text, asyncio.create_task(answer), until)
+            # Retrieve the exception, or asyncio logs it once all callers have left.
+            request.task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._answers.move_to_end(path)
+            if len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
         task = request.task
         if not task.done():
             if self._pause.is_on:
@@ -78,25 +86,6 @@ class SymbolRequests:
                 return None
             self._pause.forget()
         return None if _failed(task) else Answered(task.result(), text, session.spec.name)
-
-    def _start(
-        self,
-        session: ServerSession,
-        running: InitializedServer,
-        path: str,
-        text: str,
-        until: float,
-    ) -> _Request:
-        running.documents.show(path, text)
-        params = {"textDocument": {"uri": running.documents.uri(path)}}
-        task = asyncio.create_task(session.request(running, "textDocument/documentSymbol", params))
-        # Retrieve the exception, or asyncio logs it once all callers have left.
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        request = self._answers[path] = _Request(text, task, until)
-        self._answers.move_to_end(path)
-        if len(self._answers) > _MOST_ANSWERS:
-            self._answers.popitem(last=False)
-        return request
 
 
 def _failed(task: asyncio.Task[Any]) -> bool:
