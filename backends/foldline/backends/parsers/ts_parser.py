@@ -147,7 +147,7 @@ class _Walk:
             first: Node | None = None
             for node in scope.node.named_children:
                 if node.type == "decorator":  # In class bodies decorators precede their member.
-                    marks.append(self._text(node)[1:])
+                    marks.append(self._mark(node))
                     first = first or node
                     continue
                 self._visit(node, scope, marks, first or node)
@@ -240,10 +240,7 @@ class _Walk:
         body = node.child_by_field_name("body")
         kind = DECLARATIONS.get(node.type, SymbolKind.FUNCTION)
         title = self._text(name).strip("'\"") if name is not None else "default"
-        marks = [
-            *marks,
-            *(self._text(child)[1:] for child in node.children_by_field_name("decorator")),
-        ]
+        marks = [*marks, *map(self._mark, node.children_by_field_name("decorator"))]
         signature = self._signature(node, outer, body, whole=kind is SymbolKind.TYPE)
         index = self._add(
             scope.parent, title, kind, outer, name or node, signature, marks, node.end_point[0]
@@ -268,10 +265,7 @@ class _Walk:
         is_function = value is not None and value.type in FUNCTION_VALUES
         if is_function and value is not None:
             kind, body = SymbolKind.METHOD, value.child_by_field_name("body")
-        marks = [
-            *marks,
-            *(self._text(child)[1:] for child in node.children_by_field_name("decorator")),
-        ]
+        marks = [*marks, *map(self._mark, node.children_by_field_name("decorator"))]
         whole = kind is SymbolKind.VARIABLE
         index = self._add(
             scope.parent,
@@ -370,10 +364,8 @@ class _Walk:
             self._assigned(self._text(key).strip("'\""), key, value, node, scope, node)
 
     def visit_export(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
-        marks = [
-            *marks,
-            *(self._text(child)[1:] for child in node.named_children if child.type == "decorator"),
-        ]
+        decorators = [child for child in node.named_children if child.type == "decorator"]
+        marks = [*marks, *map(self._mark, decorators)]
         declaration = node.child_by_field_name("declaration")
         source = node.child_by_field_name("source")
         before = len(self.builder)
@@ -534,6 +526,9 @@ class _Walk:
         return (
             shorten(signature, _LONGEST_VALUE) if whole else signature.removesuffix("=>").rstrip()
         )
+
+    def _mark(self, decorator: Node) -> str:
+        return self._text(decorator)[1:]
 
     def _text(self, node: Node) -> str:
         return self._bytes(node).decode("utf-8", "replace")
