@@ -77,10 +77,19 @@ def check_folding(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[L
     """
     for prompt in analysis.prompts:
         for summarized in kept(prompt.template, "may cost more folded", _candidates):
-            path = summarized.block.path
+            section, path = summarized.block.section, summarized.block.path
             costs = _costs(summarized, counter)
             if costs is not None and "?" not in path:
-                yield _folding_costs_more(prompt, path, summarized.block.section, costs, counter)
+                folded, full = map(counter.format, costs)
+                argument = section.arguments.get("visibility")
+                yield LazyDiagnostic(
+                    Code.FOLDING_COSTS_MORE,
+                    f"In `{prompt.name.id}`, `{'.'.join(path)}` has {folded} tokens folded, with "
+                    f"its note, and {full} in full: show it in full, or fold it together with "
+                    "others.",
+                    at_node(section.node if argument is None else argument.node),
+                    instead=at_node(prompt.name),
+                )
 
 
 def _candidates(template: TemplateValue) -> tuple[SummarizedBlock, ...]:
@@ -157,24 +166,6 @@ def _is_plain(section: SectionValue) -> bool:
 def _is_literal_text(section: SectionValue) -> bool:
     text = section.text("template")
     return text is not None and not text.dynamic and not shown(text).placeholders
-
-
-def _folding_costs_more(
-    prompt: PromptFacts,
-    path: tuple[str, ...],
-    section: SectionValue,
-    costs: tuple[int, int],
-    counter: TokenCounter,
-) -> LazyDiagnostic:
-    folded, full = map(counter.format, costs)
-    argument = section.arguments.get("visibility")
-    return LazyDiagnostic(
-        Code.FOLDING_COSTS_MORE,
-        f"In `{prompt.name.id}`, `{'.'.join(path)}` has {folded} tokens folded, with its note, and "
-        f"{full} in full: show it in full, or fold it together with others.",
-        at_node(section.node if argument is None else argument.node),
-        instead=at_node(prompt.name),
-    )
 
 
 # Move sections only if nothing but a comma is between them: a comment would be misplaced.
