@@ -13,6 +13,8 @@ from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, PathError, SymbolNotFoundError
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.locations import Position
+from foldline.backends.references import namesakes
+from foldline.backends.references.hierarchy import Hierarchy
 from foldline.backends.references.two_tier_references import targets_of
 from foldline.backends.text import format_references
 
@@ -359,6 +361,28 @@ def test_a_name_in_all_is_confirmed_where_its_module_has_a_confirmed_one(tmp_pat
     assert exports == {"b.py": "confirmed", "c.py": "confirmed", "d.py": "possible"}
     places = [(use.path, use.line) for use in found if use.tier == "confirmed"]
     assert places == [("b.py", 1), ("b.py", 2), ("d.py", 4), ("c.py", 1), ("c.py", 2)]
+
+
+def test_nothing_is_read_to_tell_what_a_confirmed_use_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    told_by = namesakes._receiver
+
+    def count(one: Reference, types: Hierarchy) -> tuple[str, str]:
+        told.append(one.line)
+        return told_by(one, types)
+
+    monkeypatch.setattr(namesakes, "_receiver", count)
+    engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
+    found = access_with(tmp_path, engine).find_references("A.go")
+    assert [(one.line, one.column, one.tier) for one in found] == [
+        (2, 9, "confirmed"),
+        (10, 5, "confirmed"),
+        (10, 15, "possible"),
+        (6, 9, "another"),
+    ]
+    assert told == [10]
 
 
 @pytest.mark.parametrize("index", [True, False])

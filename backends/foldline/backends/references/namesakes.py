@@ -68,19 +68,22 @@ async def told_apart(
     ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
     for use in uses:
-        receiver, name = _receiver(use, types)
-        key = (use.path, name)
-        if name and key not in known:
-            known[key] = await _of_type(key, word, meant, owners, types)
-        rank = known[key] if name else None
+        rank = -1
         if use.kind == ReferenceKind.DEFINITION:
             rank = -2 if _place(use) in meant else 1
-        elif rank is None:
-            sure = not receiver or receiver == name
-            rank = _by_name(use, f"{receiver}.{word}".strip("."), sides, types) if sure else 0
-            if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
-                # A function is reached through its module.
-                rank = int(any(one.enclosing for one in sides[True]))
+        elif use.tier == "possible":
+            receiver, name = _receiver(use, types)
+            key = (use.path, name)
+            if name and key not in known:
+                known[key] = await _of_type(key, word, meant, owners, types)
+            if name and (of_type := known[key]) is not None:
+                rank = of_type
+            else:
+                sure = not receiver or receiver == name
+                rank = _by_name(use, f"{receiver}.{word}".strip("."), sides, types) if sure else 0
+                if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
+                    # A function is reached through its module.
+                    rank = int(any(one.enclosing for one in sides[True]))
         ranked.append((use, rank))
         best[use.path] = min(rank, best.get(use.path, rank))
     return tuple(
