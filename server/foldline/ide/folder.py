@@ -51,12 +51,17 @@ class Folder:
     @property
     def project(self) -> Project:
         """Its modules, analyzed."""
+        # Queries hold the lock for long: only who makes the project waits for them.
+        return self._project or self._analyze()
+
+    def _analyze(self) -> Project:
+        from foldline.ide.analysis.project import Project
+
         with self._modules.lock:
             if self._project is None:
-                from foldline.ide.analysis.project import Project
-
-                self._project = Project(self.root, self._modules.closed)
-                self._project.search = lambda: self.refresh().result()
+                project = Project(self.root, self._modules.closed)
+                project.search = lambda: self.refresh().result()
+                self._project = project
             return self._project
 
     @property
