@@ -258,8 +258,7 @@ test('a document of a preview stays when the preview follows the cursor to anoth
   await runCommand(page, 'foldline: Open Prompt as Document');
   const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines').last();
   await document.getByText(/Grace/).waitFor();
-  await runCommand(page, 'View: Open Previous Recently Used Editor in Group');
-  await page.keyboard.press('Enter');
+  await tabs('Preview: triage').click();
   await gotoLine(page, lineOf('title="Goodbye"'));
   await heading('Goodbye').waitFor();
   await gotoLine(page, lineOf('Sort the ticket'));

@@ -5,7 +5,7 @@ local M = {}
 local marks = vim.api.nvim_create_namespace('foldline.trace')
 local turns = 0
 
-local mark, origin, show_in_preview, show_in_source
+local mark, newest, origin, show_in_preview, show_in_source
 
 ---@class foldline.SourcePlace
 ---@field what string
@@ -22,7 +22,7 @@ function M.attach(preview)
   vim.api.nvim_create_autocmd('CursorMoved', {
     buffer = preview.buf,
     callback = function()
-      origin(preview, show_in_source)
+      origin(preview, newest(show_in_source))
     end,
   })
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'BufEnter' }, {
@@ -37,8 +37,7 @@ function M.follow()
   if vim.bo[buf].buftype ~= '' or vim.api.nvim_buf_get_name(buf) == '' then
     return
   end
-  turns = turns + 1
-  local turn = turns
+  local show = newest(show_in_preview)
   local row, col = unpack(vim.api.nvim_win_get_cursor(0))
   local line = vim.api.nvim_get_current_line()
   -- Behind the end of a line there is no character.
@@ -47,8 +46,8 @@ function M.follow()
   for _, preview in ipairs(require('foldline.preview').all()) do
     local argument = vim.tbl_extend('force', at, { sessionId = preview.session_id })
     require('foldline.preview').execute(preview, 'prompt.occurrences', argument, function(parts)
-      if turn == turns and parts and vim.api.nvim_buf_is_valid(preview.buf) then
-        show_in_preview(preview, parts)
+      if parts and vim.api.nvim_buf_is_valid(preview.buf) then
+        show(preview, parts)
       end
     end, function() end)
   end
@@ -73,12 +72,23 @@ function M.go_to_source(preview)
   end)
 end
 
+--- Calls `done`, unless the cursor has moved on: marks are those of where it is.
+---@param done function
+---@return function
+function newest(done)
+  turns = turns + 1
+  local turn = turns
+  return function(...)
+    if turn == turns then
+      done(...)
+    end
+  end
+end
+
 --- Asks where the character at the cursor of a preview comes from.
 ---@param preview foldline.Preview
 ---@param done fun(preview: foldline.Preview, found: foldline.TextOrigin)
 function origin(preview, done)
-  turns = turns + 1
-  local turn = turns
   local row, bytes = unpack(vim.api.nvim_win_get_cursor(0))
   local block, start = require('foldline.view').block_at(preview, row)
   if not block then
@@ -93,7 +103,7 @@ function origin(preview, done)
     offset = vim.str_utfindex(block.text, 'utf-16', math.min(bytes, #block.text)),
   }
   require('foldline.preview').execute(preview, 'prompt.origin', argument, function(found)
-    if turn == turns and found then
+    if found then
       done(preview, found)
     end
   end)
