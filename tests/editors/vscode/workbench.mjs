@@ -272,7 +272,7 @@ async function findInList(page, key, text, title) {
   await until(`${title} in the list`, async () => {
     await page.keyboard.press(key);
     try {
-      await input.fill(text, { timeout: 5_000 });
+      await input.fill(text, { timeout: 2_000 });
       await row.waitFor({ timeout: 5_000 });
       return true;
     } catch (error) {
