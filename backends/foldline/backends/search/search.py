@@ -321,7 +321,8 @@ def _hits(
         why = _why(scores, number, words_of("\n".join(lines)), units)
         if ranked.is_exact and all(reason.startswith(_PARTS) for reason in why):
             continue
-        symbols = _symbols(scores, units, _OF_OTHERS if place else _MOST_SYMBOLS)
+        most = _OF_OTHERS if place else _MOST_SYMBOLS
+        symbols = _symbols(scores, units, most) if units else ()
         score = round(100 * scores.values[number] / best)
         yield place, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
 
