@@ -61,7 +61,7 @@ def test_without_git_the_working_folder_is_the_repository(
 ) -> None:
     known = shown(capsys, "src/app.go")
     (repository / ".git").rmdir()
-    # A project of its own inside of an archive's folder is no root of what a client loads.
+    # A client loads files from above a nested project, too.
     (repository / "src" / "pyproject.toml").touch()
     told = f"No .git: {repository} is taken for the repository.\n"
     assert shown(capsys, "src/app.go") == known + told

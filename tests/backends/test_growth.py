@@ -320,7 +320,10 @@ def test_twice_the_uses_take_references_twice_the_work(tmp_path: Path) -> None:
     assert many["Parser.parse"] == few["Parser.parse"]
 
 
-def test_twice_the_receivers_take_telling_namesakes_apart_twice_the_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize("index", [True, False])
+def test_twice_the_receivers_take_telling_namesakes_apart_twice_the_work(
+    tmp_path: Path, index: bool
+) -> None:
     """Where each is looked for by a name that as many files assign to."""
     counted = []
     for size in (20, 40):
@@ -334,7 +337,11 @@ def test_twice_the_receivers_take_telling_namesakes_apart_twice_the_work(tmp_pat
             (folder / f"models{number}.py").write_text(text)
             text = f"from models{number} import M{number}\n\nM{number}.objects.pick()\n"
             (folder / f"uses{number}.py").write_text(text)
-        access = SmartFileAccess.for_workspace(folder, patience=None)
+        access = (
+            SmartFileAccess.for_workspace(folder, patience=None)
+            if index
+            else SmartFileAccess(LocalFileBackend(folder))
+        )
         access.find_references("nothing")
         counted.append(calls(lambda: access.find_references("Query.pick", seconds=0)))  # noqa: B023
         access.close()

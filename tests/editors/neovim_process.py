@@ -141,8 +141,8 @@ class Neovim:
     def floating(self, opener: str) -> str:
         """The text of the floating window that the Lua opens, at once or later.
 
-        Opened and read in one go: the cursor's next move closes it, and a move that Neovim
-        has not told of yet is told as soon as it is idle.
+        One request opens and reads it: the next `CursorMoved` closes it, and Neovim fires a
+        pending one as soon as it is idle.
         """
         return self.text(
             f"""

@@ -159,8 +159,8 @@ def test_gd_goes_to_the_characters_of_a_word_and_marks_follow_the_cursor_both_wa
     eventually(nvim, "marked(source) == 'r'")
     nvim.command("call search('auth')")
     eventually(nvim, "marked(source):find('${project}', 1, true) ~= nil")
-    # A key goes there, also where the cursor's move is told of only after it; and in the source,
-    # what comes from the cursor's character is marked.
+    # A key goes there, even if `CursorMoved` fires only after it; and in the source, what comes
+    # from the cursor's character is marked.
     nvim.keys("?review<CR>gd")
     eventually(nvim, "vim.api.nvim_get_current_buf() == source")
     assert nvim.text("return vim.fn.getline('.')").lstrip().startswith("You review ${project}")

@@ -79,7 +79,7 @@ def test_a_file_without_prompts_is_told_without_an_analysis(
     other.write_text(PROMPT, encoding="utf-8")
     workspace.changed_on_disk([other.as_uri()])
     assert not without_prompts("import other\n")
-    # Only open Python files are told so.
+    # It answers only for open Python files.
     assert workspace.without_prompts(shared.as_uri()) is None
     notes = (tmp_path / "notes.md").as_uri()
     workspace.open_document(notes, "Notes.\n")

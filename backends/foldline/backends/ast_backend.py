@@ -62,7 +62,7 @@ class ASTFileAnalysisBackend:
 
     @property
     def knows_types(self) -> bool:
-        """True if `defining_files` has each file that defines a type, by what is known or read."""
+        """True if `defining_files` finds every file that defines a type."""
         return self._index is not None
 
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:

@@ -127,9 +127,11 @@ def repository_of(path: Path) -> Path:
     for a path outside of that, the root of its project.
     """
     around = (path, *path.parents)
+    for folder in around:
+        if (folder / ".git").exists():
+            return folder
     here = Path.cwd()
-    other = here if here in around else root_of(path)
-    return next((folder for folder in around if (folder / ".git").exists()), other)
+    return here if here in around else root_of(path)
 
 
 def _is_marked(folder: Path) -> bool:

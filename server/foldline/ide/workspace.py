@@ -378,9 +378,9 @@ class Workspace:
             return query(Snapshot(uri, document, analysis, folder, None))
 
     def without_prompts(self, uri: str) -> OpenDocument | None:
-        """The open document if it is Python that doesn't concern prompts, told without an analysis.
+        """The open document, if it is Python that doesn't concern prompts; this loads no analysis.
 
-        None where there is an analysis already: a snapshot costs no more then.
+        None for every document once an analysis is loaded: a snapshot is as fast then.
         """
         file = file_of(uri)
         if not file.endswith((".py", ".pyi")):

@@ -1,4 +1,4 @@
-"""What answers share: a coverage, `complete` or `partial: …` with the reason, and their items."""
+"""The coverage of an answer, `complete` or `partial: …` with the reason; answers that are lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT_ALONE = "partial: text: "
 
 
 class Listed(Generic[Item_co]):
-    """An answer that is iterated over and counted by its field called `_items`."""
+    """An answer that is a list of items: those of the field that `_items` names."""
 
     __slots__ = ()
     _items: ClassVar[str]

@@ -28,7 +28,7 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 class ClosedFiles:
-    """What was read of files that aren't open, and when; guarded by its lock."""
+    """The sources of closed files, with the stamps they were read at; `lock` guards both."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -26,7 +26,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Place:
-    """What a value is for, by its path, and where the value comes from, for errors.
+    """The path `where` a value goes, and its `source`, as errors name them.
 
     The paths of values that are made up are appended to `generated`.
     """
