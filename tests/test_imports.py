@@ -116,6 +116,32 @@ def test_no_import_is_part_of_a_cycle(imports: Imports) -> None:
     assert imports.cycle() == []
 
 
+# Each is loaded by one thread: before a program answers, or by a command.
+ONE_THREAD = {"argcomplete", "mcp", "obstore", "tomlkit"}
+LOADED = """
+import importlib, sys
+
+for name in sys.argv[1:]:
+    importlib.import_module(name.rpartition(".")[0])
+    if name in sys.modules:
+        print(name)
+"""
+
+
+@pytest.mark.real
+def test_no_function_imports_a_module_of_others_that_its_package_loads(imports: Imports) -> None:
+    later = {name for name in imports.later if name.partition(".")[0] not in ONE_THREAD}
+    assert "rich.text" in later
+    result = subprocess.run(
+        [sys.executable, "-c", LOADED, *sorted(later)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert result.stdout == ""
+
+
 STUBS = {
     str(path.parent.relative_to(ROOT)).partition("/")[2].replace("/", "."): (path, text)
     for path, text in _MAKER["stubs"]()
@@ -169,6 +195,7 @@ class Imports:
 
     Attributes:
         eager: The packages that import their own modules when they are loaded.
+        later: Others' modules, not packages, that functions import.
     """
 
     def __init__(self, sources: Mapping[str, str]) -> None:
@@ -188,6 +215,17 @@ class Imports:
             for name, targets in self._imported.items()
             if any(target.startswith(f"{name}.") for target in targets)
         )
+
+        self.later = {
+            module
+            for tree in self._trees.values()
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for statement in _imports(function)
+            for module in _modules(statement)
+            if "." in module
+            and module.partition(".")[0] not in {"foldline", *sys.stdlib_module_names}
+        }
 
     def cycle(self) -> list[str]:
         """Modules each of which waits for the next one, eager packages apart."""
@@ -232,6 +270,12 @@ def _imports(scope: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _imports(ast.Module(node.orelse, []))
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _imports(node)
+
+
+def _modules(statement: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(statement, ast.ImportFrom):
+        return [str(statement.module)]
+    return [alias.name for alias in statement.names]
 
 
 def _statements(scope: ast.AST) -> Iterator[ast.AST]:

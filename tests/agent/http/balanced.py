@@ -124,14 +124,15 @@ class Balanced:
             text=True,
             env=os.environ | environment(self.certificates, port, self.replicas),
         )
-        self.stack.callback(_end, process)
         assert process.stderr is not None
+        reading = threading.Thread(target=self.log.extend, args=(process.stderr,), daemon=True)
+        self.stack.callback(_end, process, reading)
         for line in process.stderr:
             if "Loading success" in line:
                 break
         else:
             raise AssertionError("haproxy did not start")
-        threading.Thread(target=self.log.extend, args=(process.stderr,), daemon=True).start()
+        reading.start()
 
 
 @contextmanager
@@ -166,8 +167,10 @@ def free_port() -> int:
         return port
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[str], reading: threading.Thread) -> None:
     process.terminate()
     process.wait(30)
+    if reading.ident is not None:
+        reading.join(30)
     assert process.stderr is not None
     process.stderr.close()

@@ -175,6 +175,9 @@ test('a server that was killed comes back with what was open', async () => {
   await until('a new server', () => serverPids().length === 2);
   await preview.getByRole('status').waitFor({ state: 'hidden' });
   await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
+  // Only what the new server renders shows that it runs: one that ends before that isn't a crash.
+  await typeInGuidance(' And the log.');
+  await preview.getByText('And the log.').waitFor({ state: 'attached' });
   assert.equal(await heading('Security Rules').count(), 1);
 });
 

@@ -74,6 +74,18 @@ def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
     return (_re2 if HAS_RE2 else _Lines)(pattern, ignore_case=ignore_case)
 
 
+def ignore_pattern(line: str) -> GitIgnoreSpecPattern:
+    """The pattern of a line of an ignore file.
+
+    Raises:
+        ValueError, re.error, OverflowError: It is malformed.
+    """
+    # By the package's name: threads that import a package and a module that it loads deadlock.
+    import pathspec
+
+    return pathspec.patterns.gitignore.spec.GitIgnoreSpecPattern(line)
+
+
 def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgnoreSpec:
     """The patterns of an ignore file. One whose time is up hides nothing from then on."""
     from pathspec import GitIgnoreSpec

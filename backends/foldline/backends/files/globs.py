@@ -61,12 +61,10 @@ class Glob:
         self._excluded = self._compiled(excluded)
 
     def _compiled(self, patterns: Collection[str]) -> GitIgnoreSpec | None:
-        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-        from foldline.backends.base.bounded_regex import compile_ignore_patterns
+        from foldline.backends.base.bounded_regex import compile_ignore_patterns, ignore_pattern
 
         try:
-            compiled = [*map(GitIgnoreSpecPattern, patterns)]
+            compiled = [*map(ignore_pattern, patterns)]
             return compile_ignore_patterns(compiled) if patterns else None
         except (ValueError, re.error, OverflowError) as error:
             raise InvalidArgumentError("glob", f"{self.text!r} is not a glob: {error}") from error

@@ -324,7 +324,7 @@ _ENDS = (("(?:(?P<ps_d>/)|$)", "/?$"), ("(?P<ps_d>/)", "/$"))
 @lru_cache(maxsize=4096)
 def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, ...]]:
     """The patterns compiled, the strongest first, and those that are malformed."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+    from foldline.backends.base.bounded_regex import ignore_pattern
 
     patterns: list[tuple[str, GitIgnoreSpecPattern]] = []
     malformed: list[str] = []
@@ -332,7 +332,7 @@ def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, .
         try:
             if len(line) > IGNORE_PATTERN_CHARACTERS:
                 raise ValueError("no path is longer")
-            pattern = GitIgnoreSpecPattern(_INSIDE.sub(r"\1/**/*", line))
+            pattern = ignore_pattern(_INSIDE.sub(r"\1/**/*", line))
             if pattern.regex is not None:
                 text = pattern.regex.pattern
                 for below, end in _ENDS:

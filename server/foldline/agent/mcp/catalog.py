@@ -18,6 +18,7 @@ from foldline.ide.analysis.values import (
     Nothing,
     PromptValue,
 )
+from foldline.ide.python_ast import parse_expression
 from foldline.prompts.sections import composition
 from foldline.records import record
 
@@ -194,7 +195,7 @@ def _settable(kind: Dataclass) -> Iterable[Field]:
 def kind_of(annotation: str) -> str | None:
     """Return the `kind` of a parameter of that type; None if a text can't represent it."""
     try:
-        expression = ast.parse(annotation.strip("\"'"), mode="eval").body
+        expression = parse_expression(annotation.strip("\"'"))
     except (SyntaxError, ValueError):
         return None
     return _kind(expression)

@@ -21,6 +21,7 @@ from foldline.ide.adopt.find import (
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.read import RETURNS
 from foldline.ide.analysis.modules import with_line_feeds
+from foldline.ide.python_ast import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,7 +119,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
 def _messages_node(texts: Sequence[tuple[str, str]]) -> ast.expr:
     """Return roles and texts as the list of messages that they would be in Python."""
     shown = [{"role": role, "content": text} for role, text in texts]
-    return ast.parse(repr(shown), mode="eval").body
+    return parse_expression(repr(shown))
 
 
 def _is_settings(text: str) -> bool:

@@ -12,6 +12,7 @@ from foldline.backends.base.near_names import free_name
 from foldline.ide.adopt.model import AdoptError, Kind, Style
 from foldline.ide.adopt.uses import names_in, parse
 from foldline.ide.adopt.write import INDENT, WIDTH, one_line
+from foldline.ide.python_ast import parse_module
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         line = newline + line if head else line + newline * 2
     after = f"{text[:place]}{line}{text[place:start]}{new}{text[end:]}"
     try:
-        ast.parse(after)
+        parse_module(after)
     except SyntaxError:
         raise AdoptError(f"{where}: rewrite it yourself, as {new}") from None
     return Rewritten(file.path, use.line, text, after)

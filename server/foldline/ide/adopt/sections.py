@@ -28,6 +28,7 @@ from foldline.ide.adopt.model import (
     unmarked,
 )
 from foldline.ide.adopt.write import expression, one_line
+from foldline.ide.python_ast import parse_expression
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -436,7 +437,7 @@ _OPPOSITE = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn:
 
 
 def _negated(text: str) -> str:
-    match ast.parse(text, mode="eval").body:
+    match parse_expression(text):
         case ast.Compare(ops=[sign]) as node if opposite := _OPPOSITE.get(type(sign)):
             node.ops = [opposite()]
             return ast.unparse(node)

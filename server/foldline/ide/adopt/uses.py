@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
 from foldline.ide.analysis.modules import with_line_feeds
+from foldline.ide.python_ast import parse_module
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def parse(text: str) -> Module:
         AdoptError: It isn't Python.
     """
     try:
-        tree = ast.parse(text)
+        tree = parse_module(text)
     except (RecursionError, MemoryError):
         raise AdoptError(TOO_DEEP) from None
     except (SyntaxError, ValueError) as error:

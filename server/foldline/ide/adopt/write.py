@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
 from foldline.ide.adopt.model import Kind
+from foldline.ide.python_ast import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -266,7 +267,7 @@ def one_line(text: str) -> str:
 
 def expression(text: str) -> str:
     """Return a Python expression without the parentheses that it doesn't need."""
-    return ast.unparse(ast.parse(text, mode="eval"))
+    return ast.unparse(parse_expression(text))
 
 
 def comment(text: str, indent: str = "", prefix: str = "# ") -> list[str]:

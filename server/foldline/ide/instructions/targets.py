@@ -113,15 +113,13 @@ class Tree:
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
-        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-        from foldline.backends.base.bounded_regex import compile_ignore_patterns
+        from foldline.backends.base.bounded_regex import compile_ignore_patterns, ignore_pattern
 
         some = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
             patterns = [start + one.removeprefix("/") for one in some]
             try:
-                spec = compile_ignore_patterns([*map(GitIgnoreSpecPattern, patterns)])
+                spec = compile_ignore_patterns([*map(ignore_pattern, patterns)])
             except (ValueError, re.error, OverflowError):
                 return []
             if found := [path for path in self.paths if spec.match_file(path)]:
