@@ -18,11 +18,13 @@ from foldline.backends import (
     LocalFileBackend,
     MemoryFileBackend,
     SmartFileAccess,
+    UnreadablePathError,
 )
 from foldline.backends.base import bounded_regex
 from foldline.backends.base.bounded_regex import spans_lines
 from foldline.backends.base.waiting import run
 from foldline.backends.files.base import FileBackend
+from foldline.backends.files.source import Source
 from foldline.backends.search import grep as searching
 from foldline.backends.search.grep import required_parts
 from foldline.backends.search.walks import Walks
@@ -329,12 +331,23 @@ def test_a_long_line_is_cut_around_its_match() -> None:
     assert len(text) < 400
 
 
-def test_what_could_not_be_searched_is_said() -> None:
-    files = MemoryFileBackend({"big.txt": "a" * 100, "a.txt": "b"}, size_limit=50)
+def test_what_could_not_be_searched_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"big.txt": "a" * 100, "a.txt": "b", "b.txt": "a", "c.txt": "a"}
+    files = MemoryFileBackend(texts, size_limit=50)
+    real = files.load
+
+    def load(path: str) -> Source:
+        if path in {"b.txt", "c.txt"}:
+            raise UnreadablePathError(path, "cannot be read: Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(files, "load", load)
     results = grep(files, "a")
     assert (results.total, results.searched) == (0, 1)
-    assert "big.txt" in results.reason
-    assert "no line of 1 files matches" in results.reason
+    assert results.reason == (
+        "no line of 1 files matches; over the size limit and not searched: big.txt; "
+        "not readable and not searched: b.txt and 1 more"
+    )
 
 
 @given(st.lists(st.text(alphabet="ab\r é", max_size=6), max_size=6))

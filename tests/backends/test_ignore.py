@@ -76,6 +76,24 @@ def test_rules_of_the_repository_above_the_workspace_count(tmp_path: Path) -> No
     assert listed(tmp_path / "packages" / "one") == ["a.py"]
 
 
+def test_a_worktree_has_the_excludes_of_its_repository(tmp_path: Path) -> None:
+    main, other = tmp_path / "main", tmp_path / "other"
+    make(main, {"built.py": "", "a.py": "", "sub/built.py": ""})
+    user = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (
+        ("init", "-q"),
+        ("add", "."),
+        (*user, "commit", "-qm", "first"),
+        ("worktree", "add", "-q", str(other)),
+    ):
+        subprocess.run(["git", "-C", str(main), *arguments], check=True)
+    make(main, {".git/info/exclude": "built.py\n"})
+    assert listed(other) == ["a.py"]
+    # A repository that doesn't know the folder has no say in it.
+    (main / ".git" / "worktrees" / "other" / "gitdir").write_text("/elsewhere/.git\n")
+    assert listed(other) == ["a.py", "built.py", "sub/built.py"]
+
+
 def test_global_excludes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     make(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "*.swp\n"})

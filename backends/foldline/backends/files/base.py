@@ -28,7 +28,7 @@ from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
-from foldline.backends.formatting.visible import restored
+from foldline.backends.formatting.visible import restored, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -418,6 +418,9 @@ class FileBackend(ABC):
         if entries[:1] == [UNLISTED]:
             # Its time doesn't tell when it can be listed in full.
             changed_at = 0
+            if rules is not None:
+                name = visible(f"{path}/" if path else "./")
+                rules.problems.append(f"{name} cannot be listed in full: the system refuses it")
         rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()

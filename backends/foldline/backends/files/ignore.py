@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,7 @@ from foldline.backends.files.limits import (
     SETTINGS_BYTES,
 )
 from foldline.backends.files.reader import read_text
+from foldline.backends.files.repository import git_folder, repository_of
 from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
@@ -307,8 +309,11 @@ def _outside(root: Path) -> list[_Outside]:
             found += [
                 _Outside(folder / name, repository, prefix) for name in reversed(IGNORE_FILES)
             ]
-        exclude = repository / ".git" / "info" / "exclude"
-        found.append(_Outside(exclude, repository, _prefix(root, repository)))
+        git, holder = repository / ".git", repository
+        if not git.is_dir():
+            with suppress(OSError, PathError, RuntimeError, ValueError):
+                git = holder = git_folder(repository)
+        found.append(_Outside(git / "info" / "exclude", holder, _prefix(root, repository)))
     # The user's own, which may be a link to anywhere.
     found.append(_Outside(_global_excludes(), None, ""))
     return found
@@ -380,14 +385,6 @@ def _default_rules() -> _Rules:
 
 def _prefix(root: Path, repository: Path) -> str:
     return "" if root == repository else root.relative_to(repository).as_posix() + "/"
-
-
-def repository_of(root: Path) -> Path | None:
-    """The folder at or above `root` that has a `.git`."""
-    for folder in (root, *root.parents):
-        if (folder / ".git").exists():
-            return folder
-    return None
 
 
 def _global_excludes() -> Path:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import is_text
-from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.errors import FileTooLargeError, PathError, UnreadablePathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.definitions import may_define
 from foldline.backends.index.words import whole_word
@@ -39,9 +40,14 @@ def are_many(stamps: Sequence[FileStamp]) -> bool:
 
 
 class FileReader:
-    """Reads files; while an answer does, and makes something of them, the index isn't built."""
+    """Reads files; while an answer does, and makes something of them, the index isn't built.
+
+    Attributes:
+        refused: Files that the system refused to read, whose times don't tell when it will.
+    """
 
     def __init__(self, files: LocalFileBackend) -> None:
+        self.refused: dict[str, FileStamp] = {}
         self._files = files
         self._answering = threading.Lock()
         # Cleared while the building waits, at most until `_pause_end`.
@@ -57,7 +63,24 @@ class FileReader:
         """
         if stamp.size > TEXT_BYTES and is_text(stamp.path):
             raise FileTooLargeError(stamp.path, stamp.size, TEXT_BYTES)
-        return self._files.load_from_disk(stamp.path).data
+        try:
+            data = self._files.load_from_disk(stamp.path).data
+        except UnreadablePathError:
+            self.refused[stamp.path] = stamp
+            raise
+        except PathError:
+            self.refused.pop(stamp.path, None)
+            raise
+        self.refused.pop(stamp.path, None)
+        return data
+
+    def reads_more(self) -> bool:
+        """Return whether a file isn't refused any more."""
+        before = [*self.refused.values()]
+        for stamp in before:
+            with suppress(PathError):
+                self.bytes_of(stamp)
+        return any(stamp.path not in self.refused for stamp in before)
 
     def make_way(self) -> None:
         """Wait, before the next file of the index, while an answer is made."""

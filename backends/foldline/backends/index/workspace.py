@@ -19,7 +19,6 @@ from foldline.backends.errors import (
     ArtefactError,
     FileTooLargeError,
     PathError,
-    UnreadablePathError,
 )
 from foldline.backends.files.listing import is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
@@ -129,8 +128,6 @@ class WorkspaceIndex:
         # The times as of which code, and everything, is in the index.
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._version = -1
-        # Files that the system refused to read, whose times don't tell when it will.
-        self._refused: dict[str, FileStamp] = {}
         # What the last question is about, so that a look at the disk is for all of it.
         self._look = CODE
         self._progress = (0, 0)
@@ -271,6 +268,10 @@ class WorkspaceIndex:
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
+        refused = sorted(path for path in self._reader.refused.copy() if kind_of(path) == CODE)
+        notes += [f"{path} is not readable and was not searched" for path in refused[:3]]
+        if len(refused) > 3:
+            notes.append(f"and {len(refused) - 3} more files that are not readable")
         paths.update(() if defined else self._overlays())
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 
@@ -527,7 +528,7 @@ class WorkspaceIndex:
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
             self._recall_from(store)
-        if self._reads_more():
+        if self._reader.reads_more():
             self._listing = None
         look = TEXT if has_code is None else self._look
         listing = versions.listing(since, self._check_cancelled, look)
@@ -606,7 +607,7 @@ class WorkspaceIndex:
                     continue
                 self._differences.pop(kind, None)
                 racy = racy or any(
-                    file.racy and file.stamp.path not in self._refused for file in files
+                    file.racy and file.stamp.path not in self._reader.refused for file in files
                 )
             self._check_cancelled()
             stamps = stamps[_BATCH:]
@@ -622,26 +623,9 @@ class WorkspaceIndex:
         try:
             data = self._reader.bytes_of(stamp)
             key = content_key(stamp.path, data)
-            self._refused.pop(stamp.path, None)
         except PathError as error:
             note += _TOO_LARGE if isinstance(error, FileTooLargeError) else error.reason
-            if isinstance(error, UnreadablePathError):
-                self._refused[stamp.path] = stamp
-        return KnownFile(stamp, racy or stamp.path in self._refused, note, key), data
-
-    def _reads_more(self) -> bool:
-        """Return whether a file isn't refused any more."""
-        reads_more = False
-        for stamp in [*self._refused.values()]:
-            try:
-                self._reader.bytes_of(stamp)
-            except UnreadablePathError:
-                continue
-            except PathError:
-                pass  # Gone, or no text.
-            del self._refused[stamp.path]
-            reads_more = True
-        return reads_more
+        return KnownFile(stamp, racy or stamp.path in self._reader.refused, note, key), data
 
     # Answering
 

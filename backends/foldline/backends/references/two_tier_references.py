@@ -262,7 +262,8 @@ def merge(matches: References, found: Confirmation) -> References:
             key=lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
         )
     references = (*confirmed, *possible)
-    remarks = [matches.reason if not references else "", *found.notes]
+    # Of no match it tells why there is none.
+    remarks = [matches.reason if matches.references or not references else "", *found.notes]
     if found.outside:
         remarks.append(f"{found.outside} more in files that the workspace does not show")
     coverage = [part for part in (found.coverage, matches.coverage) if part != COMPLETE]

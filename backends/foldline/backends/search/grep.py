@@ -26,6 +26,7 @@ from foldline.backends.errors import (
     FileTooLargeError,
     InvalidArgumentError,
     PathError,
+    UnreadablePathError,
 )
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import grep_lines
@@ -141,6 +142,7 @@ class _Search:
     Attributes:
         searched: How many were yielded, or left out since they are known to have no match.
         too_large: The paths over the size limit.
+        unreadable: The paths that the system refuses to read.
         binary: How many aren't text.
     """
 
@@ -155,6 +157,7 @@ class _Search:
     ) -> None:
         self._across = across
         self.too_large: list[str] = []
+        self.unreadable: list[str] = []
         self.binary = 0
         self.coverage = walked.coverage
         self._files = files
@@ -179,6 +182,9 @@ class _Search:
                 data = self.read(path)
             except FileTooLargeError:
                 self.too_large.append(path)
+                continue
+            except UnreadablePathError:
+                self.unreadable.append(path)
                 continue
             except PathError as error:
                 # Else special, or gone.
@@ -327,9 +333,13 @@ def _reason(search: _Search, pages: _Pages) -> str:
         reasons.append(f"no line of {search.searched} files matches")
         if search.binary and not search.searched:
             reasons = [f"all {search.binary} files are binary"]
-    if too_large := search.too_large:
-        more = f" and {len(too_large) - 1} more" if len(too_large) > 1 else ""
-        reasons.append(f"over the size limit and not searched: {too_large[0]}{more}")
+    for why, paths in (
+        ("over the size limit", search.too_large),
+        ("not readable", search.unreadable),
+    ):
+        if paths:
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            reasons.append(f"{why} and not searched: {paths[0]}{more}")
     return "; ".join(reasons)
 
 
