@@ -28,7 +28,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.backends.index import helping, reading
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.postings import Corpus, LiveIndex
-from foldline.backends.index.segments import Postings
+from foldline.backends.index.segments import Postings, Segment
 from foldline.backends.index.store import KnownFile, Store, index_location
 from foldline.backends.index.words import whole_word, words_of
 from foldline.backends.models import COMPLETE
@@ -965,3 +965,26 @@ TestChanges.settings = settings.get_profile("costly")
 def test_a_kept_outline_is_made_anew_by_other_parsers() -> None:
     names = {file.name for file in parser_files()}
     assert {"outlines.py", "python_parser.py", "table_parser.py"} <= names
+
+
+def test_a_word_is_looked_for_in_a_segment_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = Segment.slots
+
+    def slots(segment: Segment, part: str) -> set[int]:
+        asked.append(part)
+        return real(segment, part)
+
+    monkeypatch.setattr(Segment, "slots", slots)
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    for _ in range(3):
+        assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    before = asked.count("\nfirst\n")
+    assert before == 2, "of code, and of texts"
+    (root / "src" / "c.py").write_text("first\n")
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py", "src/c.py")
+    assert asked.count("\nfirst\n") > before
+    index.close()

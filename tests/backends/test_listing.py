@@ -142,7 +142,7 @@ def test_a_list_of_code_is_no_answer_about_data(tmp_path: Path, walked: bool) ->
     # Nothing that was listed may be mended.
     (tmp_path / ".gitignore").write_text("*.log\n")
     if walked:
-        rules = files._rules()
+        rules = files.rules()
         assert list(files.versions.keeping(files._folders("", rules, kind=CODE), rules, CODE))
     else:
         files.versions.listing(time.monotonic(), kind=CODE)

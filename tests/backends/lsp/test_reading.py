@@ -3,14 +3,19 @@
 import asyncio
 import contextlib
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.backends import LocalFileBackend
 from foldline.backends.base.units import OFFERED, from_units, to_units
 from foldline.backends.errors import LSPProtocolError
+from foldline.backends.files import ignore
+from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.lsp import results
+from foldline.backends.lsp.locations import LocationCollector
 from foldline.backends.lsp.protocol import read_message
 
 words = st.text(st.sampled_from("ab \N{LATIN SMALL LETTER E WITH ACUTE}\N{GRINNING FACE}\t"))
@@ -144,3 +149,25 @@ def test_locations_are_read_in_every_form() -> None:
     ]
     assert results.read_locations(plain) == found[:1]
     assert results.read_locations(None) == []
+
+
+def test_the_ignore_files_are_read_once_for_all_locations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.py", "b.py", "c.log"):
+        (tmp_path / name).write_text("")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    read: list[Path] = []
+    real = ignore.read_ignore_file
+    files = LocalFileBackend(tmp_path)
+
+    def reading(file: Path, root: Path | None) -> tuple[str, str] | None:
+        if file == tmp_path / ".gitignore":
+            read.append(file)
+        return real(file, root)
+
+    monkeypatch.setattr(LocalFileBackend, "rules", lambda _: IgnoreRules(tmp_path, reading))
+    found = LocationCollector(files)
+    uris = [(tmp_path / name).as_uri() for name in ("a.py", "b.py", "c.log")]
+    assert [found.path_of(uri)[1] for uri in uris] == [False, False, True]
+    assert len(read) == 1

@@ -116,12 +116,19 @@ class FileBackend(ABC):
 
     # Reading
 
-    def resolve(self, path: str, *, no_ignore: bool = False, exact: bool = False) -> str:
+    def resolve(
+        self,
+        path: str,
+        *,
+        no_ignore: bool = False,
+        exact: bool = False,
+        rules: IgnoreRules | None = None,
+    ) -> str:
         """The path as answers name it; raises `PathError` for what may not be read.
 
         A path with an overlay is never ignored: its text came from the editor, not from the disk.
         What doesn't exist costs a walk, to find the file that is meant and near names, unless the
-        path must be `exact`.
+        path must be `exact`. Many paths take the same `rules`.
         """
         key = self._locate(path)
         if key in self._overlays or key == ".":
@@ -133,7 +140,7 @@ class FileBackend(ABC):
                 raise MissingPathError(path, [] if exact else self._near(key))
             key = meant[0]
         if not (no_ignore or self._no_ignore):
-            hidden = self._rules().for_path(key, is_folder=kind == "folder")
+            hidden = (rules or self.rules()).for_path(key, is_folder=kind == "folder")
             if hidden is not None:
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
         return key
@@ -294,7 +301,8 @@ class FileBackend(ABC):
         """
 
     @abstractmethod
-    def _rules(self) -> IgnoreRules: ...
+    def rules(self) -> IgnoreRules:
+        """The ignore files as they are when they're first asked."""
 
     # Helpers
 
@@ -440,7 +448,7 @@ class FileBackend(ABC):
         )
 
     def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:
-        return None if no_ignore or self._no_ignore else self._rules()
+        return None if no_ignore or self._no_ignore else self.rules()
 
     def _folder_time(self, folder: str) -> int:
         """The time at which an entry was last added, removed or renamed; 0 if it is unknown."""

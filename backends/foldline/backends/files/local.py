@@ -159,7 +159,7 @@ class LocalFileBackend(FileBackend):
         entries.sort(key=attrgetter("name"))
         return entries
 
-    def _rules(self) -> IgnoreRules:
+    def rules(self) -> IgnoreRules:
         return IgnoreRules(self._root)
 
     def _folder_time(self, folder: str) -> int:
@@ -177,7 +177,7 @@ class LocalFileBackend(FileBackend):
         `check` is called for each folder and for each slice of a large one; what it raises ends the
         walk. For `CODE`, other files are named alone.
         """
-        rules = self._rules()
+        rules = self.rules()
         listed = self._folders("", rules, check=check, kind=kind)
         folders = {folder.path: folder for folder in listed}
         return Listing(folders, rules.above, rules.versions, tuple(rules.problems))
@@ -196,7 +196,7 @@ class LocalFileBackend(FileBackend):
         changed are listed; those that changed shortly before the look may show no further change.
         For `CODE`, no other files are looked at.
         """
-        rules = self._rules()
+        rules = self.rules()
         if rules.above != listing.above:
             return None
         if any(ignore_file_version(Path(file)) != was for file, was in listing.rules.items()):

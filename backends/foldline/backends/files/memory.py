@@ -95,7 +95,7 @@ class MemoryFileBackend(FileBackend):
                 entries[name] = Entry(name, stamp)
         return sorted(entries.values())
 
-    def _rules(self) -> IgnoreRules:
+    def rules(self) -> IgnoreRules:
         return IgnoreRules(self._root, self._read_rules)
 
     def _read_rules(self, file: Path, _root: Path | None) -> tuple[str, str] | None:

@@ -89,6 +89,8 @@ CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
 """
 TEXT_NOTE = "text "
 """The beginning of the notes of files that aren't code."""
+# Parts of keys whose slots are kept.
+_MOST_PARTS = 32
 # The notes of files whose words are known: those of code, and of texts.
 _READ = f"('', '{TEXT_NOTE}')"
 _OWN = """
@@ -153,12 +155,14 @@ class _Decoded:
 
     def __init__(self) -> None:
         self.segments: dict[int, Segment] = {}
+        # By part of a key: a question asks about a word several times.
+        self.slots: dict[int, dict[str, set[int]]] = {}
         self.terms: dict[int, Terms] = {}
         self.spelled: dict[int, Spelling] = {}
 
     def keep(self, numbers: Collection[int]) -> None:
         """Forget all segments but these."""
-        for known in (self.segments, self.terms, self.spelled):
+        for known in (self.segments, self.slots, self.terms, self.spelled):
             for gone in known.keys() - numbers:
                 known.pop(gone, None)
 
@@ -314,7 +318,7 @@ class Store:
                 "SELECT paths.path FROM json_each(?) AS wanted CROSS JOIN contents "
                 "CROSS JOIN files CROSS JOIN paths WHERE segment = ? AND slot = wanted.value "
                 "AND content = contents.id AND workspace = ? AND paths.id = files.path",
-                (json.dumps([*self._segment(number).slots(part)]), number, self._own),
+                (json.dumps([*self._slots_with(number, part)]), number, self._own),
             )
             found.update(_loaded(path) for (path,) in rows)
         return found
@@ -324,6 +328,15 @@ class Store:
         with self._reading():
             slots = self._slots()
             return {name for number in slots for name in self._segment(number).names(slots[number])}
+
+    def _slots_with(self, number: int, part: str) -> set[int]:
+        known = self._decoded.slots.setdefault(number, {})
+        found = known.get(part)
+        if found is None:
+            if len(known) >= _MOST_PARTS:
+                known.clear()
+            found = known[part] = self._segment(number).slots(part)
+        return found
 
     def _slots(self) -> dict[int, set[int]]:
         """The slots of this workspace's files, by segment."""

@@ -31,6 +31,7 @@ class LocationCollector:
 
     def __init__(self, files: FileBackend, *, keep_outside: bool = False) -> None:
         self._files = files
+        self._rules = files.rules()
         self._keep_outside = keep_outside
         self._paths: dict[str, tuple[str, bool]] = {}
         self._lines: dict[str, list[str] | None] = {}
@@ -100,7 +101,7 @@ class LocationCollector:
             return "", True
         real = os.path.realpath(absolute)
         try:
-            return self._files.resolve(real), False
+            return self._files.resolve(real, rules=self._rules), False
         except PathError:
             return str(Path(absolute)), True
 
