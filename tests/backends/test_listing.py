@@ -197,7 +197,8 @@ def test_a_folder_that_was_refused_is_listed_once_it_can_be(
         patch.setattr(os, "scandir", refusing)
         before = files.versions.listing(time.monotonic())
         assert [*before.files()] == []
-        assert before.problems == ("sub/ cannot be listed in full: the system refuses it",)
+        said = "sub/ cannot be listed in full: the system refuses it"
+        assert files.get_tree().reason == f"the folder has no files; {said}"
         assert files.versions.listing(time.monotonic()) is before
     later = LocalFileBackend(tmp_path)
     kept = decode_listing(encode_listing(before))
@@ -205,7 +206,7 @@ def test_a_folder_that_was_refused_is_listed_once_it_can_be(
     later.versions.recall(kept, 10**30)
     for one in (files, later):
         assert [stamp.path for stamp in one.walk()] == ["sub/a.py"]
-        assert one.versions.listing(time.monotonic()).problems == ()
+        assert one.get_tree().reason == ""
 
 
 def test_a_list_that_was_kept_is_mended_by_the_next_process(tmp_path: Path) -> None:

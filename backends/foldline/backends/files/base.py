@@ -341,12 +341,14 @@ class FileBackend(ABC):
         """Every file below a folder that `resolve` gave; open buffers are never hidden.
 
         They are as of now, or of `since`, a time of `time.monotonic`, or later. `hidden` gathers
-        what is ignored, and `problems` what was left out of ignore files. `check` is called for
-        each folder and for each slice of a large one that the disk is asked about; what it raises
-        ends the walk. `by_level`, all folders of a level come before those below. For `CODE`, sizes
-        and times of other files may be older.
+        what is ignored, and `problems` what was left out of ignore files, or by the system. `check`
+        is called for each folder and for each slice of a large one that the disk is asked about;
+        what it raises ends the walk. `by_level`, all folders of a level come before those below.
+        For `CODE`, sizes and times of other files may be older.
         """
         start = "" if start == "." else start
+        hidden = [] if hidden is None else hidden
+        problems = [] if problems is None else problems
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
@@ -366,10 +368,12 @@ class FileBackend(ABC):
         try:
             for folder in folders:
                 files: Iterable[FileStamp] = folder.files
+                if folder.is_refused:
+                    name = visible(f"{folder.path}/" if folder.path else "./")
+                    problems.append(f"{name} cannot be listed in full: the system refuses it")
                 if overlays and (shown := overlays.keys() & folder.hidden):
                     files = sorted((*files, *(FileStamp(path, 0, 0) for path in shown)))
-                if hidden is not None:
-                    hidden.extend(path for path in folder.hidden if path not in overlays)
+                hidden.extend(path for path in folder.hidden if path not in overlays)
                 for stamp in files:
                     if (overlay := overlays.get(stamp.path)) is not None:
                         seen.add(stamp.path)
@@ -377,8 +381,7 @@ class FileBackend(ABC):
                     else:
                         yield stamp
         finally:
-            if problems is not None:
-                problems.extend(left_out)
+            problems.extend(left_out)
         below = f"{start}/" if start else ""
         for path in sorted(path for path in overlays.keys() - seen if path.startswith(below)):
             yield overlay_stamp(path, overlays[path][1], overlays[path][0])
@@ -426,9 +429,6 @@ class FileBackend(ABC):
         if entries[:1] == [UNLISTED]:
             # Its time doesn't tell when it can be listed in full.
             changed_at = 0
-            if rules is not None:
-                name = visible(f"{path}/" if path else "./")
-                rules.problems.append(f"{name} cannot be listed in full: the system refuses it")
         rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()
@@ -451,9 +451,9 @@ class FileBackend(ABC):
         return None if no_ignore or self._no_ignore else self.rules()
 
     def _folder_time(self, folder: str) -> int:
-        """The time at which an entry was last added, removed or renamed; 0 if it is unknown."""
+        """The time at which an entry was last added, removed or renamed; 0 if it is refused."""
         del folder
-        return 0
+        return 1
 
     def _is_overlay_folder(self, path: str) -> bool:
         return any(key.startswith(f"{path}/") for key in list(self._overlays))

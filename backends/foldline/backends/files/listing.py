@@ -69,6 +69,11 @@ class Folder(NamedTuple):
     hidden: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the system refuses to list it in full."""
+        return self.changed_at == 0
+
 
 class Listing(NamedTuple):
     """All folders by path, each before those in it.

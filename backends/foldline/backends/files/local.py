@@ -212,8 +212,6 @@ class LocalFileBackend(FileBackend):
             now = self._folder(folder.path, rules, goes_on)
             if not goes_on() or now.folders != folder.folders or now.rules != folder.rules:
                 return None
-            if not folder.changed_at and now.changed_at:
-                return None  # It was refused, which is among the problems.
             if now != folder:
                 changed[folder.path] = now
         return listing._replace(folders={**listing.folders, **changed}) if changed else listing

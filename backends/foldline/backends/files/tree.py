@@ -56,7 +56,7 @@ def build_tree(
     Folders open level by level while the text form fits `budget` bytes: those with code, then those
     with tests, then the others; the last ones may open in part. If not all do, siblings of one
     pattern are one entry. Where not even the first level fits, `cursor` goes on with the rest.
-    `problems` says what was left out of the ignore files.
+    `problems` says what was left out of the ignore files, or by the system.
 
     With `ranked`, the paths of files, best first, the tree has the best ten alone, with their
     ranks. With `lines_of`, entries of files have their numbers of lines.
@@ -250,7 +250,7 @@ def _reason(empty: str, problems: Sequence[str]) -> str:
     said.extend(problems[:_SHOWN_PROBLEMS])
     if len(problems) > _SHOWN_PROBLEMS:
         said.append(
-            f"{len(problems) - _SHOWN_PROBLEMS} more ignore files are not as they should be"
+            f"{len(problems) - _SHOWN_PROBLEMS} more ignore files or folders are like these"
         )
     return "; ".join(said)
 

@@ -262,7 +262,7 @@ def merge(matches: References, found: Confirmation) -> References:
             key=lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
         )
     references = (*confirmed, *possible)
-    # Of no match it tells why there is none.
+    # Without a match, the reason says why there is none: a confirmed use contradicts it.
     remarks = [matches.reason if matches.references or not references else "", *found.notes]
     if found.outside:
         remarks.append(f"{found.outside} more in files that the workspace does not show")

@@ -42,7 +42,7 @@ _MOST_LOOKED_AT = 20_000
 class Walked:
     """The files below a folder, the number of ignored entries, and the coverage.
 
-    `problems` lists the lines of ignore files that were left out.
+    `problems` lists the lines of ignore files, and the folders, that were left out.
     """
 
     stamps: tuple[FileStamp, ...]
