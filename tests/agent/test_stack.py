@@ -49,6 +49,15 @@ Files of the user and of an organization aren't shown; --user names them.
     )
 
 
+def test_what_is_not_certain_is_explained(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "CLAUDE.md").write_text("# Rules\nBe brief.\n")
+    said = "?: the client's documentation doesn't say clearly that this is loaded."
+    assert said in shown(capsys, "--client", "cursor").splitlines()
+    assert "?" not in shown(capsys, "--client", "claude")
+
+
 def test_a_file_may_be_a_new_one(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert repository
     known = shown(capsys, "src/app.go")

@@ -118,6 +118,8 @@ def _lines(
                 (visible(f"  {left.why}"), "dim"),
             ]
         yield []
+    if any(not one.confirmed for stack in shown for one in stack.files):
+        yield [("?: the client's documentation doesn't say clearly that this is loaded.", "dim")]
     for client in clients if options.user else ():
         there = [f"{one} {_is_there(one)}" for one in client.user] or ["no files of its user"]
         yield [(f"{client.title}: {', '.join(there)}", "dim")]
