@@ -212,6 +212,20 @@ def test_a_file_swapped_for_a_link_after_it_was_resolved_is_not_followed(
         files.load(key)
 
 
+def test_a_workspace_folder_that_cannot_be_looked_at_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(MissingPathError):
+        LocalFileBackend(tmp_path / ("x" * 300))
+
+    def refuse(path: Path, **_: bool) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(UnreadablePathError, match="the system refuses to look at it"):
+        LocalFileBackend(tmp_path)
+
+
 def test_a_file_the_system_refuses_is_unreadable(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

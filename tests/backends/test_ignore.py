@@ -94,6 +94,25 @@ def test_a_worktree_has_the_excludes_of_its_repository(tmp_path: Path) -> None:
     assert listed(other) == ["a.py", "built.py", "sub/built.py"]
 
 
+def test_a_git_file_that_names_anothers_repository_has_none_of_its_excludes(tmp_path: Path) -> None:
+    """Each file of a worktree can be made up, but not the folder that git keeps it in."""
+    make(tmp_path, {"other/.git/info/exclude": "a.py\n"})
+    files = {
+        ".git": "gitdir: made-up\n",
+        "made-up/gitdir": "../.git\n",
+        "made-up/commondir": f"{tmp_path}/other/.git\n",
+        "a.py": "",
+    }
+    make(tmp_path / "w", files)
+    assert "a.py" in listed(tmp_path / "w")
+
+
+def test_a_git_link_that_the_system_does_not_follow_is_no_repository(tmp_path: Path) -> None:
+    make(tmp_path, {"a.py": ""})
+    (tmp_path / ".git").symlink_to("x" * 300)
+    assert listed(tmp_path) == ["a.py"]
+
+
 def test_global_excludes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     make(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "*.swp\n"})

@@ -184,7 +184,8 @@ def test_a_file_that_was_refused_is_read_once_it_can_be(
         return real(path, limit, name=name)
 
     monkeypatch.setattr(local, "read_resolved", read)
-    index = WorkspaceIndex(LocalFileBackend(root))
+    files = LocalFileBackend(root)
+    index = WorkspaceIndex(files)
     assert index.texts_with("first").paths == ("notes.txt",)
     said = ("src/b.py is not readable and was not searched",)
     assert index.files_with("first")[::2] == (("src/a.py",), said)
@@ -196,9 +197,19 @@ def test_a_file_that_was_refused_is_read_once_it_can_be(
     asked.clear()
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     assert asked == []
+
+    # Named while it's there, and not searched.
+    refused.append(True)
+    (root / "src" / "b.py").write_text("first(0)\n")
+    assert index.files_with("first")[::2] == (("src/a.py",), said)
+    files.set_overlay("src/b.py", "first()")
+    assert index.files_with("first")[::2] == (("src/a.py", "src/b.py"), ())
+    files.remove_overlay("src/b.py")
+    (root / ".gitignore").write_text("b.py\n")
+    assert index.files_with("first")[::2] == (("src/a.py",), ())
+    (root / ".gitignore").unlink()
     index.close()
 
-    refused.append(True)
     (root / "src" / "b.py").write_text("first(1)\n")
     assert files_with(root, "first") == ("src/a.py",)
     refused.clear()

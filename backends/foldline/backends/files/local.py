@@ -55,9 +55,13 @@ class LocalFileBackend(FileBackend):
         no_ignore: bool = False,
     ) -> None:
         given = Path(root)
-        if not given.exists():
-            raise MissingPathError(str(root))
-        if not given.is_dir():
+        try:
+            mode = given.stat().st_mode
+        except PermissionError as error:
+            raise UnreadablePathError(str(root), "the system refuses to look at it") from error
+        except (OSError, ValueError) as error:
+            raise MissingPathError(str(root)) from error
+        if not stat.S_ISDIR(mode):
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
         super().__init__(given.resolve(), size_limit=size_limit, no_ignore=no_ignore)
         self._root_text = str(self._root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ _LINK = re.compile(r"\Agitdir: ([^\n]+)\n?\Z")
 
 
 def repository_of(root: Path) -> Path | None:
-    """The folder at or above `root` that has a `.git`."""
+    """The folder at or above `root` that has a `.git`; one that the system refuses isn't there."""
     for folder in (root, *root.parents):
-        if (folder / ".git").exists():
+        # `Path.exists` raises where a link leads to what can't be looked at.
+        if os.path.exists(folder / ".git"):  # noqa: PTH110
             return folder
     return None
 
@@ -42,13 +44,21 @@ def _common_of(link: Path) -> Path:
             that names another repository's folder.
     """
     found = _LINK.match(read_text(link, _LINK_BYTES, root=link.parent))
-    if found is None or is_remote_share(found[1]):
-        raise PathError(str(link), "names no folder of this machine")
-    own = (link.parent / found[1]).resolve()
-    known = read_text(own / "gitdir", _LINK_BYTES, root=own).strip()
-    if (own / known).resolve() != link.resolve():
+    if found is None:
+        raise PathError(str(link), "names no folder")
+    own = _named(found[1], link.parent)
+    known = _named(read_text(own / "gitdir", _LINK_BYTES, root=own), own)
+    common = _named(read_text(own / "commondir", _LINK_BYTES, root=own), own)
+    if known != link.resolve() or own.parent != common / "worktrees":
         raise PathError(str(link), "isn't known to the repository that it names")
-    return (own / read_text(own / "commondir", _LINK_BYTES, root=own).strip()).resolve()
+    return common
+
+
+def _named(path: str, base: Path) -> Path:
+    """The path that a file of git names, from `base` on."""
+    if is_remote_share(path):
+        raise PathError(path, "is no path of this machine")
+    return (base / path.strip("\r\n")).resolve()
 
 
 def is_remote_share(path: str) -> bool:

@@ -268,12 +268,18 @@ class WorkspaceIndex:
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
-        refused = sorted(path for path in self._reader.refused.copy() if kind_of(path) == CODE)
+        refused = self._refused()
         notes += [f"{path} is not readable and was not searched" for path in refused[:3]]
         if len(refused) > 3:
             notes.append(f"and {len(refused) - 3} more files that are not readable")
         paths.update(() if defined else self._overlays())
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
+
+    def _refused(self) -> list[str]:
+        """The code that the system refuses to read, without open buffers and what is gone."""
+        refused = {path for path in self._reader.refused.copy() if kind_of(path) == CODE}
+        refused.difference_update(self._overlays() if refused else ())
+        return sorted(refused.intersection(self._files.versions.last_paths() if refused else ()))
 
     @waits
     async def texts_with(self, word: str, *, since: float | None = None) -> Candidates:
