@@ -65,6 +65,15 @@ def test_a_file_may_be_a_new_one(repository: Path, capsys: pytest.CaptureFixture
     assert "src/AGENTS.md  when a file in src is read" in shown(capsys, "src/new/new.go")
 
 
+def test_a_git_link_that_the_system_does_not_follow_is_no_repository(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").symlink_to("x" * 300)
+    monkeypatch.chdir(tmp_path)
+    assert main(["stack"]) == 0
+    assert "is taken for the repository" in " ".join(capsys.readouterr().out.split())
+
+
 def test_without_git_the_working_folder_is_the_repository(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

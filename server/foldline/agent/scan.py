@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.errors import cut
+from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.ide.instructions.files import instruction_files
 from foldline.ide.workspace import Workspace
@@ -126,13 +127,12 @@ def repository_of(path: Path) -> Path:
     Without one, as in an unpacked archive, it is the working folder, where a client would start;
     for a path outside of that, the root of its project.
     """
-    around = (path, *path.parents)
-    for folder in around:
-        if (folder / ".git").exists():
-            return folder
+    if (found := repository.repository_of(path)) is not None:
+        return found
     here = Path.cwd()
-    return here if here in around else root_of(path)
+    return here if here in (path, *path.parents) else root_of(path)
 
 
 def _is_marked(folder: Path) -> bool:
-    return any((folder / mark).exists() for mark in _ROOT_MARKS)
+    # `Path.exists` raises where a link leads to what can't be looked at.
+    return any(os.path.exists(folder / mark) for mark in _ROOT_MARKS)  # noqa: PTH110

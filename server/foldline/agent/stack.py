@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show, show_styled
+from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def run(options: Namespace) -> int:
     shown = [one for one in found if options.client or one.files or one.left_out]
     others = [one.title for one in found if one not in shown]
     lines = list(_lines(shown, others, folder.counter, options, clients))
-    if not (root / ".git").exists():
+    if repository.repository_of(root) != root:
         lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])
     show_styled(lines, wrap=True)
     return 0
