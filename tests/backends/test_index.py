@@ -416,13 +416,24 @@ def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
 def test_references_say_of_text_that_is_not_read_yet_that_it_is_missing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Else what was written a moment ago is read again.
+    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("first").coverage == COMPLETE
     (root / "notes.txt").write_text("first, second\n")
     monkeypatch.setattr(workspace_module, "_WORDS_PATIENCE", -1.0)
     for name in ("_DUE_SECONDS", "_WORDS_SECONDS"):
         monkeypatch.setattr(reading, name, -1.0)
+    read, real = threading.Event(), WorkspaceIndex._read
+
+    def held(index: WorkspaceIndex, stamp: FileStamp) -> tuple[KnownFile, bytes]:
+        if stamp.path == "notes.txt":
+            read.wait()
+        return real(index, stamp)
+
+    monkeypatch.setattr(WorkspaceIndex, "_read", held)
     uses = access.find_references("first")
+    read.set()
     assert (len(uses), uses.text) == (2, ())
     assert uses.coverage.startswith("partial: text: indexing")
     access.close()

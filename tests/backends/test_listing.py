@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.backends import LocalFileBackend
+from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.base.languages import CODE, is_indexed
 from foldline.backends.files import local
 from foldline.backends.files.listing import decode_listing, encode_listing
@@ -199,6 +199,12 @@ def test_a_folder_that_was_refused_is_listed_once_it_can_be(
         assert [*before.files()] == []
         said = "sub/ cannot be listed in full: the system refuses it"
         assert files.get_tree().reason == f"the folder has no files; {said}"
+        access = SmartFileAccess.for_workspace(tmp_path)
+        said = access.find_references("a").reason
+        assert "sub/ is not readable and was not searched" in said
+        said = access.grep("a").reason
+        assert said == "no line of 0 files matches; not readable and not searched: sub/"
+        access.close()
         assert files.versions.listing(time.monotonic()) is before
     later = LocalFileBackend(tmp_path)
     kept = decode_listing(encode_listing(before))

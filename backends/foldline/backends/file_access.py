@@ -243,6 +243,7 @@ class SmartFileAccess(CodeNavigation):
             ranked=ranked,
             lines_of=lines_of,
             problems=walked.problems,
+            refused=walked.refused,
             depth=depth,
             budget=budget,
             cursor=cursor,

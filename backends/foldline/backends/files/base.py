@@ -28,7 +28,7 @@ from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
-from foldline.backends.formatting.visible import restored, visible
+from foldline.backends.formatting.visible import restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -237,9 +237,11 @@ class FileBackend(ABC):
         start = self.resolve_folder(path, no_ignore=no_ignore)
         hidden: list[str] = []
         problems: list[str] = []
-        stamps = list(
-            self.walk_folder(start, no_ignore=no_ignore, hidden=hidden, problems=problems)
+        refused: list[str] = []
+        found = self.walk_folder(
+            start, no_ignore=no_ignore, hidden=hidden, problems=problems, refused=refused
         )
+        stamps = list(found)
         return build_tree(
             start,
             stamps,
@@ -248,6 +250,7 @@ class FileBackend(ABC):
             budget=budget,
             cursor=cursor,
             problems=problems,
+            refused=refused,
         )
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -333,6 +336,7 @@ class FileBackend(ABC):
         no_ignore: bool = False,
         hidden: list[str] | None = None,
         problems: list[str] | None = None,
+        refused: list[str] | None = None,
         check: Callable[[], None] | None = None,
         by_level: bool = False,
         since: float | None = None,
@@ -341,14 +345,16 @@ class FileBackend(ABC):
         """Every file below a folder that `resolve` gave; open buffers are never hidden.
 
         They are as of now, or of `since`, a time of `time.monotonic`, or later. `hidden` gathers
-        what is ignored, and `problems` what was left out of ignore files, or by the system. `check`
-        is called for each folder and for each slice of a large one that the disk is asked about;
-        what it raises ends the walk. `by_level`, all folders of a level come before those below.
-        For `CODE`, sizes and times of other files may be older.
+        what is ignored, `problems` what was left out of ignore files, and `refused` the folders
+        that the system doesn't list in full. `check` is called for each folder and for each slice
+        of a large one that the disk is asked about; what it raises ends the walk. `by_level`, all
+        folders of a level come before those below. For `CODE`, sizes and times of other files may
+        be older.
         """
         start = "" if start == "." else start
         hidden = [] if hidden is None else hidden
         problems = [] if problems is None else problems
+        refused = [] if refused is None else refused
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
@@ -369,8 +375,7 @@ class FileBackend(ABC):
             for folder in folders:
                 files: Iterable[FileStamp] = folder.files
                 if folder.is_refused:
-                    name = visible(f"{folder.path}/" if folder.path else "./")
-                    problems.append(f"{name} cannot be listed in full: the system refuses it")
+                    refused.append(folder.shown)
                 if overlays and (shown := overlays.keys() & folder.hidden):
                     files = sorted((*files, *(FileStamp(path, 0, 0) for path in shown)))
                 hidden.extend(path for path in folder.hidden if path not in overlays)

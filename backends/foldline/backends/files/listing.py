@@ -74,6 +74,11 @@ class Folder(NamedTuple):
         """Whether the system refuses to list it in full."""
         return self.changed_at == 0
 
+    @property
+    def shown(self) -> str:
+        """Its path with a slash."""
+        return f"{self.path or '.'}/"
+
 
 class Listing(NamedTuple):
     """All folders by path, each before those in it.
@@ -208,6 +213,12 @@ class FileVersions:
         """The files as they were last known, which takes no look; none if they never were."""
         listing = self._listing
         return iter(()) if listing is None else (stamp.path for stamp in listing.files())
+
+    def last_refused(self) -> list[str]:
+        """The folders that the system refused to list in full, as `last_paths`."""
+        listing = self._listing
+        folders = () if listing is None else listing.folders.values()
+        return [folder.shown for folder in folders if folder.is_refused]
 
     def keeping(self, folders: Iterator[Folder], rules: IgnoreRules, kind: int) -> Iterator[Folder]:
         """The folders of a walk, which are known once it has come to its end."""

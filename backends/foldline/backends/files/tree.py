@@ -48,6 +48,7 @@ def build_tree(
     budget: int | None = None,
     cursor: str | None = None,
     problems: Sequence[str] = (),
+    refused: Sequence[str] = (),
     ranked: Sequence[str] | None = None,
     lines_of: Callable[[str], int] | None = None,
 ) -> FileTree:
@@ -56,7 +57,8 @@ def build_tree(
     Folders open level by level while the text form fits `budget` bytes: those with code, then those
     with tests, then the others; the last ones may open in part. If not all do, siblings of one
     pattern are one entry. Where not even the first level fits, `cursor` goes on with the rest.
-    `problems` says what was left out of the ignore files, or by the system.
+    `problems` says what was left out of the ignore files, and `refused` has the folders that the
+    system doesn't list in full.
 
     With `ranked`, the paths of files, best first, the tree has the best ten alone, with their
     ranks. With `lines_of`, entries of files have their numbers of lines.
@@ -70,10 +72,11 @@ def build_tree(
         said.append("no file is about the query")
     elif ranks and len(ranks) < root.count:
         said = [f"the best {len(ranks)} of {root.count} files; without a query, the tree has all"]
+    unlisted = [f"{one} cannot be listed in full: the system refuses it" for one in refused]
     builder = _Builder(ranks, lines_of, depth)
     whole = FileTree(
         path, (), root.count, root.size, ignored, first,
-        reason=_reason("; ".join(said), problems), coverage=coverage,
+        reason=_reason("; ".join(said), [*unlisted, *problems]), coverage=coverage,
     )  # fmt: skip
     tree = builder.build(root, whole, budget)
     if builder.closed and budget is not None and not ranks and lines_of is None:

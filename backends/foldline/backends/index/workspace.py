@@ -271,15 +271,19 @@ class WorkspaceIndex:
         refused = self._refused()
         notes += [f"{path} is not readable and was not searched" for path in refused[:3]]
         if len(refused) > 3:
-            notes.append(f"and {len(refused) - 3} more files that are not readable")
+            notes.append(f"and {len(refused) - 3} more that are not readable")
         paths.update(() if defined else self._overlays())
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 
     def _refused(self) -> list[str]:
-        """The code that the system refuses to read, without open buffers and what is gone."""
+        """The code that the system refuses to read, without open buffers and what is gone.
+
+        Then the folders that it refuses to list in full.
+        """
         refused = {path for path in self._reader.refused.copy() if kind_of(path) == CODE}
         refused.difference_update(self._overlays() if refused else ())
-        return sorted(refused.intersection(self._files.versions.last_paths() if refused else ()))
+        known = self._files.versions.last_paths() if refused else ()
+        return [*sorted(refused.intersection(known)), *self._files.versions.last_refused()]
 
     @waits
     async def texts_with(self, word: str, *, since: float | None = None) -> Candidates:

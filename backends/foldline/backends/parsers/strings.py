@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from foldline.backends.base.python_ast import parse_expression
+
 _OPENING = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
 _INNER_EDGES = re.compile(r"(?<=[(\[{]) |,? (?=[)\]}])")
 # Strings are matched first, so that a `#` inside one starts no comment; one without an end, too, or
@@ -48,7 +50,8 @@ def first_line_of_string(literal: bytes) -> str | None:
 
 def _unescaped(line: str) -> str:
     try:
-        value = ast.literal_eval('"""' + line.rstrip("\\").replace('"', '\\"') + '"""')
+        quoted = '"""' + line.rstrip("\\").replace('"', '\\"') + '"""'
+        value = ast.literal_eval(parse_expression(quoted))
     except (ValueError, SyntaxError, MemoryError):
         return line
     return " ".join(str(value).split())

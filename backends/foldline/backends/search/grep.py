@@ -142,7 +142,7 @@ class _Search:
     Attributes:
         searched: How many were yielded, or left out since they are known to have no match.
         too_large: The paths over the size limit.
-        unreadable: The paths that the system refuses to read.
+        unreadable: The folders and files that the system refuses to read.
         binary: How many aren't text.
     """
 
@@ -157,7 +157,7 @@ class _Search:
     ) -> None:
         self._across = across
         self.too_large: list[str] = []
-        self.unreadable: list[str] = []
+        self.unreadable = [*walked.refused]
         self.binary = 0
         self.coverage = walked.coverage
         self._files = files

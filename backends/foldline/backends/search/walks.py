@@ -42,13 +42,15 @@ _MOST_LOOKED_AT = 20_000
 class Walked:
     """The files below a folder, the number of ignored entries, and the coverage.
 
-    `problems` lists the lines of ignore files, and the folders, that were left out.
+    `problems` lists the lines of ignore files that were left out, and `refused` the folders that
+    the system doesn't list in full.
     """
 
     stamps: tuple[FileStamp, ...]
     ignored: int = 0
     coverage: str = COMPLETE
     problems: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class _Asked(NamedTuple):
@@ -103,6 +105,7 @@ class Walks:
         stamps: list[FileStamp] = []
         hidden: list[str] = []
         problems: list[str] = []
+        refused: list[str] = []
 
         def check() -> None:
             if end is not None and monotonic() > end:
@@ -113,6 +116,7 @@ class Walks:
             no_ignore=asked.no_ignore,
             hidden=hidden,
             problems=problems,
+            refused=refused,
             check=check,
             by_level=asked.by_level,
             since=since,
@@ -129,7 +133,7 @@ class Walks:
                 f"partial: {len(stamps):,} files were listed in {self._seconds:.3g} s, and there "
                 "are more; name a folder below"
             )
-        return Walked(tuple(stamps), len(hidden), coverage, tuple(problems))
+        return Walked(tuple(stamps), len(hidden), coverage, tuple(problems), tuple(refused))
 
 
 class Scope:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.agent.mcp.prompt_needs import prompt_paths
+from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.analysis.module_analysis import prompt_values
 from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
@@ -18,7 +19,6 @@ from foldline.ide.analysis.values import (
     Nothing,
     PromptValue,
 )
-from foldline.ide.python_ast import parse_expression
 from foldline.prompts.sections import composition
 from foldline.records import record
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.extras import needs
+from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.adopt.find import (
     HANDLEBARS,
     ROLES,
@@ -21,7 +22,6 @@ from foldline.ide.adopt.find import (
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.read import RETURNS
 from foldline.ide.analysis.modules import with_line_feeds
-from foldline.ide.python_ast import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
+from foldline.backends.base.python_ast import parse_module
 from foldline.ide.adopt.model import AdoptError, Kind, Style
 from foldline.ide.adopt.uses import names_in, parse
 from foldline.ide.adopt.write import INDENT, WIDTH, one_line
-from foldline.ide.python_ast import parse_module
 from foldline.records import record
 
 if TYPE_CHECKING:

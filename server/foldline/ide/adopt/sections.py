@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.backends.base.near_names import free_name
+from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.adopt.model import (
     MARK,
     Field,
@@ -28,7 +29,6 @@ from foldline.ide.adopt.model import (
     unmarked,
 )
 from foldline.ide.adopt.write import expression, one_line
-from foldline.ide.python_ast import parse_expression
 from foldline.records import record
 
 if TYPE_CHECKING:

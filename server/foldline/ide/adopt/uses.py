@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from foldline.backends.base.python_ast import parse_module
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Use
 from foldline.ide.analysis.modules import with_line_feeds
-from foldline.ide.python_ast import parse_module
 from foldline.records import record
 
 if TYPE_CHECKING:

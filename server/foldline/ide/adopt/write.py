@@ -8,8 +8,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
+from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.adopt.model import Kind
-from foldline.ide.python_ast import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -294,7 +294,7 @@ def _escaped(line: str) -> str:
 
 def _read_back(written: str) -> str | None:
     try:
-        value = ast.literal_eval(written)
+        value = ast.literal_eval(parse_expression(written.lstrip()))
     except (SyntaxError, ValueError):
         return None
     return textwrap.dedent(value).strip() if isinstance(value, str) else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foldline.ide.python_ast import parse_expression, parse_module
+from foldline.backends.base.python_ast import parse_expression, parse_module
 
 if TYPE_CHECKING:
     import ast
