@@ -13,6 +13,7 @@ import pytest
 
 from foldline.agent import cli
 from foldline.agent.cli import main
+from foldline.agent.refusals import report
 from foldline.backends.base.bounded_regex import HAS_RE2
 from foldline.ide.operations import MODULES, OPERATIONS
 
@@ -305,3 +306,14 @@ def test_bash_completes(line: str, offered: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("shell", ["zsh", "fish", "powershell"])
 def test_other_shells_have_a_script(shell: str) -> None:
     assert main(["completion", shell]) == 0
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_what_the_system_refuses_is_no_fault(
+    capsys: pytest.CaptureFixture[str], json: bool
+) -> None:
+    error = PermissionError(13, "Permission denied", "locked/\n.py")
+    assert report(error, ["check", *["--json"] * json]) == 2
+    out, err = capsys.readouterr()
+    assert "locked/\\n.py: Permission denied" in (out if json else err).replace("\\\\", "\\")
+    assert "report it" not in out + err

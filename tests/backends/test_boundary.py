@@ -19,6 +19,9 @@ from foldline.backends import (
     PathError,
     UnreadablePathError,
 )
+from foldline.backends.base.untrusted import find_in
+from foldline.backends.files.repository import repository_of
+from foldline.backends.lsp.servers import SERVERS
 
 
 @pytest.fixture
@@ -279,3 +282,11 @@ def test_every_version_of_an_overlay_has_another_stamp(root: Path) -> None:
         files.set_overlay(str(root / "src" / "a.py"), text)
         stamps.add(files.stamp("src/a.py"))
     assert len(stamps) == 4
+
+
+def test_what_cannot_be_looked_at_is_not_there() -> None:
+    """`Path.exists` and its like raise for it, before Python 3.14."""
+    odd = Path("x" * 300)
+    assert [spec.name for spec in SERVERS if spec.is_root(odd)] == []
+    assert find_in(odd, "python") is None
+    assert repository_of(odd) is None

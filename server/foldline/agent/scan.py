@@ -134,5 +134,4 @@ def repository_of(path: Path) -> Path:
 
 
 def _is_marked(folder: Path) -> bool:
-    # `Path.exists` raises where a link leads to what can't be looked at.
-    return any(os.path.exists(folder / mark) for mark in _ROOT_MARKS)  # noqa: PTH110
+    return any(os.path.exists(folder / mark) for mark in _ROOT_MARKS)

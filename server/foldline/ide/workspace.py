@@ -179,7 +179,7 @@ class Workspace:
         roots = []
         for uri in uris:
             path = local_path(uri)
-            if path is None or (path.exists() and not path.is_dir()):
+            if path is None or (os.path.exists(path) and not os.path.isdir(path)):
                 log.warning(
                     "%s is not a folder on this machine: it is left out", visible(uri[:200])
                 )

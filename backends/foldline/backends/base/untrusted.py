@@ -114,7 +114,7 @@ def find_in(folder: Path, program: str) -> Path | None:
             names = [program + ending for ending in endings]
     for name in names:
         path = folder / name
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     return None
 

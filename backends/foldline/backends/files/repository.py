@@ -19,8 +19,7 @@ _LINK = re.compile(r"\Agitdir: ([^\n]+)\n?\Z")
 def repository_of(root: Path) -> Path | None:
     """The folder at or above `root` that has a `.git`; one that the system refuses isn't there."""
     for folder in (root, *root.parents):
-        # `Path.exists` raises where a link leads to what can't be looked at.
-        if os.path.exists(folder / ".git"):  # noqa: PTH110
+        if os.path.exists(folder / ".git"):
             return folder
     return None
 

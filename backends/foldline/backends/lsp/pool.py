@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections import OrderedDict
 from dataclasses import replace
@@ -296,7 +297,7 @@ class ServerPool:
         result = await self._answer(session, running, query)
         unopened = 0
         if session.spec.opens_candidates and not any(
-            (session.root / name).is_file() for name in session.spec.project_files
+            os.path.isfile(session.root / name) for name in session.spec.project_files
         ):
             unopened = max(len(query.candidates) - MAX_CANDIDATES, 0)
         return Answered(result, session, running, snapshot, running.ready.overdue, unopened)

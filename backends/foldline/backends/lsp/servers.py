@@ -5,6 +5,7 @@ Users change or extend the table in `[tool.foldline.lsp]`; see `configuration`.
 
 from __future__ import annotations
 
+import os
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -153,9 +154,9 @@ class ServerSpec:
 
         Beside an `__init__.py` there is none: `setup.py` is a module of the package then.
         """
-        if "python" in self.languages and (folder / "__init__.py").is_file():
+        if "python" in self.languages and os.path.isfile(folder / "__init__.py"):
             return False
-        return any((folder / marker).is_file() for marker in self.root_markers)
+        return any(os.path.isfile(folder / marker) for marker in self.root_markers)
 
 
 def language_id(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -184,4 +185,4 @@ def _existing(file: str, name: str) -> Path | None:
         return None
     folder = Path(file).parent
     path = (folder / name).resolve()
-    return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
+    return path if path.is_relative_to(folder.resolve()) and os.path.isfile(path) else None

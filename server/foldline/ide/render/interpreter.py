@@ -42,12 +42,12 @@ def find_interpreter(
     for variable in ENVIRONMENT_VARIABLES:
         if prefix := environ.get(variable):
             python = _python_of(Path(prefix))
-            if python.exists():
+            if os.path.exists(python):
                 return Interpreter(python, f"the environment variable {variable}")
     for folder in file.parents:
         for name in ENVIRONMENT_FOLDERS:
             python = _python_of(folder / name)
-            if python.exists():
+            if os.path.exists(python):
                 return Interpreter(python, f"the nearest environment, {folder / name}", folder)
     return Interpreter(Path(sys.executable), "the server's own interpreter")
 
@@ -100,5 +100,5 @@ def _python_of(environment: Path) -> Path:
     if os.name == "nt":
         # Conda keeps python.exe beside its folders, a virtual environment in Scripts.
         beside = environment / "python.exe"
-        return beside if beside.exists() else environment / "Scripts" / "python.exe"
+        return beside if os.path.exists(beside) else environment / "Scripts" / "python.exe"
     return environment / "bin" / "python"

@@ -62,7 +62,7 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
         found = []
         for place, name in enumerate(names):
             path = (options.folder / name).resolve()
-            if not path.is_relative_to(root) or not path.is_file():
+            if not path.is_relative_to(root) or not os.path.isfile(path):
                 why = "isn't a file" if path.is_relative_to(root) else "is outside the workspace"
                 problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
                 continue
