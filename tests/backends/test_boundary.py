@@ -289,4 +289,4 @@ def test_what_cannot_be_looked_at_is_not_there() -> None:
     odd = Path("x" * 300)
     assert [spec.name for spec in SERVERS if spec.is_root(odd)] == []
     assert find_in(odd, "python") is None
-    assert repository_of(odd) is None
+    assert repository_of(odd) == Path()
