@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
+from foldline.backends import LocalFileBackend, Reference, SmartFileAccess, WorkspaceIndex
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, PathError, SymbolNotFoundError
@@ -74,6 +74,18 @@ def access_with(tmp_path: Path, engine: Spy) -> SmartFileAccess:
 def use(line: int, column: int, column_end: int) -> Reference:
     context = SOURCE.split("\n")[line - 1]
     return Reference("a.py", line, context, column=column, column_end=column_end)
+
+
+def test_what_was_not_searched_is_said_beside_confirmed_uses(tmp_path: Path) -> None:
+    engine = Spy(Confirmation((use(2, 9, 11),), "engine"))
+    (tmp_path / "large.py").write_text("go = 1\n" + "# word\n" * 700_000)
+    (tmp_path / "a.py").write_text(SOURCE)
+    files = LocalFileBackend(tmp_path)
+    with closing(WorkspaceIndex(files)) as index:
+        backend = ASTFileAnalysisBackend(files, index)
+        found = SmartFileAccess(files, backend, engine).find_references("A.go")
+    assert found.confirmed == 1
+    assert found.reason == "large.py is over the size limit and was not searched"
 
 
 def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: Path) -> None:
