@@ -71,7 +71,7 @@ class Folder(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the system refuses to list it in full."""
+        """True if the system kept some or all of its entries back."""
         return self.changed_at == 0
 
     @property
