@@ -126,7 +126,8 @@ def run_tests(root: Path) -> None:
     tree = git(root, "rev-parse", "HEAD^{tree}")
     if record.exists() and record.read_text(encoding="utf-8").strip() == tree:
         return
-    if subprocess.run([sys.executable, "-m", "pytest"], cwd=root, check=False).returncode != 0:
+    tests = (sys.executable, "-m", "pytest", "--slow")
+    if subprocess.run(tests, cwd=root, check=False).returncode != 0:
         raise Refused("- Tests fail: see above.")
     record.parent.mkdir(exist_ok=True)
     record.write_text(f"{tree}\n", encoding="utf-8")

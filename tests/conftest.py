@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,14 +33,45 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that start other programs: one of them takes minutes.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the rows marked slow, too")
 
-    A process that gets such a file last would leave the other one idle.
+
+# How many rows were left out.
+_LEFT = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked slow, unless `--slow` or a `-m` selects; begin with what is real.
+
+    A worker that gets a file of minutes last would leave the other one idle.
     """
-    slow = {item.path for item in items if item.get_closest_marker("real")}
-    items.sort(key=lambda item: item.path not in slow)
+    if not (config.option.slow or config.option.markexpr):
+        left = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left)
+        config.stash[_LEFT] = len(left)
+        if hasattr(config, "workeroutput"):
+            config.workeroutput["left"] = len(left)
+    real = {item.path for item in items if item.get_closest_marker("real")}
+    items.sort(key=lambda item: item.path not in real)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker of xdist left out; each worker collects all rows."""
+    node.config.stash[_LEFT] = getattr(node, "workeroutput", {}).get("left", 0)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if left := config.stash.get(_LEFT, 0):
+        terminalreporter.write_line(
+            f"{left} slow rows are left to .ci/run; `uv run pytest --slow` runs them, too.",
+            yellow=True,
+        )
 
 
 @pytest.fixture(scope="session")
