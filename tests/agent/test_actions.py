@@ -14,13 +14,10 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 from lsprotocol.types import ClientCapabilities
 from pygls.exceptions import JsonRpcException
-from textual.widgets import Static
 
 from foldline.agent import preview
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.prompt_tools import PromptTools
-from foldline.agent.preview_session import FirstView
-from foldline.agent.tui.app import PreviewApp
 from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import Threads
 from foldline.ide import Change, Names, PromptRef, Settings, Start, View, Workspace, perform
@@ -54,7 +51,6 @@ class Pin(
     Change,
     command="prompt.pin",
     event="pin",
-    key="i",
     tool="pin_section",
     description="Pins a section of a prompt.",
     option="--pin",
@@ -245,25 +241,6 @@ def test_a_browser_can_send_a_new_action(file: Path) -> None:
             assert answer.read().decode().strip() == BOUND
         await server.pages.stop()
         await server.stop()
-
-    asyncio.run(run())
-
-
-def test_a_new_action_is_a_key_of_the_terminal(workspace: Workspace, file: Path) -> None:
-    async def run() -> None:
-        app = PreviewApp(workspace, FirstView(file, None), WITH_PIN)
-        async with app.run_test() as pilot, asyncio.timeout(60):
-
-            def text() -> str:
-                return "".join(str(one.content) for one in app.query(".section").results(Static))
-
-            while "How to be." not in text():
-                await pilot.pause(0.01)
-            shown = [one.binding.description for one in app.active_bindings.values()]
-            assert {"Open", "Pin", "Quit"} <= {*shown}
-            await pilot.press("i")
-            while "Be polite." not in text():
-                await pilot.pause(0.01)
 
     asyncio.run(run())
 

@@ -87,9 +87,6 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
     parser.add_argument(
         "--serve", action="store_true", help="show it as a web page that follows its files"
     )
-    parser.add_argument(
-        "--tui", action="store_true", help="open it in the terminal, with all controls by keyboard"
-    )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
         "--text", action="store_true", help="print the text, with roles on a terminal"
@@ -177,8 +174,6 @@ def run(options: argparse.Namespace) -> int:
         options.chapter = frozenset(options.chapter) - {"none"}
     if options.serve:
         return asyncio.run(_serve(options, file, name))
-    if options.tui:
-        return _explore(options, file, name)
     return asyncio.run(_run(options))
 
 
@@ -190,19 +185,6 @@ async def _serve(options: argparse.Namespace, file: Path, name: str | None) -> i
     if not workspace.is_instructions(file):
         complain(f"foldline preview: running {file.name}…")
     await serve(workspace, _first_view(options, file, name))
-    return FOUND
-
-
-def _explore(options: argparse.Namespace, file: Path, name: str | None) -> int:
-    """Show the preview as an application in the terminal."""
-    from foldline.agent.tui.app import PreviewApp
-
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused("--tui needs a terminal: leave it out, or use --serve")
-    app = PreviewApp(_open_workspace(file, options), _first_view(options, file, name))
-    app.run()
-    if app.failure is not None:
-        raise app.failure
     return FOUND
 
 

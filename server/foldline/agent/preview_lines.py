@@ -39,7 +39,7 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     heading = " · ".join(one for one in (shown, whole) if one)
     yield [(visible(name), "bold"), (visible(f" · {heading}"), "")]
     for block in render.blocks:
-        yield section_line(block, counter, render.cache)
+        yield _section_line(block, counter, render.cache)
     notes = [" · ".join(parts)]
     if len(render.parameter_sets) > 1:
         others = [one.name for one in render.parameter_sets if one.name != shown]
@@ -48,13 +48,11 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
         notes.append(f"Chapters: {chapters_shown(render.chapters)}")
     notes.append(render.cache["sentence"] if render.cache else "")
     opening = "--open KEY opens a section. " if any(b.is_summarized for b in render.blocks) else ""
-    notes.append(f"{opening}--text prints the text. --tui shows it all here.")
+    notes.append(f"{opening}--text prints the text.")
     yield from ([(visible(note), "dim")] for note in notes if note)
 
 
-def section_line(
-    block: Block, counter: TokenCounter, plan: Mapping[str, Any] | None = None
-) -> Line:
+def _section_line(block: Block, counter: TokenCounter, plan: Mapping[str, Any] | None) -> Line:
     """Return the line of one section: its tokens, number, title and key; `plan` as `if_opened`."""
     indent = "  " * (len(block.path) - 1)
     number = f"{block.number}. " if block.number else ""

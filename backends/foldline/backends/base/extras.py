@@ -15,7 +15,6 @@ _EXTRAS = {
     "psycopg": "postgres",
     "pydantic": "mcp",
     "starlette": "web",
-    "textual": "tui",
     "uvicorn": "web",
     "yaml": "adopt",
 }

@@ -72,8 +72,7 @@ class Names:
         command: `prompt.x` is the language server's command `foldline.server.prompt.x`.
         takes: What the command takes to say what it's about.
         hidden: A field that the command doesn't take.
-        event: Its name in the page, and in the terminal application.
-        key: Its key there, shown with `label`, which is the name of its class by default.
+        event: Its name in the page.
         tool: Its name for models, who read `description`.
         safe: It runs none of the prompt's own tools.
         of_sets: Parameter sets give its values: as no prompt's text names it, models aren't told
@@ -85,8 +84,6 @@ class Names:
     takes: tuple[str, ...] = PREVIEW
     hidden: str = ""
     event: str = ""
-    key: str = ""
-    label: str = ""
     tool: str = ""
     description: str = ""
     safe: bool = True
@@ -135,7 +132,7 @@ class Action(Generic[AnswerT]):
     def __init_subclass__(cls, **names: Any) -> None:
         # A dataclass with slots is made a second time, without the arguments of its class.
         if names:
-            cls.names = Names(**{"label": cls.__name__, **names})
+            cls.names = Names(**names)
 
     def prefers_preview(self, uri: str | None, *, any_open: bool) -> bool:
         """True if it's about the last preview where no preview is named, but perhaps a `uri`."""
@@ -226,7 +223,6 @@ class Open(
     command="prompt.openSections",
     takes=RENDERED,
     event="open",
-    key="o",
     tool="open_sections",
     description="Opens summarized sections of a prompt: their full text, and their tools.",
     option="--open",
@@ -264,7 +260,7 @@ class Open(
 
 
 @record(kw_only=True)
-class OpenChapter(Change, event="openChapter", key="h", label="Chapters"):
+class OpenChapter(Change, event="openChapter"):
     """Opens chapters of a preview, as far as the prompt lets them."""
 
     chapters: Chapters
@@ -289,7 +285,7 @@ class OpenChapter(Change, event="openChapter", key="h", label="Chapters"):
 
 
 @record(kw_only=True)
-class Close(Change, command="prompt.closeSections", event="close", key="c"):
+class Close(Change, command="prompt.closeSections", event="close"):
     """Closes sections that a preview has opened.
 
     And chapters, each with those in it. Without any, it's all opened sections.
@@ -338,7 +334,7 @@ class CloseChapter(Change, event="closeChapter"):
 
 
 @record(kw_only=True)
-class SetValues(Change, command="prompt.setParams", event="params", key="v", label="Values"):
+class SetValues(Change, command="prompt.setParams", event="params"):
     """Shows a preview with other values, or another budget.
 
     What is left out stays as it is; without anything, the values that were set are taken back.
@@ -370,7 +366,7 @@ class SetValues(Change, command="prompt.setParams", event="params", key="v", lab
 
 
 @record(kw_only=True)
-class ChooseSet(SetValues, event="set", key="s", label="Set"):
+class ChooseSet(SetValues, event="set"):
     """Shows a preview with a parameter set, without values that were set by hand."""
 
     params: Values = field(default_factory=dict)
@@ -378,7 +374,7 @@ class ChooseSet(SetValues, event="set", key="s", label="Set"):
 
 
 @record(kw_only=True)
-class SetBudget(Change, event="budget", key="b", label="Budget"):
+class SetBudget(Change, event="budget"):
     """Shows a preview with another budget."""
 
     budget: Annotated[int, Doc("what the text may cost; 0 for no limit")] = 0
@@ -388,7 +384,7 @@ class SetBudget(Change, event="budget", key="b", label="Budget"):
 
 
 @record(kw_only=True)
-class Reset(Change, command="prompt.reset", event="reset", key="r"):
+class Reset(Change, command="prompt.reset", event="reset"):
     """Undoes all steps of a preview.
 
     That is a step, too, which can be undone.
@@ -399,7 +395,7 @@ class Reset(Change, command="prompt.reset", event="reset", key="r"):
 
 
 @record(kw_only=True)
-class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="undo", key="u"):
+class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="undo"):
     """Undoes the last step of a preview."""
 
     steps: Annotated[int, Doc("how many"), Role.PEOPLE] = 1
@@ -460,8 +456,6 @@ class Read(
     command="prompt.readSection",
     takes=RENDERED,
     event="peek",
-    key="p",
-    label="Peek",
     tool="read_section",
     description="The full text of a summarized section of a prompt.",
 ):
@@ -540,7 +534,7 @@ class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
 
 
 @record(kw_only=True)
-class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff", key="d"):
+class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff"):
     """The changes between two versions of a prompt.
 
     They are versions of a preview, or with `revision`, `REV` or `REV..REV`, what git has of the
@@ -639,7 +633,7 @@ class Text(Query[str]):
 
 
 @record(kw_only=True)
-class History(Action[Steps], command="prompt.history", event="history", key="y"):
+class History(Action[Steps], command="prompt.history", event="history"):
     """The steps of a preview."""
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Steps:
@@ -690,4 +684,4 @@ ACTIONS: tuple[type[Action[Any]], ...] = (
     *(Undo, Reset, History, Diff, FindOrigin, FindOccurrences, Start, End, RenderPrompt, Summary),
     *(CallTool, Body, Tokens, Text, CompareSets),
 )
-"""All actions, in the order of the terminal's keys."""
+"""All actions."""

@@ -1,4 +1,4 @@
-"""What a user does to a preview, by events: the same in the page and in the terminal."""
+"""What a user does to a preview in the page, by events."""
 
 from __future__ import annotations
 
