@@ -23,7 +23,7 @@ include_patterns = [
     "editors/*/README.md",
     "examples/*/README.md",
     "server/foldline/ide/checks/pages/*.md",
-    "tests/benchmarks/DATA.md",
+    "tests/benchmarks/*.md",
     "llms.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -47,4 +47,11 @@ pygments_dark_style = "monokai"
 
 def setup(_: object) -> None:
     """Make the reference, which isn't kept."""
-    runpy.run_path(str(Path(__file__).with_name("make_reference.py")))["main"]()
+    docs = Path(__file__).parent
+    made = {name: runpy.run_path(str(docs / f"make_{name}.py")) for name in ("man", "tables")}
+    runpy.run_path(str(docs / "make_reference.py"))["main"]()
+    pages = {"verbs.md": made["man"]["site_page"](), **dict(made["tables"]["site_pages"]())}
+    folder = docs / "reference" / "shells"
+    folder.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")

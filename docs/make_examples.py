@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
-# As README.md and docs/install.md say it.
+# As README.md and docs/01-install.md say it.
 INSTALL = "uv tool install '.[all]'"
 ADD = "uv add /path/to/foldline"
 
@@ -55,7 +55,7 @@ NOT_TYPED = {
         "uv run pytest": _SUITE,
     },
     "docs/adopting.md": {"foldline adopt ": "the tutorial on adopting has files to adopt"},
-    "docs/deploying.md": {
+    "docs/09-team.md": {
         "foldline mcp ": _SERVED,
         "OTEL_SERVICE_NAME=": _SERVED,
         "pip install ": "it needs a collector; tests/agent/http/test_measures.py has the SDK",
@@ -80,7 +80,7 @@ NOT_TYPED = {
 # Pages whose Python is run elsewhere, but for what they write into files.
 ELSEWHERE = {
     "docs/adapters.md": "tests/prompts/adapters/test_docs.py, which has providers that answer",
-    "docs/tutorials/first-prompt.md": "the same: it sends the prompt to a provider",
+    "docs/02-first-prompt.md": "the same: it sends the prompt to a provider",
     "docs/adopting.md": "tests/ide/adopt/test_adopting_page.py: sources, and what becomes of them",
 }
 

@@ -2,7 +2,8 @@
 
     uv run python docs/make_man.py
 
-A test fails while the page is older than the parsers. The wheel installs it below `share/man`.
+A test fails while the page is older than the parsers. The wheel installs it below `share/man`. The
+site has the same as `docs/reference/shells/verbs.md`, made when it is built.
 """
 
 from __future__ import annotations
@@ -33,9 +34,6 @@ ENVIRONMENT = {
 
 def page() -> str:
     """The whole page, in roff."""
-    parser = argparse.ArgumentParser(prog="foldline")
-    verbs = parser.add_subparsers(prog="foldline")
-    add_verbs(verbs)
     lines = [
         ".\\\" Made by docs/make_man.py; don't edit it.",
         ".TH FOLDLINE 1",
@@ -52,10 +50,14 @@ def page() -> str:
         "an error is then one object,",
         "{\\(dqerror\\(dq: {\\(dqkind\\(dq: \\(dq...\\(dq, \\(dqmessage\\(dq: \\(dq...\\(dq}}.",
     ]
-    for name, verb in verbs.choices.items():
+    for name, verb in verbs().items():
         if name in GROUPS:
             lines.append(f".SH {roff(GROUPS[name]).upper()}")
-        lines += _verb(name, verb)
+        # A list of choices is a word that no line can be filled with.
+        lines += [f".SS {roff(name)}", ".ad l", f"\\fB{roff(usage(verb))}\\fR", ".ad b", ".PP"]
+        lines.append(roff(description(verb)))
+        for action, meaning in arguments(verb):
+            lines += [".TP", _title(action), roff(meaning)]
     lines.append(".SH EXIT STATUS")
     for status, meaning in STATUSES.items():
         lines += [".TP", f"\\fB{status}\\fR", roff(meaning)]
@@ -67,25 +69,51 @@ def page() -> str:
     return "\n".join([*lines, ".fi", ""])
 
 
-def _verb(name: str, verb: argparse.ArgumentParser) -> Iterator[str]:
-    usage = re.sub(r"\s+", " ", verb.format_usage()).removeprefix("usage: ").strip()
-    yield f".SS {roff(name)}"
-    # A list of choices is a word that no line can be filled with.
-    yield ".ad l"
-    yield f"\\fB{roff(usage.replace('[-h] ', ''))}\\fR"
-    yield ".ad b"
-    yield ".PP"
-    yield roff(" ".join((verb.description or "").split()))
+def site_page() -> str:
+    """The verbs as a page of the site."""
+    lines = ["# The command line", "", "`foldline help VERB` has the same in the terminal.", ""]
+    for name, verb in verbs().items():
+        if name in GROUPS:
+            lines += [f"## {GROUPS[name]}", ""]
+        lines += [f"### foldline {name}", "", description(verb), ""]
+        lines += ["```text", usage(verb), "```", "", "| argument | meaning |", "|---|---|"]
+        for action, meaning in arguments(verb):
+            names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+            takes = bool(action.option_strings) and action.nargs != 0 and not action.choices
+            title = f"`{names} {action.metavar or action.dest.upper()}`" if takes else f"`{names}`"
+            lines.append(f"| {_cell(title)} | {_cell(meaning)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each verb, in the order of the help."""
+    parsers = argparse.ArgumentParser(prog="foldline").add_subparsers(prog="foldline")
+    add_verbs(parsers)
+    return dict(parsers.choices)
+
+
+def usage(verb: argparse.ArgumentParser) -> str:
+    """How a verb is typed, in one line."""
+    text = re.sub(r"\s+", " ", verb.format_usage()).removeprefix("usage: ").strip()
+    return text.replace("[-h] ", "").removesuffix(" [-h]")
+
+
+def description(verb: argparse.ArgumentParser) -> str:
+    """What a verb does, in one line."""
+    return " ".join((verb.description or "").split())
+
+
+def arguments(verb: argparse.ArgumentParser) -> Iterator[tuple[argparse.Action, str]]:
+    """The arguments of a verb, each with what it means and its choices."""
     # argparse has no public way to list them.
     for action in verb._actions:  # noqa: SLF001
         if action.dest == "help":
             continue
-        yield ".TP"
-        yield _title(action)
-        shown = (action.help or "") % {**vars(action), "prog": verb.prog}
+        meaning = (action.help or "") % {**vars(action), "prog": verb.prog}
         if action.choices:
-            shown = f"{shown} ({', '.join(map(str, action.choices))})".strip()
-        yield roff(shown)
+            meaning = f"{meaning} ({', '.join(map(str, action.choices))})".strip()
+        yield action, meaning
 
 
 def _title(action: argparse.Action) -> str:
@@ -94,6 +122,10 @@ def _title(action: argparse.Action) -> str:
     if not action.option_strings:
         return f"\\fI{roff(str(action.metavar or action.dest))}\\fR"
     return ", ".join(f"\\fB{roff(option)}\\fR" for option in action.option_strings) + takes
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def roff(text: str) -> str:

@@ -1,13 +1,13 @@
-"""Writes `commands.md`, `settings.md` and `diagnostics.md` from what they list.
+"""Writes `settings.md` from what it lists.
 
     uv run python docs/make_tables.py
 
-A test fails while a page is older than its sources.
+A test fails while it is older than its sources. Diagnostics, and what the shells can be asked, are
+tables of the site alone, in `docs/reference/shells`, made when it is built.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import json
@@ -18,8 +18,6 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.cli import add_verbs
-from foldline.agent.exit_statuses import STATUSES
 from foldline.backends.lsp import configuration
 from foldline.ide.checks import Code
 from foldline.ide.checks.codes import default_severity
@@ -41,15 +39,12 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Argument, Operation
 
 DOCS = Path(__file__).parent
-EXTENSION = DOCS.parent / "editors" / "vscode" / "package.json"
 
 COMMANDS_HEAD = """\
-<!-- Made by `docs/make_tables.py`; don't edit it. -->
-# Commands, tools and verbs
+# Operations and commands
 
-What each shell can be asked. An operation on code has the same arguments in all of them: it is a
-command of the language server (`foldline.server.NAME`), a tool for agents (MCP and Python), and a
-[verb](#verbs-of-the-command-line) of the command line.
+An operation on code has the same arguments in every shell: as a command of the language server
+(`foldline.server.NAME`), as a tool for agents (MCP and Python), and as a verb of the command line.
 """
 
 SETTINGS_HEAD = """\
@@ -57,16 +52,14 @@ SETTINGS_HEAD = """\
 # Settings
 
 A project sets what everybody who works on it shares, in its `pyproject.toml`. A client sets what
-belongs to a person or a machine, trust above all.
+belongs to a person or a machine, trust above all. VS Code shows its settings, `foldline.*`, in its
+own editor of settings.
 """
 
 DIAGNOSTICS_HEAD = """\
-<!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Diagnostics
 
-What `foldline check` and the language server report. `foldline check --explain CODE` prints a
-code's page in the terminal. [Checking prompts](checking-prompts.md) says how to change a severity,
-and how to silence one finding.
+`foldline check --explain CODE` prints a code's page in the terminal.
 """
 
 DIAGNOSTICS_CONTENTS = """\
@@ -74,16 +67,20 @@ DIAGNOSTICS_CONTENTS = """\
 :hidden:
 :glob:
 
-../server/foldline/ide/checks/pages/*
+../../../server/foldline/ide/checks/pages/*
 ```
 """
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Each page with its text."""
-    yield DOCS / "commands.md", commands_page()
+    """Each page of the checkout with its text."""
     yield DOCS / "settings.md", settings_page()
-    yield DOCS / "diagnostics.md", diagnostics_page()
+
+
+def site_pages() -> Iterator[tuple[str, str]]:
+    """Each page of the site alone, by its name."""
+    yield "operations.md", operations_page()
+    yield "diagnostics.md", diagnostics_page()
 
 
 def settings_page() -> str:
@@ -109,8 +106,6 @@ def settings_page() -> str:
             _module_page(configuration),
             "## Of a client: `initializationOptions`\n",
             *_table(columns, client),
-            "## Of VS Code\n",
-            *_table(columns, _extension_settings()),
         ]
     )
 
@@ -137,34 +132,22 @@ def _module_page(module: Any) -> str:
     return text.partition("\n\n")[2] + "\n"
 
 
-def _extension_settings() -> Iterator[tuple[str, ...]]:
-    contributed = json.loads(EXTENSION.read_text(encoding="utf-8"))["contributes"]["configuration"]
-    sections = contributed if isinstance(contributed, list) else [contributed]
-    for section in sections:
-        for name, schema in section["properties"].items():
-            doc = schema.get("markdownDescription") or schema["description"]
-            default = json.dumps(schema.get("default"), ensure_ascii=False)
-            yield (f"`{name}`", f"`{default}`", doc.rstrip("."))
-
-
 def diagnostics_page() -> str:
     rows = []
     for code in Code:
         page = DOCS.parent / "server/foldline/ide/checks/pages" / f"{code}.md"
         title = page.read_text(encoding="utf-8").partition("\n")[0].partition(": ")[2]
-        link = f"[`{code}`](../{page.relative_to(DOCS.parent).as_posix()})"
+        link = f"[`{code}`](../../../{page.relative_to(DOCS.parent).as_posix()})"
         rows.append((link, default_severity(code).value, title))
     table = _table(("code", "severity", "finding"), rows)
     return "\n".join([DIAGNOSTICS_HEAD, *table, DIAGNOSTICS_CONTENTS])
 
 
-def commands_page() -> str:
+def operations_page() -> str:
     parts = [COMMANDS_HEAD, "## Operations\n"]
     parts += [_operation(operation) for operation in OPERATIONS]
     parts += ["## Costs\n", _costs()]
     parts += ["## Commands of the language server\n", _commands()]
-    parts += ["## Verbs of the command line\n", _verbs()]
-    parts += ["## Exit statuses\n", _statuses()]
     parts += ["## Failures\n", _failures()]
     return "\n".join(parts)
 
@@ -232,43 +215,6 @@ def _field(field: Any) -> str:
     if default is MISSING or default is None:
         return f"`{field.name}`"
     return f"`{field.name}` ({getattr(default, 'value', default)!r})"
-
-
-def _verbs() -> str:
-    parser = argparse.ArgumentParser(prog="foldline")
-    verbs = parser.add_subparsers(prog="foldline")
-    add_verbs(verbs)
-    parts = ["`foldline help VERB` has the same in the terminal.\n"]
-    for name, verb in verbs.choices.items():
-        usage = re.sub(r"\s+", " ", verb.format_usage()).removeprefix("usage: ").strip()
-        about = re.sub(r"\s+", " ", verb.description or "").rstrip(".")
-        parts += [
-            f"### foldline {name}\n",
-            f"{about}.\n",
-            f"```text\n{usage.replace('[-h] ', '').removesuffix(' [-h]')}\n```\n",
-            *_table(("argument", "meaning"), _arguments(verb)),
-        ]
-    return "\n".join(parts)
-
-
-def _arguments(verb: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    """Each argument of a verb with what its help says."""
-    # argparse has no public way to list them.
-    for action in verb._actions:  # noqa: SLF001
-        if action.dest == "help":
-            continue
-        value = str(action.metavar or action.dest.upper())
-        takes = "" if action.nargs == 0 or action.choices else f" {value}"
-        name = ", ".join(f"{option}{takes}" for option in action.option_strings)
-        about = (action.help or "") % {**vars(action), "prog": verb.prog}
-        if action.choices:
-            about = f"{about} ({', '.join(f'`{choice}`' for choice in action.choices)})".strip()
-        yield f"`{name or action.metavar or action.dest}`", about
-
-
-def _statuses() -> str:
-    rows = [(f"`{status}`", meaning) for status, meaning in STATUSES.items()]
-    return "\n".join(_table(("status", "meaning"), rows))
 
 
 def _failures() -> str:

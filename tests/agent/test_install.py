@@ -406,7 +406,7 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
 
 
 def test_the_page_names_the_file_of_every_client() -> None:
-    page = (Path(__file__).parents[2] / "docs/agents.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/07-agents.md").read_text(encoding="utf-8")
     for client in CLIENTS.values():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{client.name}` |"))
         assert f"`{client.project[-1]}`" in row

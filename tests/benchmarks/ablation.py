@@ -1,4 +1,4 @@
-"""The page that says what each signal of the search is worth: `docs/ranking.md`."""
+"""The page that says what each signal of the search is worth: `tests/benchmarks/RANKING.md`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.benchmarks.run import sections_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PAGE = Path(__file__).parents[2] / "docs" / "ranking.md"
+PAGE = Path(__file__).parents[2] / "tests" / "benchmarks" / "RANKING.md"
 SIGNALS: dict[str, dict[str, Any]] = {
     "all signals": {},
     "without the path": {"path": 0},

@@ -1,4 +1,4 @@
-"""Measure what the default budgets cost and lose, and write `docs/budgets.md`.
+"""Measure what the default budgets cost and lose, and write `tests/benchmarks/BUDGETS.md`.
 
     uv run python -m tests.benchmarks.measure_budgets
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.ide.operations.operation import Operation
 
-PAGE = Path(__file__).parents[2] / "docs" / "budgets.md"
+PAGE = Path(__file__).parents[2] / "tests" / "benchmarks" / "BUDGETS.md"
 MATPLOTLIB = "3.7.1"
 EXPRESS = "4.21.2"
 THREE = "0.170.0"

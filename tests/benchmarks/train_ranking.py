@@ -9,8 +9,9 @@ each project, the recall of hand-set weights and of those learned from the *othe
 reports of `bench_localise` are no part of it: they check the result.
 
 With `--write` the weights learned from all projects replace `learned.json`. With `--ablate` every
-signal and every feature is left out in turn, and the table goes to `docs/ranking.md`: of learned
-weights, those that were learned without it. Histories are cloned once. It takes some minutes.
+signal and every feature is left out in turn, and the table goes to `RANKING.md` beside this file:
+of learned weights, those that were learned without it. Histories are cloned once. It takes some
+minutes.
 """
 
 from __future__ import annotations

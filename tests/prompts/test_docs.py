@@ -27,7 +27,7 @@ NAMES = (
     "chapters",
     "tasks",
     "structured-output",
-    "previews",
+    "03-preview",
     "overrides",
     "stores",
     "conversations",

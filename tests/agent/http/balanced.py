@@ -1,4 +1,4 @@
-"""The reference deployment of docs/deploying.md on the loopback: haproxy, and two replicas."""
+"""The reference deployment of docs/09-team.md on the loopback: haproxy, and two replicas."""
 
 from __future__ import annotations
 

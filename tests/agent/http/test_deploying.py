@@ -1,4 +1,4 @@
-"""The files of the reference deployment, run as docs/deploying.md says."""
+"""The files of the reference deployment, run as docs/09-team.md says."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def bill(
 
 def documented(column: int) -> list[float]:
     """The numbers of a column of the table in the documentation, by policy."""
-    page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "06-evaluate.md").read_text(encoding="utf-8")
     rows = page.split("| policy | Anthropic |")[1].split("\n\n")[0].splitlines()[2:]
     return [float(row.split("|")[column + 1].replace(",", "")) for row in rows]
 

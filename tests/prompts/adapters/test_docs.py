@@ -25,7 +25,7 @@ def test_the_last_step_of_the_first_tutorial(
         OpenAIWire().whole(Said(calls=(("read_section", {"section_key": "policies"}),))),
         OpenAIWire().whole(Said("Within 14 days.")),
     )
-    blocks = BLOCK.findall((DOCS / "tutorials" / "first-prompt.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((DOCS / "02-first-prompt.md").read_text(encoding="utf-8"))
     module = ModuleType("review")
     monkeypatch.setitem(sys.modules, "review", module)
     exec(blocks[0], module.__dict__)
@@ -47,7 +47,7 @@ def run_page(name: str) -> None:
 
 
 def test_the_page_on_evaluation() -> None:
-    run_page("evaluation")
+    run_page("06-evaluate")
 
 
 def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
