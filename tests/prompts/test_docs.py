@@ -24,8 +24,6 @@ DOCS = ROOT / "docs"
 NAMES = (
     "prompts",
     "progressive-disclosure",
-    "chapters",
-    "tasks",
     "structured-output",
     "03-preview",
     "overrides",
@@ -98,13 +96,13 @@ def test_the_page_for_models_shows_how_to_disclose() -> None:
 
 
 def test_every_expansion_policy_is_documented() -> None:
-    text = (DOCS / "chapters.md").read_text(encoding="utf-8")
+    text = (DOCS / "progressive-disclosure.md").read_text(encoding="utf-8")
     for policy in ChaptersExpansionPolicy:
         assert f"| `{policy}` |" in text
 
 
 def test_the_code_reviewer_is_documented() -> None:
-    text = (DOCS / "tasks.md").read_text(encoding="utf-8")
+    text = (DOCS / "progressive-disclosure.md").read_text(encoding="utf-8")
     assert "examples/code_reviewer" in text
     assert "from review import Reviewer" in text
 
