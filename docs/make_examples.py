@@ -54,7 +54,6 @@ NOT_TYPED = {
         "pip install uv && uv run foldline tour": "tests/test_readme.py runs the tour",
         "uv run pytest": _SUITE,
     },
-    "docs/adopting.md": {"foldline adopt ": "the tutorial on adopting has files to adopt"},
     "docs/09-team.md": {
         "foldline mcp ": _SERVED,
         "OTEL_SERVICE_NAME=": _SERVED,
@@ -81,7 +80,7 @@ NOT_TYPED = {
 ELSEWHERE = {
     "docs/adapters.md": "tests/prompts/adapters/test_docs.py, which has providers that answer",
     "docs/02-first-prompt.md": "the same: it sends the prompt to a provider",
-    "docs/adopting.md": "tests/ide/adopt/test_adopting_page.py: sources, and what becomes of them",
+    "docs/04-adopt.md": "tests/ide/adopt/test_adopting_page.py: a template, and what becomes of it",
 }
 
 _BLOCK = re.compile(

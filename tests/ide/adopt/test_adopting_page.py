@@ -1,4 +1,4 @@
-"""`docs/adopting.md`: each module on it is what the source above it becomes."""
+"""`docs/04-adopt.md`: the module on it is what the template above it becomes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from .here import prove_here
 
 pytestmark = pytest.mark.real
 
-PAGE = Path(__file__).parents[3] / "docs" / "adopting.md"
-FENCES = re.findall(r"^```(python|jinja)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
-PAIRS = list(zip(FENCES[::2], FENCES[1::2], strict=True))
+PAGE = Path(__file__).parents[3] / "docs" / "04-adopt.md"
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=["f-string", "template", "jinja"])
-def test_a_source_becomes_the_module_below_it(
-    pair: tuple[tuple[str, str], tuple[str, str]],
-) -> None:
-    (language, before), (_, after) = pair
-    adoption = adopt(read(Path("support.py" if language == "python" else "support.j2"), before))
+def test_a_template_becomes_the_module_below_it() -> None:
+    page = PAGE.read_text("utf-8").partition("## A Jinja template")[2]
+    before, after = re.findall(r"^```(?:jinja|python)\n(.*?)^```$", page, re.M | re.S)
+    adoption = adopt(read(Path("support.j2"), before))
     proof = prove_here(adoption.plan, adoption.text)
     assert proof.is_same, proof
     assert adoption.is_whole
