@@ -2,7 +2,7 @@
 
     uv run python -m tests.benchmarks.measure_folding [--mirrors DIR]
 
-Prints the table of `docs/08-instruction-files.md`. The files come from GitHub, or from bare mirrors
+Prints the table of `INSTRUCTIONS.md`. The files come from GitHub, or from bare mirrors
 `DIR/OWNER+NAME/repo`; the marks are ours, on sections that describe and don't direct. Each file is
 alone in a folder, as its `AGENTS.md`: opencode runs there offline, with a script in place of a
 model, four times: as its authors wrote it, folded, folded with one section read, and folded by a

@@ -1,4 +1,4 @@
-"""What clients load in six public repositories, as the table in `docs/08-instruction-files.md`.
+"""What clients load in six public repositories, as the table in `INSTRUCTIONS.md`.
 
 `uv run python -m tests.benchmarks.measure_instructions [--from DIR]` prints it. Each repository is
 fetched at its commit, or taken from a clone `DIR/OWNER+NAME`; only its instructions are checked
