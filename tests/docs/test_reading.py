@@ -154,6 +154,27 @@ def test_the_extras_of_a_page_exist(name: str) -> None:
     assert set(named) - {"and", "or"} <= set(project["optional-dependencies"])
 
 
+def test_symptoms_are_told_in_the_words_of_the_product() -> None:
+    # Two strings that stand one behind the other are one.
+    said = re.sub(r"[\"']\s*\n\s*f?[\"']", "", sources())
+    rows = re.findall(r"^\| (.+?) \| .+ \| .* \|$", page("docs/symptoms.md").text, re.MULTILINE)
+    seen = [
+        part.strip()
+        for row in rows
+        for _, words in CODE.findall(row)
+        for part in words.split("…")
+        if " " in words
+    ]
+    shells = {"foldline: command not found"}
+    assert len(seen) > 20
+    assert [words for words in seen if words not in said and words not in shells] == []
+
+
+def test_the_documentation_stays_one_that_can_be_read() -> None:
+    words = sum(len(file.read_text("utf-8").split()) for file in (ROOT / "docs").glob("*.md"))
+    assert words <= 45_000
+
+
 def found(text: str, name: str = "page.md") -> str:
     (problem,) = problems(name, text)
     return problem.removeprefix(f"{name}:")
