@@ -135,7 +135,7 @@ HEAD = """\
 
 `uv run poe bench` in a checkout measures all of this. Each table is from one run on one machine,
 anchors included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted
-a processor in the minute before.
+a processor in the minute before. A figure that is the same in each run stands alone.
 """
 
 
@@ -186,10 +186,10 @@ def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
         f"## {benchmark.title}",
         "",
         f"{time.strftime('%Y-%m-%d')}, {platform.system()}, Python {platform.python_version()}, "
-        f"{os.cpu_count()} processors.",
+        f"{os.cpu_count()} processors, load {_loads(measurements)}.",
         "",
-        "| work | minimum | median | p95 | goal | anchor | load |",
-        "|---|---|---|---|---|---|---|",
+        "| work | median | p95 | goal | anchor |",
+        "|---|---|---|---|---|",
         *map(_row, measurements),
         "",
         *_limits(measurements),
@@ -213,10 +213,13 @@ def _limits(measurements: Sequence[Measurement]) -> Iterator[str]:
 
 def _row(measurement: Measurement) -> str:
     figures = []
-    for name in ("minimum", "median", "p95"):
+    is_one = measurement.minimum == measurement.p95
+    for name in ("median",) if is_one else ("median", "p95"):
         text = _number(getattr(measurement, name), measurement.unit)
-        is_goals = measurement.limit is not None and name == measurement.statistic
+        is_goals = measurement.limit is not None and (is_one or name == measurement.statistic)
         figures.append(f"**{text}**" if is_goals else text)
+    if is_one:
+        figures.append("")
     goal = ""
     if measurement.limit is not None:
         goal = f"≤ {_number(measurement.limit, measurement.unit)}"
@@ -227,8 +230,13 @@ def _row(measurement: Measurement) -> str:
     if measurement.anchor_values:
         median = statistics.median(measurement.anchor_values)
         anchor += f" {_number(median, measurement.unit)}"
-    cells = [measurement.work, *figures, goal, anchor, f"{measurement.load:g}"]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join([measurement.work, *figures, goal, anchor])} |"
+
+
+def _loads(measurements: Sequence[Measurement]) -> str:
+    """The loads of a table, from the least to the most."""
+    least, most = (pick(one.load for one in measurements) for pick in (min, max))
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def _number(value: float, unit: str) -> str:
