@@ -227,12 +227,7 @@ class Installation:
 
 def pages() -> tuple[Path, ...]:
     """The pages with commands or Python, but for those that are made of docstrings."""
-    found = [
-        *ROOT.glob("*.md"),
-        *DOCS.glob("*.md"),
-        *DOCS.glob("tutorials/*.md"),
-        *ROOT.glob("e*/*/README.md"),
-    ]
+    found = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("e*/*/README.md")]
     return tuple(page for page in sorted(found) if any(map(_is_run, _blocks(page))))
 
 
