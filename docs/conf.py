@@ -32,6 +32,8 @@ include_patterns = [
 # Neovim's page is docs/neovim.md; the other only leads there.
 exclude_patterns = [".*", "**/.*", "**/node_modules", "**/__pycache__", "editors/neovim/README.md"]
 
+# Quotes and ellipses, but no dashes: `--all` is an option.
+smartquotes_action = "qe"
 html_theme = "furo"
 html_copy_source = False
 html_show_copyright = False

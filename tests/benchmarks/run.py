@@ -136,6 +136,25 @@ HEAD = """\
 `uv run poe bench` in a checkout measures all of this. Each table is from one run on one machine,
 anchors included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted
 a processor in the minute before. A figure that is the same in each run stands alone.
+
+Other measurements stand beside what measures them: what the
+[default budgets](../tests/benchmarks/BUDGETS.md) cost and lose, the
+[signals of the search](../tests/benchmarks/RANKING.md), what
+[adopting](../tests/benchmarks/ADOPTING.md) was tried on,
+[instruction files](../tests/benchmarks/INSTRUCTIONS.md), what a
+[team](../tests/benchmarks/TEAM.md) shares, and where the [data](../tests/benchmarks/DATA.md) comes
+from.
+
+```{toctree}
+:hidden:
+
+../tests/benchmarks/BUDGETS
+../tests/benchmarks/RANKING
+../tests/benchmarks/ADOPTING
+../tests/benchmarks/INSTRUCTIONS
+../tests/benchmarks/TEAM
+../tests/benchmarks/DATA
+```
 """
 
 
