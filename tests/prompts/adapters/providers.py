@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,9 +38,11 @@ class Provider:
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
         self.over = threading.Event()
+        self.lingers = threading.Event()
+        """Set once an answer hangs or drips."""
         self.readers_gone = threading.Event()
         handler = type("Handler", (_Handler,), {"provider": self})
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = _Server(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def will(self, *replies: Reply) -> None:
@@ -58,7 +61,9 @@ class Provider:
         self.paths.append(handler.path)
         reply = self.next_reply()
         if reply.hang:
+            self.lingers.set()
             self.over.wait(30)
+            handler.close_connection = True
             return
         _send(handler, reply, self._dripping(handler) if reply.drip else None)
 
@@ -68,6 +73,7 @@ class Provider:
                 while not self.over.wait(0.01):
                     handler.wfile.write(b"1\r\n \r\n")
                     handler.wfile.flush()
+                    self.lingers.set()
             except OSError:
                 self.readers_gone.set()
 
@@ -89,6 +95,13 @@ def serving(made: ProviderT) -> Iterator[ProviderT]:
         made.server.shutdown()
         thread.join()
         made.server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print what went wrong, unless the client left, as it may at any time."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

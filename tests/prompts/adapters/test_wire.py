@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,7 @@ from foldline.prompts.runtime import (
 )
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
+from ..deadlines import PassesAt
 from .providers import Json, Provider, Reply
 from .responses_wire import OpenAIResponsesWire
 from .wire.validation import check
@@ -458,35 +460,42 @@ def test_nobody_at_the_other_end_is_an_error(wire: Wire, provider: Provider) -> 
 
 @pytest.mark.parametrize("make", ["drip", "hang"])
 def test_the_deadline_ends_a_slow_answer(line: Line, make: str) -> None:
-    adapter = line.adapter()
-    line.will_say(Said("Fine."))
-    adapter.evaluate(PROMPT, on_text=line.on_text)
-    if make == "hang":
-        line.provider.will(Reply(hang=True))
-    elif line.streaming:
-        line.provider.will(
-            Reply(pieces=line.wire.streamed(Said("a b", stop="none"))[:3], drip=True)
-        )
-    else:
-        line.provider.will(Reply("", drip=True))
+    adapter = line.adapter(max_retries=0)
+    pieces = line.wire.streamed(Said("a b", stop="none"))[:3] if line.streaming else None
+    line.provider.will(Reply("", pieces=pieces, drip=True) if make == "drip" else Reply(hang=True))
     with pytest.raises(EvaluationTimeoutError) as caught:
-        adapter.evaluate(PROMPT, on_text=line.on_text, deadline=Deadline.after(1))
+        adapter.evaluate(
+            PROMPT,
+            on_text=line.on_text,
+            deadline=PassesAt(line.provider.lingers),
+            cancellation=threading.Event(),
+        )
     assert caught.value.provider == line.wire.name
     if make == "drip":
         assert line.provider.readers_gone.wait(10), "the answer is read no further"
 
 
-def test_the_deadline_ends_the_wait_for_another_try(wire: Wire, provider: Provider) -> None:
-    busy = Reply(wire.error("later"), 429, {"retry-after": "1"})
-    provider.will(wire.whole(Said("Fine.")), busy, busy, busy)
-    adapter = wire.adapter(provider)
-    adapter.evaluate(PROMPT)
+def test_the_deadline_ends_the_wait_for_another_try(
+    wire: Wire, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.will(*[Reply(wire.error("later"), 429, {"retry-after": "1"})] * 2)
+    waits, woken = threading.Event(), threading.Event()
+
+    def sleep(seconds: float) -> None:
+        if threading.current_thread().name == THREAD_NAME:
+            waits.set()
+            woken.wait(30)
+
+    monkeypatch.setattr(time, "sleep", sleep)
     with pytest.raises(EvaluationTimeoutError):
-        adapter.evaluate(PROMPT, deadline=Deadline.after(0.5))
+        wire.adapter(provider).evaluate(
+            PROMPT, deadline=PassesAt(waits), cancellation=threading.Event()
+        )
+    woken.set()
     for thread in threading.enumerate():
         if thread.name == THREAD_NAME:
             thread.join(10)
-    assert len(provider.requests) == 2, "nobody is asked after the deadline"
+    assert len(provider.requests) == 1, "the provider isn't asked after the deadline"
 
 
 def test_a_silent_provider_runs_into_the_timeout(wire: Wire, provider: Provider) -> None:
@@ -497,10 +506,10 @@ def test_a_silent_provider_runs_into_the_timeout(wire: Wire, provider: Provider)
 
 def test_a_cancellation_ends_a_request(line: Line) -> None:
     line.provider.will(Reply(hang=True))
-    cancellation = threading.Event()
-    threading.Timer(0.1, cancellation.set).start()
     with pytest.raises(PromptEvaluationError) as caught:
-        line.adapter(timeout=1).evaluate(PROMPT, on_text=line.on_text, cancellation=cancellation)
+        line.adapter(max_retries=0).evaluate(
+            PROMPT, on_text=line.on_text, cancellation=line.provider.lingers
+        )
     assert caught.value.kind is EvaluationFailure.CANCELLED
 
 
@@ -663,9 +672,10 @@ def test_thinking_goes_back_as_it_came(provider: Provider) -> None:
 
 
 def test_the_deadline_is_not_overrun_by_the_tools(line: Line) -> None:
-    release = threading.Event()
+    begun, release = threading.Event(), threading.Event()
 
     def wait(params: None, *, context: ToolContext) -> ToolResult[None]:
+        begun.set()
         release.wait(30)
         return ToolResult()
 
@@ -681,11 +691,14 @@ def test_the_deadline_is_not_overrun_by_the_tools(line: Line) -> None:
             )
         ],
     )
-    adapter = line.adapter()
-    line.will_say(Said("Fine."), Said("", (("wait", {}),)))
-    adapter.evaluate(template, on_text=line.on_text)
+    line.will_say(Said("", (("wait", {}),)))
     with pytest.raises(EvaluationTimeoutError, match="'wait'"):
-        adapter.evaluate(template, on_text=line.on_text, deadline=Deadline.after(1))
+        line.adapter().evaluate(
+            template,
+            on_text=line.on_text,
+            deadline=PassesAt(begun),
+            cancellation=threading.Event(),
+        )
     release.set()
 
 

@@ -35,6 +35,8 @@ from foldline.prompts.runtime import (
     tool_text,
 )
 
+from ..deadlines import PassesAt
+
 
 @FrozenDataclass()
 class Search:
@@ -53,6 +55,7 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.threads: list[int] = []
+        self.began = threading.Event()
         self.release = threading.Event()
         self.cancelled = threading.Event()
 
@@ -82,6 +85,7 @@ class Recorder:
 
     def slow(self, params: Search, *, context: ToolContext) -> ToolResult[object]:
         self.calls.append(params.query)
+        self.began.set()
         self.release.wait(30)
         return ToolResult("late")
 
@@ -100,6 +104,7 @@ class Recorder:
         return ToolResult("found later")
 
     async def aslow(self, params: Search, *, context: ToolContext) -> ToolResult[object]:
+        self.began.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -264,7 +269,8 @@ def test_a_tool_that_overruns_the_deadline_is_left_behind() -> None:
         run(
             recorder,
             [ToolCall("1", "slow", {"query": "x"}), ToolCall("2", "search", {"query": "y"})],
-            deadline=Deadline.after(0.5),
+            deadline=PassesAt(recorder.began),
+            cancellation=threading.Event(),
         )
     recorder.release.set()
     assert recorder.calls == ["x"]
@@ -274,9 +280,17 @@ def test_a_tool_that_overruns_the_deadline_is_left_behind() -> None:
 
 def test_an_asynchronous_tool_that_overruns_the_deadline_is_cancelled() -> None:
     recorder = Recorder()
+    calls = [ToolCall("1", "aslow", {"query": "x"})]
     with pytest.raises(EvaluationTimeoutError):
-        run(recorder, [ToolCall("1", "aslow", {"query": "x"})], deadline=Deadline.after(0.5))
+        run(recorder, calls, deadline=PassesAt(recorder.began), cancellation=threading.Event())
     assert recorder.cancelled.wait(10)
+
+
+def test_a_deadline_ends_a_call_that_no_cancellation_could_end() -> None:
+    recorder = Recorder()
+    with pytest.raises(EvaluationTimeoutError):
+        run(recorder, [ToolCall("1", "slow", {"query": "x"})], deadline=Deadline.after(0.05))
+    recorder.release.set()
 
 
 def test_a_passed_deadline_runs_nothing() -> None:
@@ -291,10 +305,8 @@ def test_a_passed_deadline_runs_nothing() -> None:
 @pytest.mark.parametrize("tool", ["slow", "aslow"])
 def test_a_cancellation_ends_a_running_call(tool: str) -> None:
     recorder = Recorder()
-    cancellation = threading.Event()
-    threading.Timer(0.05, cancellation.set).start()
     with pytest.raises(PromptEvaluationError) as caught:
-        run(recorder, [ToolCall("1", tool, {"query": "x"})], cancellation=cancellation)
+        run(recorder, [ToolCall("1", tool, {"query": "x"})], cancellation=recorder.began)
     recorder.release.set()
     assert caught.value.kind is EvaluationFailure.CANCELLED
 
