@@ -247,3 +247,8 @@ def test_tests_that_fail_refuse_and_those_that_passed_are_not_run_again(
     commit(ready)
     with pytest.raises(Refused, match="Tests fail"):
         run_tests(ready)
+
+
+def test_the_changelog_has_the_version_of_the_sources() -> None:
+    version = (ROOT / VERSION_FILE).read_text(encoding="utf-8").split('"')[-2]
+    assert f"\n## [{version}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
