@@ -95,9 +95,7 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     """Yield the pages, their markers and what belongs between them."""
     yield PAGE, "runs", runs_table()
     yield ADAPTERS, "search", search_table()
-    usage = usage_table()
-    yield PAGE, "usage", usage
-    yield README, "usage", usage
+    yield README, "usage", usage_table()
 
 
 def with_table(page: str, marker: str, table: str) -> str:
