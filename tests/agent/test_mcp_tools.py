@@ -64,10 +64,6 @@ def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
     return asyncio.run(call_operation(TOOLS.find(name), folders, arguments)).text
 
 
-def without_receipt(text: str) -> str:
-    return text.rpartition("\n(receipt ")[0] or text
-
-
 def test_the_schemas_of_all_tools_are_small() -> None:
     wire = [
         tool.model_dump(by_alias=True, exclude_none=True, exclude={"annotations"})
@@ -111,10 +107,10 @@ def test_answers_name_paths_relative_to_the_only_folder(
         folders, "read_symbol", {"path": str(workspace / "pkg/sums.py"), "name": "add"}
     )
     lines = ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9})
-    assert without_receipt(lines) == "pkg/sums.py:9 of 11 lines\nclass Adder:"
+    assert lines == "pkg/sums.py:9 of 11 lines\nclass Adder:"
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
     whole = ask(folders, "read_file", {"path": "pkg/sums.py"})
-    assert without_receipt(whole) == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
+    assert whole == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
 
 
 def test_an_outline_may_be_asked_for_by_the_name_of_a_class(
@@ -277,15 +273,13 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     assert f"columns {int(said[1]) + 1}-" in rest
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200
-    assert re.search(
-        r"ask with cursor text@1:\d+\.\w{9} for the rest of the line$", without_receipt(line)
-    )
+    assert re.search(r"ask with cursor text@1:\d+\.\w{9} for the rest of the line$", line)
 
 
 def test_bytes_that_are_no_text_are_told(open_folders: Open, workspace: Path) -> None:
     (workspace / "latin.txt").write_bytes(b"caf\xe9\n")
     text = ask(open_folders(workspace), "read_file", {"path": "latin.txt"})
-    assert without_receipt(text).splitlines() == [
+    assert text.splitlines() == [
         "latin.txt:1 of 1 lines",
         "(bytes that are not utf-8 are shown as \N{REPLACEMENT CHARACTER})",
         "caf\N{REPLACEMENT CHARACTER}",
@@ -317,7 +311,7 @@ def test_long_answers_go_on_at_their_cursor(open_folders: Open, workspace: Path)
     text = ask(folders, "read_file", {"path": "notes.txt", "budget": 1000})
     assert len(text.encode()) <= 1000
     assert text.startswith("notes.txt:1-")
-    cursor = re.search(r"ask with cursor (\S+) for the next lines$", without_receipt(text))
+    cursor = re.search(r"ask with cursor (\S+) for the next lines$", text)
     assert cursor is not None
     arguments = {"path": "notes.txt", "budget": 1000, "cursor": cursor[1]}
     following = ask(folders, "read_file", arguments)
@@ -334,9 +328,9 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
     (workspace / "empty.txt").touch()
     folders = open_folders(workspace)
     empty = ask(folders, "read_file", {"path": "empty.txt"})
-    assert without_receipt(empty) == "(empty.txt is empty)"
+    assert empty == "(empty.txt is empty)"
     beyond = ask(folders, "read_lines", {"path": "notes.txt", "start": 5000, "end": 5001})
-    assert without_receipt(beyond) == "(notes.txt has 2000 lines, and nothing from line 5000 on)"
+    assert beyond == "(notes.txt has 2000 lines, and nothing from line 5000 on)"
 
 
 @pytest.mark.parametrize(
@@ -345,7 +339,7 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
         (
             "read_file",
             {"file": "a"},
-            "file: unknown argument; there are path, budget, cursor, held; path: ",
+            "file: unknown argument; there are path, budget, cursor; path: ",
         ),
         (
             "read_file",
@@ -462,26 +456,6 @@ def test_a_question_is_answered_by_symbols_and_outlines(
         ask(folders, "generate_scoped_context", {"query": "??"})
 
 
-def test_an_excerpt_that_a_model_holds_is_one_line_and_needs_no_summary(
-    open_folders: Open, workspace: Path
-) -> None:
-    other = workspace.parent / "lib"
-    other.mkdir()
-    read = TOOLS.find("read_file")
-    for folders, path in (
-        (open_folders(workspace), "pkg/sums.py"),
-        (open_folders(workspace, other), "app/pkg/sums.py"),
-    ):
-        first = asyncio.run(call_operation(read, folders, {"path": path}))
-        assert first.summary is not None
-        (receipt,) = re.findall(r"\(receipt (\w+)\)\Z", first.text)
-        again = asyncio.run(call_operation(read, folders, {"path": path, "held": receipt}))
-        assert (again.text, again.summary) == (
-            f"(unchanged {receipt}: ask without held to see it)",
-            None,
-        )
-
-
 def test_a_question_within_files_is_answered_from_these_alone(
     open_folders: Open, workspace: Path, tmp_path: Path
 ) -> None:
@@ -544,6 +518,6 @@ def test_a_page_is_no_larger_than_clients_keep(tmp_path: Path, open_folders: Ope
         ((_, text),) = [block.values() for block in result["content"]]  # type: ignore[attr-defined]  # JSON.
         assert 9_000 < len(text.encode()) <= 10_000
         # What is shown of how much, and how to go on, whichever end a client cuts off.
-        first, *_, last = text.splitlines()[: -1 if "(receipt" in text else None]
+        first, *_, last = text.splitlines()
         assert "of 20000 lines" in first or " shown" in first
         assert "cursor " in last

@@ -19,8 +19,8 @@ from foldline.backends.formatting.budget import LARGEST_BUDGET
 from foldline.backends.formatting.parts import plain
 from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.pages import ask
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import ask, with_receipt
 from foldline.ide.workspace import AccessOptions, Workspace
 
 from .mcp_process import call, connect
@@ -75,10 +75,9 @@ def answer(access: SmartFileAccess, tool: str, **values: object) -> tuple[str, A
     operation = next(one for one in OPERATIONS if one.tool == tool)
     arguments = read_arguments(operation.arguments, values)
     result, lines = run(ask(operation, access, arguments))
-    text = plain(with_receipt(operation, lines, arguments))
+    text = plain(lines)
     budget = values.get("budget")
     assert not isinstance(budget, int) or size(text) <= budget
-    assert not operation.excerpt or re.search(r"\n\(receipt [a-z2-7]{12}\)\Z", text)
     return text, result
 
 
@@ -111,7 +110,7 @@ def test_an_outline_fills_its_budget_and_its_hint_shows_all(
     if "\n(left out: " not in text:
         return
     assert is_filled(text, budget), (path, budget, text)
-    if found := re.search(r"budget (\d+) shows all\)\n", text):
+    if found := re.search(r"budget (\d+) shows all\)", text):
         enough = int(found[1])
         assert enough > budget
         assert size(answer(access, "get_file_outline", path=path, budget=enough)[0]) == enough

@@ -13,7 +13,6 @@ from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
     OUTLINE_BUDGET,
     OUTLINE_DETAILS,
-    RECEIPT,
 )
 from foldline.backends.formatting.outline_text import brief_signature
 from foldline.backends.models import FileOutline
@@ -155,14 +154,13 @@ def test_docstrings_go_first_then_annotations_then_signatures_of_private_names_f
 
 def test_an_outline_says_what_is_left_out_and_which_budget_shows_all() -> None:
     whole = format_outline(outline_of("shop.py", SHOP))
-    # A tool's answer has a receipt, too.
-    enough = size(whole) + RECEIPT
+    enough = size(whole)
     text = text_at(size(whole) - 1)
     assert text.endswith(f"(left out: some docstrings; budget {enough} shows all)"), text
     assert text_at(size(whole)) == whole
     large = SHOP + "".join(f"\ndef function_{n}(argument: int): ...\n" for n in range(90))
     text = text_at(OUTLINE_BUDGET, large)
-    enough = int(re.findall(r"budget (\d+) shows all", text)[0]) - RECEIPT
+    enough = int(re.findall(r"budget (\d+) shows all", text)[0])
     assert text_at(enough, large) == format_outline(outline_of("shop.py", large))
     assert text_at(enough - 1, large) != format_outline(outline_of("shop.py", large))
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
-from foldline.backends.formatting.budget import RECEIPT, SYMBOL_BUDGET, DefaultBudget
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, DefaultBudget
 from foldline.backends.text import format_symbol
 
 from .outlines import access_to
@@ -178,10 +178,10 @@ def test_of_a_function_with_a_long_comment_the_code_comes_first(path: str) -> No
     assert "Line 39" not in page.body
     said = re.search(r"cursor (symbol@[\w.]+) for the rest \((\d+) lines, budget (\d+)\)", text)
     assert said is not None
-    rest = access.read_symbol(path, "mount", budget=int(said[3]) - RECEIPT, cursor=said[1])
+    rest = access.read_symbol(path, "mount", budget=int(said[3]), cursor=said[1])
     assert rest.cursor is None
     assert rest.body.count("\n") + 1 == int(said[2])
-    assert len(format_symbol(rest).encode()) == int(said[3]) - RECEIPT
+    assert len(format_symbol(rest).encode()) == int(said[3])
     assert sorted([*page.body.split("\n"), *rest.body.split("\n")]) == sorted(
         [*source.split("\n"), *(line for line in page.body.split("\n") if line.strip() == "…")]
     )

@@ -10,7 +10,7 @@ of its reads of a Python file of the release is answered by the tools, with thei
 - A whole file by `generate_scoped_context` for the report within that file: its outline, and the
   definitions that match; with `--plain` by its outline alone. A short file is shown whole.
 - A range by `read_lines`, to its end.
-- What is read again, with its receipt: what is unchanged costs one line.
+- What is read again, whole: what an edit has changed, or the outline.
 - Before an edit, each symbol that is edited and wasn't shown in full is read, to its end; of a
   class, the lines that are edited, as its outline has its members, and so outside of symbols.
 
@@ -48,7 +48,7 @@ from foldline.backends.formatting.parts import plain
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
+from foldline.ide.operations.pages import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,8 +127,8 @@ class Replay:
         self._task = task
         self._context = context
         self._shown: dict[str, set[int]] = {}
-        # By path, what was asked for, with the receipt of its answer and the lines that it shows.
-        self._held: dict[str, dict[str, tuple[str, dict[str, Any], str, range]]] = {}
+        # By path, what was asked for, with the lines that it shows.
+        self._asked: dict[str, dict[str, tuple[str, dict[str, Any], range]]] = {}
         self._edited_lines: dict[str, set[int]] = {}
         self._seen: dict[str, set[int]] = {}
         self.outcome = Outcome(task.id)
@@ -198,7 +198,7 @@ class Replay:
         """Answer one read."""
         calls = self.outcome.extra
         whole = "start" not in step
-        if whole and self._held.get(path, {}).get("whole"):
+        if whole and self._asked.get(path, {}).get("whole"):
             self._again(path)
         elif whole:
             self._first_look(path)
@@ -234,20 +234,20 @@ class Replay:
             first = detail.body_line or detail.line
             shown.update(range(first, first + detail.body.count("\n") + 1))
         # What it shows can be asked for by itself.
-        held = self._held.setdefault(path, {})
-        held["whole"] = ("get_file_outline", {"path": path}, "", range(0))
+        asked = self._asked.setdefault(path, {})
+        asked["whole"] = ("get_file_outline", {"path": path}, range(0))
         for detail in context.symbols:
             name = detail.qualified_name or detail.name
             span = range(detail.body_line or detail.line, detail.line_end + 1)
-            held[name] = ("read_symbol", {"path": path, "name": name, "seconds": 0}, "", span)
+            asked[name] = ("read_symbol", {"path": path, "name": name, "seconds": 0}, span)
 
     def _again(self, path: str) -> None:
         """Ask for the excerpts of a file that an edit has changed, or for its outline."""
         self.outcome.again += 1
-        held, edited = self._held[path], self._edited_lines.get(path, set())
-        changed = [key for key, (*_, span) in held.items() if edited.intersection(span)]
+        asked, edited = self._asked[path], self._edited_lines.get(path, set())
+        changed = [key for key, (*_, span) in asked.items() if edited.intersection(span)]
         for key in changed or ["whole"]:
-            tool, values, _, span = held[key]
+            tool, values, span = asked[key]
             self._ask(tool, values, span, "again", key=key)
         edited.clear()
 
@@ -281,27 +281,21 @@ class Replay:
     def _ask(
         self, tool: str, values: dict[str, Any], span: range, kind: str, key: str | None = None
     ) -> None:
-        """Call a tool, to the end of what it shows; with the receipt of what is held of it."""
+        """Call a tool, to the end of what it shows."""
         operation = _BY_TOOL[tool]
         path = values["path"]
         key = key or json.dumps(values)
-        held = self._held.setdefault(path, {})
-        known = held[key][2] if key in held else ""
-        cursor, first = None, ""
+        cursor = None
         while True:
-            extra = {"cursor": cursor} if cursor else {}
-            if known and not cursor:
-                extra = {"held": known}
+            extra: dict[str, Any] = {"cursor": cursor} if cursor else {}
             arguments = operation.arguments(**values, **extra)
             result, lines = wait_for(ask(operation, self._access, arguments))
-            text = plain(with_receipt(operation, lines, arguments))
-            self._count(kind, text, tool, {**values, **extra})
-            first = first or receipt_of(plain(lines))
+            self._count(kind, plain(lines), tool, {**values, **extra})
             cursor = getattr(result, "cursor", None)
-            if not cursor or text.startswith("(unchanged "):
+            if not cursor:
                 break
         self._shown.setdefault(path, set()).update(span)
-        held[key] = (tool, values, first, span)
+        self._asked.setdefault(path, {})[key] = (tool, values, span)
 
     def _count(self, kind: str, text: str, tool: str, values: Mapping[str, Any]) -> None:
         size = size_of(text)

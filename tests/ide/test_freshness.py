@@ -24,8 +24,8 @@ from foldline.backends.formatting.parts import plain
 from foldline.backends.outlines.locations import Position
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.pages import ask
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import ask, with_receipt
 
 BY_VERB = {operation.verb: operation for operation in OPERATIONS}
 # What is asked about a name, about a file, and about a name in a file.
@@ -105,7 +105,7 @@ def answer(access: SmartFileAccess, verb: str, **values: object) -> str:
         _, lines = run(ask(operation, access, arguments))
     except REFUSALS as error:
         return f"{type(error).__name__}: {error}"
-    return plain(with_receipt(operation, lines, arguments))
+    return plain(lines)
 
 
 class Changes(RuleBasedStateMachine):

@@ -105,26 +105,6 @@ async def test_a_read_file_carries_its_outline_and_priority(editor: Editor) -> N
     assert notes["_summary"].startswith("notes.txt (unknown, 40 lines)")
 
 
-async def test_what_an_editor_holds_is_not_sent_again(editor: Editor) -> None:
-    for command, arguments in (
-        ("code.readFile", {}),
-        ("code.readLines", {"start": 1, "end": 9}),
-        ("code.readSymbol", {"name": "AuthError"}),
-        ("code.outline", {}),
-    ):
-        first = await editor.command(command, path="auth/errors.py", **arguments)
-        assert first["shown"] == "whole"
-        arguments["held"] = first["receipt"]
-        again = await editor.command(command, path="auth/errors.py", **arguments)
-        assert (again["shown"], again["text"], again["data"]) == ("unchanged", "", None)
-        assert again["receipt"] == first["receipt"]
-    file = await editor.command("code.readFile", path="auth/errors.py")
-    editor.open("auth/errors.py", file["text"] + "more = 1\n")
-    changed = await editor.command("code.readFile", path="auth/errors.py", held=file["receipt"])
-    assert changed["shown"] == "whole"
-    assert changed["text"].endswith("\nmore = 1\n")
-
-
 async def test_a_file_and_a_range_of_lines_come_in_pages_within_a_budget(editor: Editor) -> None:
     lines = (editor.root / "auth/service.py").read_text(encoding="utf-8").splitlines()
     for command, asked, wanted in (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import gc
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from foldline.agent.terminal import is_styled, json_text, show, show_styled
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments
 from foldline.ide.operations.operation import Role
-from foldline.ide.operations.receipts import ask, receipt_of, with_receipt
+from foldline.ide.operations.pages import ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,8 +142,8 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
         answers = [run(ask(operation, access, arguments)) for arguments in all_arguments]
         if options.json:
             data = [
-                _data(operation, access, arguments, *answer)
-                for arguments, answer in zip(all_arguments, answers, strict=True)
+                _data(operation, access, arguments, result)
+                for arguments, (result, _) in zip(all_arguments, answers, strict=True)
             ]
     finally:
         workspace.close_files(CLOSE_SECONDS)
@@ -163,13 +162,6 @@ def _print(
     arguments: Sequence[Any],
     answers: Sequence[Sequence[Line | Code]],
 ) -> None:
-    """Print answers; a person at a terminal reads no receipts."""
-    held = [getattr(one, "held", None) for one in arguments]
-    if not sys.stdout.isatty() or any(held):
-        answers = [
-            with_receipt(operation, lines, one)
-            for lines, one in zip(answers, arguments, strict=True)
-        ]
     for number, (lines, one) in enumerate(zip(answers, arguments, strict=True)):
         sought = None
         if operation.verb == "grep" and is_styled():
@@ -185,19 +177,13 @@ def _data(
     access: SmartFileAccess,
     arguments: Any,
     result: object,
-    lines: Sequence[Line | Code],
 ) -> object:
-    """Return a result as JSON, with its receipt and with how a conversation may shorten it."""
+    """Return a result as JSON, with how a conversation may shorten it."""
     from foldline.backends.base.waiting import run
     from foldline.ide.operations.operation import shortening
     from foldline.ide.structuring import unstructure
 
     data: Any = unstructure(operation.data(result))
-    if operation.excerpt:
-        receipt = receipt_of(lines)
-        if receipt == arguments.held:
-            return {"receipt": receipt}
-        data["receipt"] = receipt
     return data | run(shortening(operation, access, arguments))
 
 

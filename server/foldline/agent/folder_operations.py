@@ -19,8 +19,8 @@ from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.arguments import Paged
 from foldline.ide.operations.operation import Role, summary_text
+from foldline.ide.operations.pages import ask
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import ask, with_receipt
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -104,11 +104,10 @@ async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: 
         _, lines = await ask(
             operation, folder.access, arguments, lambda result: with_prefix(result, folder)
         )
-        text = plain(with_receipt(operation, lines, arguments))
+        text = plain(lines)
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))
-    # An unchanged excerpt is shorter than its outline.
     return Answer(text, summary if summary and len(summary) < len(text) else None)
 
 

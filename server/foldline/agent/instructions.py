@@ -117,8 +117,7 @@ def mcp_instructions(tools: Collection[str] = ALL_TOOLS) -> str:
     return (
         f"{' '.join(first)}\nMedian answers, cheapest first: {', '.join(costs)}.\n"
         "Paths are relative to the workspace. An answer that is longer than its budget (bytes) "
-        "ends with a cursor: repeat the call with it for the rest. To read again what you still "
-        "have, give its receipt as `held`: what is unchanged isn't sent again."
+        "ends with a cursor: repeat the call with it for the rest."
     )
 
 

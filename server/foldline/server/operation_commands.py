@@ -13,7 +13,6 @@ from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, Path
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role, shortening
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import receipt_of
 from foldline.ide.structuring import structure, unstructure, unstructured
 from foldline.ide.uris import path_of
 from foldline.records import record
@@ -89,9 +88,7 @@ class OperationCommand:
         result = await run_async(self.operation.run(access, arguments), threads)
         # It may be of any size, and the event loop has others to answer.
         answer = await in_thread(partial(self._answer, result, arguments), threads)
-        if answer["data"] is not None:
-            answer |= await run_async(shortening(self.operation, access, arguments), threads)
-        return answer
+        return answer | await run_async(shortening(self.operation, access, arguments), threads)
 
     def _answer(self, result: object, arguments: Any) -> dict[str, object]:
         from foldline.backends.models import FileText
@@ -100,21 +97,13 @@ class OperationCommand:
         page = data if isinstance(data, FileText) else None
         # Editors want the file's exact text; the line numbers are in `data`.
         text = page.text if page else self.operation.text(result, arguments)
-        receipt: dict[str, object] = {}
-        whole = True
-        if self.operation.excerpt:
-            known = receipt_of(text)
-            whole = known != arguments.held
-            text = text if whole else ""
-            receipt = {"receipt": known, "shown": "whole" if whole else "unchanged"}
         shown = unstructure(data)
         if page:
             # The text is the answer's own.
             shown = {key: value for key, value in unstructured(page).items() if key != "text"}
         return {
             "text": text,
-            **receipt,
-            "data": shown if whole else None,
+            "data": shown,
             "backend": getattr(data, "backend", ""),
             "coverage": getattr(data, "coverage", ""),
         }

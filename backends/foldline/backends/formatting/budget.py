@@ -40,8 +40,6 @@ SYMBOL_MATCHES = 2000
 """The bytes of what a query is about in a symbol that is larger than the default budget."""
 REFERENCES_DETAILS = 300
 """The bytes of references that have their source lines within the default budget."""
-RECEIPT = len("\n(receipt )") + 12
-"""The bytes that a receipt adds to an answer; a budget in a hint counts them."""
 SUMMARY_BUDGET = 1500
 """An outline that replaces a file in a model's conversation."""
 LARGEST_BUDGET = 100_000

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
     OUTLINE_DETAILS,
-    RECEIPT,
     DefaultBudget,
     check_budget,
     cut_to_budget,
@@ -218,7 +217,7 @@ def _fit(
     enough = size_of_lines(whole) if whole else LARGEST_BUDGET + 1
     if budget is None or enough <= (_SMALL if is_default else budget):
         return whole
-    form.enough = enough + around + RECEIPT
+    form.enough = enough + around
     details = min(budget, OUTLINE_DETAILS) if is_default else budget
     form.fill(_stages(headers, known, budget), budget, details)
     if not form.remark and form.enough <= LARGEST_BUDGET:

@@ -105,7 +105,7 @@ def _page(
     more = f": ask with cursor {cursor} for the rest"
     if budget >= _LEAST_WITH_COSTS:
         more += f" ({len(order) - index} {plural('line', len(order) - index)}"
-        enough = _size(_page(detail, lines, (order[index], after), None)) + budgets.RECEIPT
+        enough = _size(_page(detail, lines, (order[index], after), None))
         more += f", budget {enough})" if enough <= budgets.LARGEST_BUDGET else ")"
     shown = order[start : start + page.height]
     return replace(
@@ -323,7 +323,7 @@ def _outline(
     The first lines of its source fill a budget that was asked for, and any budget of a function.
     """
     rest = _cursor(lines, 0)
-    enough = _size(detail) + budgets.RECEIPT
+    enough = _size(detail)
     note = f"outline: name a member, or ask with cursor {rest} for all {len(lines)} lines"
     if budget >= _LEAST_WITH_COSTS and enough <= budgets.LARGEST_BUDGET:
         note += f" (budget {enough})"

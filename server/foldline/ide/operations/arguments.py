@@ -20,13 +20,6 @@ Budget: TypeAlias = Annotated[
 ]
 Query: TypeAlias = Annotated[str | None, Doc("a question: show what it's about")]
 Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
-Held: TypeAlias = Annotated[
-    str | None,
-    Doc(
-        "the receipt of an answer that you still have: if unchanged, it isn't shown again",
-        "a receipt",
-    ),
-]
 Seconds: TypeAlias = Annotated[
     float,
     Doc("the time limit for a language server; 0: don't use one"),
@@ -54,10 +47,8 @@ class Paged(Budgeted):
 
 
 @record(kw_only=True, slots=False)
-class Excerpt(Budgeted):
-    """Arguments of an answer that a file's content decides, and that carries a receipt."""
-
-    held: Held = None
+class ListPage(Paged):
+    """Arguments of a list from many files, whose cursor notices changes of these."""
 
 
 @record(kw_only=True, slots=False)
@@ -68,7 +59,7 @@ class FileArguments:
 
 
 @record(kw_only=True, slots=False)
-class FilePage(FileArguments, Paged, Excerpt):
+class FilePage(FileArguments, Paged):
     """One file, in pages."""
 
     budget: Budget = FILE_BUDGET

@@ -11,7 +11,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
-from foldline.ide.operations.arguments import Budget, Paged, PositionArguments, Seconds
+from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.ide.operations.symbol_operation import AtSymbol
 from foldline.records import record
@@ -44,7 +44,7 @@ _OTHERS: Mapping[Relation, Operation[PositionArguments, AtSymbol[Any]]] = {
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Paged):
+class Arguments(ListPage):
     """A name, and where to look for it."""
 
     name: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.formatting.text import grep_lines
-from foldline.ide.operations.arguments import Budget, Paged
+from foldline.ide.operations.arguments import Budget, ListPage
 from foldline.ide.operations.operation import (
     Doc,
     Operation,
@@ -19,7 +19,7 @@ from foldline.records import record
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Paged):
+class Arguments(ListPage):
     """A pattern, and where to look for it."""
 
     pattern: Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.errors import MissingPathError
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
-from foldline.ide.operations.arguments import Budget, Excerpt, Query
+from foldline.ide.operations.arguments import Budget, Budgeted, Query
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.records import record
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Excerpt):
+class Arguments(Budgeted):
     """One file, or what of it a query is about. The budget is the text's, not the models'."""
 
     path: Annotated[str, Doc("a file, or the name of a class", "or a class's name"), Role.FILE]

@@ -9,13 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.text import symbol_lines
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.arguments import (
-    Budget,
-    Excerpt,
-    Paged,
-    Query,
-    Seconds,
-)
+from foldline.ide.operations.arguments import Budget, Paged, Query, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.records import record
 
@@ -32,7 +26,7 @@ _HEADING = 100
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Paged, Excerpt):
+class Arguments(Paged):
     """One symbol, or several. A language server finds what the file only imports."""
 
     path: Annotated[str | None, Doc("a file"), Role.FILE] = None

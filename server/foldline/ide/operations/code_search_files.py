@@ -6,13 +6,13 @@ from typing import Annotated
 
 from foldline.backends.formatting.budget import SEARCH_BUDGET
 from foldline.backends.formatting.text import search_lines
-from foldline.ide.operations.arguments import Budget, Paged
+from foldline.ide.operations.arguments import Budget, ListPage
 from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
 from foldline.records import record
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Paged):
+class Arguments(ListPage):
     """A query."""
 
     query: Annotated[str, Doc("words to look for, or a text", "keywords"), Role.SYMBOL, Role.WORDS]

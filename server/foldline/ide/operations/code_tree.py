@@ -7,13 +7,13 @@ from typing import Annotated
 from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.formatting.text import tree_lines
-from foldline.ide.operations.arguments import Budget, FolderPath, Paged
+from foldline.ide.operations.arguments import Budget, FolderPath, ListPage
 from foldline.ide.operations.operation import Doc, Operation, Role, method_of_access
 from foldline.records import record
 
 
 @record(kw_only=True, slots=False)
-class Arguments(Paged):
+class Arguments(ListPage):
     """A folder, and how much of it."""
 
     path: FolderPath = "."

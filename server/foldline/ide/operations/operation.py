@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 ArgumentsT = TypeVar("ArgumentsT")
 # The arguments that many operations share come last, wherever a base class declares them.
-_LAST = ("budget", "cursor", "seconds", "held")
+_LAST = ("budget", "cursor", "seconds")
 Result = TypeVar("Result")
 
 
@@ -182,13 +182,6 @@ class Operation(Generic[ArgumentsT, Result]):
         return plain(self.lines(result, arguments))
 
     @property
-    def excerpt(self) -> bool:
-        """True if a file's content decides its answers, which then carry receipts."""
-        from foldline.ide.operations.arguments import Excerpt
-
-        return issubclass(self.arguments, Excerpt)
-
-    @property
     def threads(self) -> Threads:
         """The thread pool that runs it."""
         from foldline.backends.base.waiting import LONG, QUICK
@@ -257,8 +250,7 @@ def method_of_access(
     """Return the `run` of an operation that has the arguments of a method of `SmartFileAccess`."""
 
     async def run(access: SmartFileAccess, arguments: Any) -> Result:
-        names = [field.name for field in fields(arguments) if field.name != "held"]
-        values = {name: getattr(arguments, name) for name in names}
+        values = {field.name: getattr(arguments, field.name) for field in fields(arguments)}
         path = [values.pop("path")] if "path" in values else []
         return await run_query(method(access), *path, **values)
 

@@ -1,8 +1,8 @@
 """What a client hands back, to this replica or another: sealed with the secret that they share.
 
 Request state is sealed by the SDK. The cursors of lists are sealed here, with the same keys. Both
-are for one method and one identity, and for some minutes. Cursors and receipts inside of answers
-are positions and hashes of what the answer shows: they say nothing that has to be kept from change.
+are for one method and one identity, and for some minutes. Cursors inside of
+answers are positions, with a hash of what they stand on: nothing that has to be kept from change.
 """
 
 from __future__ import annotations
