@@ -126,8 +126,10 @@ def _watch(
     """Return the answer, None if the client is gone; and the bytes read after it, if complete."""
     deadline = time.monotonic() + request["deadline"]
     answer = _AnswerBuffer(_token(request))
+    status: int | None = None
     while True:
-        status = _reap(child)
+        # A process is reaped once: what it left in the pipe may take more rounds to read.
+        status = _reap(child) if status is None else status
         # Only bytes written before its exit count: a process that it left behind may hold the other
         # end of the pipe open for ever.
         readable, _, _ = select.select([request_fd, answer_reader], [], [], POLL_SECONDS)
