@@ -506,3 +506,4 @@ class Checkouts(RuleBasedStateMachine):
 
 TestCheckouts = Checkouts.TestCase
 TestCheckouts.settings = settings.get_profile("costly")
+TestCheckouts = pytest.mark.slow(TestCheckouts)

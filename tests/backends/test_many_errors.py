@@ -129,6 +129,7 @@ def test_what_ended_workers_is_asked_for_once(
     assert len(whole.symbols) == 5_000
 
 
+@pytest.mark.slow
 def test_the_server_and_the_command_line_survive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,7 +165,7 @@ if __name__ == "__main__":
 
 @pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory")
-@pytest.mark.parametrize("count", [1_600, 19_000])
+@pytest.mark.parametrize("count", [1_600, pytest.param(19_000, marks=pytest.mark.slow)])
 def test_neither_the_process_nor_its_worker_takes_much_memory(count: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(count)],

@@ -168,6 +168,7 @@ def test_depth_of_nesting_is_no_limit() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.slow
 @pytest.mark.timeout(280)
 def test_no_top_level_declaration_is_lost_against_the_compiler() -> None:
     modules = corpora.node_modules() / "node_modules"

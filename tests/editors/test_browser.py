@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent / "vscode"
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("part", ["browser", "saved"])
+@pytest.mark.parametrize("part", [pytest.param("browser", marks=pytest.mark.slow), "saved"])
 def test_the_page_works_in_a_browser(part: str, chromium: str) -> None:
     install(TESTS, after=(find("node"), "prepare.mjs"))
     environment = {**os.environ, "CHROMIUM": chromium, "PYTHON": sys.executable}

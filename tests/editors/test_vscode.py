@@ -53,14 +53,12 @@ def environment(chromium: str) -> dict[str, str]:
     "part",
     [
         "launch",
-        "page",
-        "workbench",
-        "untrusted",
-        "controls",
-        "shell",
         "grammar",
-        "adopting",
         "instructions",
+        *(
+            pytest.param(part, marks=pytest.mark.slow)
+            for part in ("page", "workbench", "untrusted", "controls", "shell", "adopting")
+        ),
     ],
 )
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:

@@ -275,6 +275,7 @@ def initialized(session: Session, **params: object) -> None:
 
 @pytest.mark.timeout(TIME_LIMIT)
 @pytest.mark.parametrize("field", ROOTS)
+@pytest.mark.slow
 def test_a_root_that_is_no_folder_leaves_a_server_that_answers(workspace: Path, field: str) -> None:
     root = workspace.as_uri() if field == "rootUri" else str(workspace)
     for value in ROOTS[field]:
@@ -296,6 +297,7 @@ def test_folders_that_cannot_be_meant_hide_no_other(workspace: Path) -> None:
 
 
 @pytest.mark.timeout(TIME_LIMIT)
+@pytest.mark.slow
 def test_prompts_that_are_executed_take_hostile_values(workspace: Path) -> None:
     with started(workspace, trusted=True) as session:
         uri = f"{workspace.as_uri()}/m.py"
@@ -341,6 +343,7 @@ def test_notifications_of_every_kind_leave_a_server_that_answers(workspace: Path
 
 
 @pytest.mark.timeout(TIME_LIMIT)
+@pytest.mark.slow
 def test_every_argument_of_every_tool_takes_hostile_values(workspace: Path) -> None:
     with Session((*MCP, str(workspace)), framed=False) as session:
         client = {"protocolVersion": "2025-06-18", "capabilities": {}}

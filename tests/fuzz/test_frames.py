@@ -170,9 +170,11 @@ LOST = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"x" * (8 << 20),
 )
+# Each starts a server.
+SLOW = [pytest.param(lost, marks=pytest.mark.slow) for lost in LOST[1:]]
 
 
-@pytest.mark.parametrize("lost", LOST, ids=lambda lost: repr(lost[:24]))
+@pytest.mark.parametrize("lost", [LOST[0], *SLOW], ids=lambda lost: repr(lost[:24]))
 def test_input_that_ends_in_a_lost_frame_ends_the_server(lost: bytes) -> None:
     params: dict[str, object] = {"processId": None, "rootUri": None, "capabilities": {}}
     first = frame(body({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}))
@@ -183,6 +185,7 @@ def test_input_that_ends_in_a_lost_frame_ends_the_server(lost: bytes) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_huge_message_is_answered(tmp_path: Path) -> None:
     with started(tmp_path) as session:
         document = {"uri": "file:///a.py", "languageId": "python", "version": 1}

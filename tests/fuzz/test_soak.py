@@ -4,7 +4,7 @@ import pytest
 
 from .soak import run
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 MINUTES = 0.5
 SEED = 7

@@ -111,9 +111,10 @@ def run(number: int, last: str) -> None:
 
 
 @pytest.mark.timeout(TIME_LIMIT)
-def test_every_source_is_answered_about(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fixed", [1, pytest.param(FIXED_SEEDS, marks=pytest.mark.slow)])
+def test_every_source_is_answered_about(fixed: int, tmp_path: Path) -> None:
     last = tmp_path / "last-source"
-    for number in seeds(FIXED_SEEDS):
+    for number in seeds(fixed):
         # A parser that dies takes this process along; `last-source` then tells of what.
         done = subprocess.run(
             [sys.executable, "-m", __name__, str(number), str(last)],

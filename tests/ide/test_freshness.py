@@ -249,4 +249,4 @@ class Changes(RuleBasedStateMachine):
 
 TestChanges = Changes.TestCase
 TestChanges.settings = settings(settings.get_profile("costly"), stateful_step_count=14)
-TestChanges = pytest.mark.real(TestChanges)
+TestChanges = pytest.mark.slow(TestChanges)

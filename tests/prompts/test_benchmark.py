@@ -4,9 +4,12 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
+
 PATH = Path(__file__).parents[1] / "benchmarks" / "bench_render.py"
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_and_the_three_engines_agree_on_the_text() -> None:
     spec = importlib.util.spec_from_file_location("bench_render", PATH)
     assert spec is not None

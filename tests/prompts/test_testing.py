@@ -149,11 +149,12 @@ def test_the_fixture_keeps_snapshots_beside_the_tests(
 ) -> None:
     # Where it is set, pytest's own summary tells everything a second time.
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeconftest('pytest_plugins = ["foldline.prompts.pytest_plugin"]')
 
     def run(text: str, *options: str) -> pytest.RunResult:
         pytester.makepyfile(test_prompts=PROJECT.format(text=text))
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", *options)
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
 
     first = run("Hello.")
     first.assert_outcomes(failed=1)
@@ -249,7 +250,10 @@ def test_sets_may_be_in_modules_of_their_own() -> None:
     assert list(assert_sets(module, "helper", fixtures=[fixtures])) == ["ada", "bob", "eve"]
 
 
-def test_a_failure_is_told_without_source_of_the_library(pytester: pytest.Pytester) -> None:
+def test_a_failure_is_told_without_source_of_the_library(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     test = """
     def test_names(): assert_sets(sys.modules[__name__], "helper", sections={"unlike": 1})
     def test_sizes(): assert_sets(sys.modules[__name__], "helper", 1)
@@ -257,7 +261,7 @@ def test_a_failure_is_told_without_source_of_the_library(pytester: pytest.Pytest
     """
     given = "import sys\nfrom foldline.prompts.testing import assert_sets, assert_within\n"
     pytester.makepyfile(given + SETS + dedent(test))
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     done.assert_outcomes(failed=3)
     done.stdout.fnmatch_lines(["E *no section 'unlike'; there is name, more, more.deep, page"])
     assert "testing.py" not in done.stdout.str()

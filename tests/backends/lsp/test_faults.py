@@ -173,7 +173,7 @@ def test_what_a_server_asks_of_its_client_is_answered(tmp_path: Path) -> None:
     assert answers["something/unknown"][1]["code"] == -32601
 
 
-@pytest.mark.parametrize("way", ["none", "dies", "late"])
+@pytest.mark.parametrize("way", ["none", "dies", pytest.param("late", marks=pytest.mark.slow)])
 def test_of_a_thousand_questions_side_by_side_none_is_lost(way: str, tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, way)
     for number in range(20):

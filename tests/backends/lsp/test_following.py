@@ -127,3 +127,4 @@ class Following(RuleBasedStateMachine):
 
 TestFollowing = Following.TestCase
 TestFollowing.settings = settings.get_profile("costly")
+TestFollowing = pytest.mark.slow(TestFollowing)

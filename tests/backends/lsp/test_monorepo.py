@@ -55,7 +55,11 @@ def find(
 
 @pytest.mark.parametrize(
     ("server", "files"),
-    [("ty", PYTHON), ("basedpyright", PYTHON), ("typescript-language-server", SCRIPT)],
+    [
+        ("ty", PYTHON),
+        pytest.param("basedpyright", PYTHON, marks=pytest.mark.slow),
+        pytest.param("typescript-language-server", SCRIPT, marks=pytest.mark.slow),
+    ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_uses_in_another_project_are_confirmed_by_its_own_server(

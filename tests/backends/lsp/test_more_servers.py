@@ -76,7 +76,12 @@ class Case:
         return self.access.find_references("Cart.total", seconds=PATIENCE)
 
 
-@pytest.fixture(params=(*FROM_PYPI, *FROM_NPM))
+@pytest.fixture(
+    params=[
+        FROM_PYPI[0],
+        *(pytest.param(name, marks=pytest.mark.slow) for name in (*FROM_PYPI[1:], *FROM_NPM)),
+    ]
+)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     name = request.param
     spec = spec_from_npm(name) if name in FROM_NPM else spec_of(name)

@@ -61,7 +61,10 @@ def typescript() -> ServerSpec:
     return spec_from_npm("typescript-language-server")
 
 
-@pytest.fixture(params=[True, False], ids=["with tsconfig.json", "without tsconfig.json"])
+@pytest.fixture(
+    params=[True, pytest.param(False, marks=pytest.mark.slow)],
+    ids=["with tsconfig.json", "without tsconfig.json"],
+)
 def scripts(
     request: pytest.FixtureRequest, tmp_path: Path, typescript: ServerSpec
 ) -> Iterator[SmartFileAccess]:
@@ -79,9 +82,7 @@ def test_typescript_methods_are_told_from_their_namesakes(scripts: SmartFileAcce
     assert places(found, "confirmed") == [("src/cart.ts", 2), ("src/cart.ts", 7)]
     assert places(found, "possible") == [("src/main.ts", 4)]
     assert places(found, "another") == [("src/other.ts", 2)]
-
-
-def test_typescript_columns_count_characters(scripts: SmartFileAccess) -> None:
+    # Columns count characters, not UTF-16.
     found = scripts.find_references("pay", seconds=PATIENCE)
     assert places(found, "confirmed") == [
         ("src/cart.ts", 6),

@@ -41,7 +41,7 @@ FILES = {
 }
 
 
-@pytest.fixture(params=["ty", "basedpyright"])
+@pytest.fixture(params=["ty", pytest.param("basedpyright", marks=pytest.mark.slow)])
 def access(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmartFileAccess]:
     for name, text in FILES.items():
         path = tmp_path / name

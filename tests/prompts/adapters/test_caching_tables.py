@@ -4,7 +4,7 @@ import pytest
 
 from ...benchmarks import measure_caching
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 def test_the_tables_of_tokens_billed_are_up_to_date() -> None:
