@@ -235,6 +235,8 @@ def test_tests_that_fail_refuse_and_those_that_passed_are_not_run_again(
     ready: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    option = 'def pytest_addoption(parser):\n    parser.addoption("--slow", action="store_true")\n'
+    (ready / "conftest.py").write_text(option, encoding="utf-8")
     (ready / "test_it.py").write_text("def test_it():\n    assert False\n", encoding="utf-8")
     commit(ready)
     with pytest.raises(Refused, match="Tests fail"):
