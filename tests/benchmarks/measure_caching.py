@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from foldline.prompts import MarkdownSection, PromptTemplate, Task, TaskSection
-from foldline.prompts.adapters import ToolSearch
 from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.runtime import TokenUsage, evaluate_with_disclosure
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "prompt-caching.md"
-ADAPTERS = ROOT / "docs" / "adapters.md"
 EXAMPLE = ROOT / "examples" / "code_reviewer"
 README = EXAMPLE / "README.md"
 
@@ -94,7 +92,6 @@ def main() -> None:
 def tables() -> Iterator[tuple[Path, str, str]]:
     """Yield the pages, their markers and what belongs between them."""
     yield PAGE, "runs", runs_table()
-    yield ADAPTERS, "search", search_table()
     yield README, "usage", usage_table()
 
 
@@ -170,62 +167,6 @@ def prompt() -> Prompt[None]:
     template = PromptTemplate(
         ns="docs", key="desk", system=[rules, *manuals], sections=[TaskSection[Task]()]
     )
-    return template.bind(Task("Where is my parcel?"))
-
-
-# Many tools
-
-GROUPS, GROUP_TOOLS, TOOL_TOKENS = 8, 5, 150
-
-
-def search_table() -> str:
-    """What six messages cost with forty tools, of which the model needs two."""
-    rows = []
-    for endpoint in ENDPOINTS:
-        if endpoint.simulator is OpenAISimulator:
-            continue
-        for search in (None, ToolSearch()):
-            usage = searched(endpoint, search)
-            cells = (usage.fresh, usage.written, usage.cached, usage.billed(endpoint.prices))
-            said = "all sent" if search is None else "searched for"
-            rows.append((endpoint.name, said, *(f"{cell:,.0f}" for cell in cells)))
-    return markdown(
-        ("provider", "tools are", "fresh", "written", "read", "billed as"), rows, numbers=4
-    )
-
-
-def searched(endpoint: Endpoint, search: ToolSearch | None) -> TokenUsage:
-    """The input of all requests of a run in which the model uses two tools."""
-    names = ("g1_t2", "g1_t2", "g6_t0", "g6_t0", "g6_t0")
-    script = [
-        Said(
-            search=name if search is not None and name not in names[:number] else "",
-            calls=((name, {"word": text_of(RESULT_TOKENS)}),),
-        )
-        for number, name in enumerate(names)
-    ]
-    with serving(endpoint.simulator([*script, Said("Done.")])) as provider:
-        provider.adapter(model=endpoint.model, tool_search=search).evaluate(many_tools())
-    assert provider.refusals == []
-    return total_of(provider)
-
-
-def many_tools() -> Prompt[None]:
-    """A system part with eight groups of five tools, and the task."""
-    groups = []
-    for group in range(GROUPS):
-        tools = [tool(f"g{group}_t{number}") for number in range(GROUP_TOOLS)]
-        for each in tools:
-            each.description += " " + text_of(TOOL_TOKENS, each.name)
-        groups.append(
-            MarkdownSection[None](
-                title=f"Group {group}",
-                key=f"group-{group}",
-                template=text_of(SYSTEM_TOKENS // GROUPS),
-                tools=tools,
-            )
-        )
-    template = PromptTemplate(ns="docs", key="tools", system=groups, sections=[TaskSection[Task]()])
     return template.bind(Task("Where is my parcel?"))
 
 

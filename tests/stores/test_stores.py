@@ -131,7 +131,7 @@ def answer(text: str, *tokens: int, key: str = "k", at: datetime = NOW) -> Model
         turn=1,
         text=text,
         tool_calls=(),
-        usage=TokenUsage(*tokens),  # type: ignore[arg-type]  # As many as are given.
+        usage=TokenUsage(*tokens),
     )
 
 

@@ -11,7 +11,7 @@ __all__, __getattr__, __dir__ = exports(
         "cache.cache_plan": ("CachePlan", "CacheRules"),
         "cache.prices": ("CachePrices",),
         "cache.stability": ("PerRequest", "PerSession", "Stability", "Stable"),
-        "context": ("ContextEditing", "ContextPolicy", "Priority"),
+        "context": ("ContextPolicy", "Priority"),
         "dataclasses": ("FrozenDataclass",),
         "deadline": ("Deadline",),
         "disclosure.disclosure": (

@@ -1,7 +1,7 @@
 from foldline.prompts.cache.cache_plan import CachePlan, CacheRules
 from foldline.prompts.cache.prices import CachePrices
 from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
-from foldline.prompts.context import ContextEditing, ContextPolicy, Priority
+from foldline.prompts.context import ContextPolicy, Priority
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.deadline import Deadline
 from foldline.prompts.disclosure.disclosure import (
@@ -104,7 +104,6 @@ __all__ = [
     "ChapterDescriptor",
     "ChapterVerdict",
     "ChaptersExpansionPolicy",
-    "ContextEditing",
     "ContextPolicy",
     "Deadline",
     "EachSection",

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KEEP_TURNS",
-    "ContextEditing",
     "ContextPolicy",
     "ManagedContext",
     "Message",
@@ -168,8 +167,7 @@ class ContextPolicy:
     """The policy for the tool results of a conversation.
 
     Newer models tie their reasoning to what stood in front of it. Where a policy replaces a result,
-    OpenAI drops the reasoning behind it, and Anthropic can refuse the request (status 400). For
-    Anthropic, `ContextEditing` leaves what is sent as it was.
+    OpenAI drops the reasoning behind it, and Anthropic can refuse the request (status 400).
 
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
@@ -217,36 +215,6 @@ class ContextPolicy:
         if trim(batch, budget, self.keep_turns).evicted:
             batch = _large_batch(managed.messages, messages, self.prices, self.keep_turns)
         return _batched(messages, batch, self.prices)
-
-
-@FrozenDataclass()
-class ContextEditing:
-    """Has a provider clear old tool results itself, in place of a `ContextPolicy`.
-
-    Attributes:
-        trigger: The tokens of input from which on results are cleared.
-        keep: How many of the last calls keep their results.
-        clear_at_least: The fewest tokens to clear at once; by default half of `trigger`, so that
-            as much is cleared as has to be written to the provider's cache again.
-        exclude_tools: Names of tools whose results stay.
-
-    Raises:
-        PromptConfigurationError: A number is out of range.
-    """
-
-    trigger: int = 100_000
-    keep: int = KEEP_TURNS
-    clear_at_least: int | None = None
-    exclude_tools: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_at_least(1, trigger=self.trigger)
-        check_at_least(0, keep=self.keep, clear_at_least=self.cleared_at_once)
-
-    @property
-    def cleared_at_once(self) -> int:
-        """The fewest tokens to clear at once."""
-        return self.trigger // 2 if self.clear_at_least is None else self.clear_at_least
 
 
 def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tuple[Message, ...]:

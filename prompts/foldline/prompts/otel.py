@@ -135,8 +135,6 @@ class OpenTelemetryExporter(Listener):
             attributes["gen_ai.request.model"] = requested
         if event.model is not None:
             attributes["gen_ai.response.model"] = event.model
-        if event.found_tools:
-            attributes["foldline.found_tools"] = list(event.found_tools)
         if self._content:
             calls = [{"type": "tool_call", "name": name} for name in event.tool_calls]
             attributes["gen_ai.output.messages"] = _messages(
@@ -253,8 +251,6 @@ def _tokens(usage: TokenUsage) -> _Attributes:
         attributes["gen_ai.usage.cache_write.input_tokens"] = usage.written
         # Its name until 2026, which most backends still read.
         attributes["gen_ai.usage.cache_creation.input_tokens"] = usage.written
-    if usage.cache_misses:
-        attributes["foldline.cache_misses"] = list(usage.cache_misses)
     return attributes
 
 

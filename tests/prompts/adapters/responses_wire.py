@@ -153,7 +153,6 @@ class OpenAIResponsesWire:
         states = {"length": "incomplete", "none": "in_progress"}
         return {
             "id": f"resp_{said.tag or 1}",
-            **({} if said.diagnosis is None else {"prompt_cache_diagnostics": said.diagnosis}),
             "object": "response",
             "created_at": 1,
             "model": model,

@@ -1,6 +1,5 @@
 """Policies with prices against the providers' prompt caches, and handles on the wire."""
 
-import itertools
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +8,6 @@ import pytest
 
 from foldline.prompts import (
     CachePrices,
-    ContextEditing,
     ContextPolicy,
     MarkdownSection,
     Priority,
@@ -21,7 +19,7 @@ from foldline.prompts import (
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
-from foldline.prompts.runtime import ContextCleared, ContextReplaced, InProcessEventBus
+from foldline.prompts.runtime import ContextReplaced, InProcessEventBus
 
 from .providers import Json, serving
 from .wire.simulators import (
@@ -133,55 +131,3 @@ def test_a_tool_of_the_same_name_is_refused() -> None:
         ScriptedAdapter(lambda *_: "No.").evaluate(
             prompt(own), context_policy=ContextPolicy(handles=True)
         )
-
-
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
-def test_the_provider_clears_results_itself_where_that_is_asked_for(streaming: bool) -> None:
-    editing = ContextEditing(trigger=20_000, keep=2, exclude_tools=("search",))
-    script = [Said(calls=(("read", {"path": f"m{n}.py"}),)) for n in range(TURNS)]
-    with serving(AnthropicSimulator([*script, Said("Found.")])) as simulator:
-        adapter = simulator.adapter(
-            model="claude-opus-5-5", max_turns=TURNS + 1, context_editing=editing
-        )
-        heard: list[str] = []
-        bus = InProcessEventBus()
-        cleared: list[ContextCleared] = []
-        bus.subscribe(ContextCleared, cleared.append)
-        response = adapter.evaluate(prompt(), bus=bus, on_text=heard.append if streaming else None)
-        assert response.text == "Found."
-        assert simulator.refusals == []
-        totals = [metered.total for metered in simulator.metered]
-        assert max(totals) < 25_000
-        shrank = [n for n, (one, next_) in enumerate(itertools.pairwise(totals), 2) if next_ < one]
-        assert cleared[0].turn == shrank[0]
-        assert all(event.results >= 1 and event.tokens >= 10_000 for event in cleared)
-        assert simulator.headers[0]["anthropic-beta"] == "context-management-2025-06-27"
-        (edit,) = simulator.requests[-1]["context_management"]["edits"]
-        assert edit["clear_at_least"] == {"type": "input_tokens", "value": 10_000}
-        assert edit["exclude_tools"] == ["search"]
-        texts = [
-            part["content"]
-            for message in simulator.requests[-1]["messages"]
-            if message["role"] == "user" and not isinstance(message["content"], str)
-            for part in message["content"]
-            if part["type"] == "tool_result"
-        ]
-        assert len(texts) == TURNS
-        assert all(len(text) == 6_000 for text in texts), "we send all, the provider clears"
-
-
-def test_a_policy_and_the_providers_editing_exclude_each_other() -> None:
-    editing = ContextEditing()
-    with serving(AnthropicSimulator([Said("Never.")])) as simulator:
-        with pytest.raises(PromptConfigurationError, match="takes the place"):
-            simulator.adapter(context_editing=editing, context_policy=ContextPolicy())
-        adapter = simulator.adapter(context_editing=editing)
-        with pytest.raises(PromptConfigurationError, match="takes the place"):
-            adapter.evaluate(prompt(), context_policy=ContextPolicy())
-        assert simulator.requests == []
-
-
-@pytest.mark.parametrize("numbers", [{"trigger": 0}, {"keep": -1}, {"clear_at_least": -1}])
-def test_numbers_of_the_editing_that_make_no_sense_are_refused(numbers: dict[str, Any]) -> None:
-    with pytest.raises(PromptConfigurationError, match="or more, not"):
-        ContextEditing(**numbers)

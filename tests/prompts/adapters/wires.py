@@ -30,8 +30,6 @@ class Said:
     """True if the provider interrupts the message, to be continued."""
     found: tuple[Json, ...] = ()
     """The definitions of the tools that the search finds; set by the simulators."""
-    diagnosis: Json | None = None
-    """What the provider says of its cache, in its own form; set by the simulators."""
     tag: str = ""
     """A part of the ids, so that those of several messages differ."""
 
@@ -269,7 +267,6 @@ class AnthropicWire:
     def _message(self, said: Said, model: str) -> Json:
         return {
             "id": f"m{said.tag}",
-            "diagnostics": said.diagnosis,
             "type": "message",
             "role": "assistant",
             "model": model,

@@ -24,7 +24,6 @@ from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationEr
 from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter
 from foldline.prompts.runtime import (
     InProcessEventBus,
-    ModelAnswered,
     Session,
     SQLiteEventStore,
     TokenUsage,
@@ -167,34 +166,6 @@ def test_a_message_has_its_tokens_by_what_they_are_billed_as(
     assert found["gen_ai.response.model"] == "m-1"
     assert found["gen_ai.response.finish_reasons"] == ("tool_call",)
     assert found["foldline.turn"] == 1
-
-
-def test_a_message_has_what_it_found_and_why_the_cache_missed(
-    memory: InMemorySpanExporter, provider: TracerProvider
-) -> None:
-    bus = InProcessEventBus()
-    why = ("tools changed: about 1,200 tokens",)
-    with OpenTelemetryExporter(provider) as exporter, SQLiteEventStore(":memory:") as store:
-        exporter.attach(bus)
-        store.attach(bus)
-        bus.publish(
-            ModelAnswered(
-                prompt_ns="trips",
-                prompt_key="plan",
-                evaluation_id="e",
-                turn=1,
-                text="",
-                tool_calls=("weather",),
-                usage=TokenUsage(1_300, cache_misses=why),
-                found_tools=("weather",),
-            )
-        )
-        (event,) = store.events()
-    (chat,) = memory.get_finished_spans()
-    assert attributes(chat)["foldline.cache_misses"] == why
-    assert attributes(chat)["foldline.found_tools"] == ("weather",)
-    assert event.data["cache_misses"] == [*why]
-    assert event.data["found_tools"] == ["weather"]
 
 
 def test_a_tool_that_fails_is_a_span_with_an_error(

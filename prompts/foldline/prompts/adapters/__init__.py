@@ -14,7 +14,6 @@ __all__, __getattr__, __dir__ = exports(
         "base": ("BaseAdapter", "render_for_evaluation"),
         "protocol": ("Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"),
         "schemas": (
-            "ToolSearch",
             "anthropic_tools",
             "openai_responses_tools",
             "openai_tools",

@@ -1,7 +1,6 @@
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn, ProviderAdapter
 from foldline.prompts.adapters.schemas import (
-    ToolSearch,
     anthropic_tools,
     openai_responses_tools,
     openai_tools,
@@ -30,7 +29,6 @@ __all__ = [
     "ScriptedAdapter",
     "ScriptedCall",
     "ScriptedTurn",
-    "ToolSearch",
     "Transcript",
     "anthropic_tools",
     "openai_responses_tools",

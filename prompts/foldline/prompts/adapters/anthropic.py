@@ -18,13 +18,10 @@ from foldline.prompts.adapters.sdk import (
     Request,
     SdkAdapter,
     SdkExchange,
-    cache_miss,
-    last_message_id,
     plain_message,
 )
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
-from foldline.prompts.layout.layout import OPEN_SECTIONS
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
     DeveloperTurn,
@@ -42,17 +39,13 @@ if TYPE_CHECKING:
     import anthropic
     from anthropic.types import Message
 
-    from foldline.prompts.adapters.schemas import ToolSearch
-    from foldline.prompts.context import ContextEditing, ContextPolicy
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import Conversation, File, ToolAnswer, Turn
 
 __all__ = ["AnthropicAdapter"]
 
 DEFAULT_MAX_TOKENS = 8_192
-CONTEXT_EDITING = "context-management-2025-06-27"
-"""The beta that has the provider clear old tool results."""
-CLEARING = "clear_tool_uses_20250919"
 
 _MODEL = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
@@ -82,13 +75,9 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     Args:
         max_tokens: The most tokens of one message.
-        context_editing: Have the provider clear old tool results itself, in place of any policy.
-        tool_search: Which tools the model gets by the provider's tool search. The tools of folded
-            sections then are called by `call_tool`, since a search would find deferred ones.
 
     Raises:
-        PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given, or
-            `tool_search` and deferred tools of folded sections.
+        PromptConfigurationError: See `SdkAdapter`.
     """
 
     provider = "anthropic"
@@ -110,24 +99,8 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         max_retries: int = DEFAULT_MAX_RETRIES,
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
-        context_editing: ContextEditing | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
-        tool_search: ToolSearch | None = None,
-        cache_diagnostics: bool = False,
     ) -> None:
-        if (
-            tool_search is not None
-            and isinstance(appending, Appending)
-            and appending.tools == "deferred"
-        ):
-            raise PromptConfigurationError(
-                "A tool search would find the deferred tools of folded sections before they open; "
-                'use Appending(tools="proxy") with it.'
-            )
-        if context_editing is not None and context_policy is not None:
-            raise PromptConfigurationError(
-                "`context_editing` takes the place of a context policy; give one of them."
-            )
         super().__init__(
             model,
             client=client,
@@ -139,11 +112,8 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             options=options,
             context_policy=context_policy,
             appending=appending,
-            tool_search=tool_search,
-            cache_diagnostics=cache_diagnostics,
         )
         self.max_tokens = max_tokens
-        self.context_editing = context_editing
 
     def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation.
@@ -156,36 +126,10 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     def supported(self) -> Appending:
         """Return the means that the model supports; for an unknown name those of all models."""
-        defers = defers_tools(self.model) and self.tool_search is None
         return Appending(
-            tools="deferred" if defers else "proxy",
+            tools="deferred" if defers_tools(self.model) else "proxy",
             system=takes_system_messages(self.model),
         )
-
-    def searches_tools(self) -> bool:
-        """Return True but for models before Claude 4.5."""
-        return not _generation(self.model)[0] or defers_tools(self.model)
-
-    def diagnoses_cache(self) -> bool:
-        """Return True: all models do."""
-        return True
-
-    def policy_for(
-        self, rendered: RenderedPrompt[object], given: ContextPolicy | None
-    ) -> ContextPolicy | None:
-        """Return the context policy of an evaluation; None where the provider edits the context.
-
-        Raises:
-            PromptConfigurationError: A policy was given, but the provider edits the context.
-        """
-        if self.context_editing is None:
-            return super().policy_for(rendered, given)
-        if given is not None:
-            raise PromptConfigurationError(
-                "The adapter's `context_editing` takes the place of a context policy; evaluate "
-                "with an adapter without it."
-            )
-        return None
 
 
 class _Exchange(SdkExchange):
@@ -215,13 +159,10 @@ class _Exchange(SdkExchange):
         }
         if self._system:
             self.request["system"] = self._system
-        self._compare_with(last_message_id(conversation, adapter.provider))
-        tools = anthropic_tools(rendered, search=adapter.tool_search)
+        tools = anthropic_tools(rendered)
         shown = [tool for tool in tools if not tool.get("defer_loading")]
         if tools:
             self.request["tools"] = tools
-        if adapter.context_editing is not None:
-            self.request |= _editing(adapter.context_editing, rendered)
         if self.request.get("cache_control", EPHEMERAL) is not None:
             cuts = Cuts(rendered, anthropic_rules(adapter.model), shown)
             self._keep(cuts)
@@ -313,7 +254,6 @@ class _Exchange(SdkExchange):
         begun = len(self._messages)
         while True:
             part, request_id = self._receive(request)
-            self._compare_with(part.id)
             parts.append(part)
             said = self._turn(parts, request_id)
             del self._messages[begun:]
@@ -328,17 +268,9 @@ class _Exchange(SdkExchange):
                     text=said.text,
                 )
 
-    def _compare_with(self, message_id: str | None) -> None:
-        """Ask how the next request's beginning differs from that of an earlier one."""
-        if self._adapter.cache_diagnostics:
-            # Without an id, the provider only begins to keep what it compares with.
-            self.request["diagnostics"] = {"previous_message_id": message_id}
-
     def _receive(self, request: Request) -> tuple[Message, str | None]:
         """Return the answer to one request, and the request's id."""
         messages = self._endpoint()
-        if self._adapter.context_editing is not None:
-            messages = self._adapter.client.beta.messages
         if not request.streaming:
             response = self._whole(messages, request)
             return response.parse(), response.request_id
@@ -360,7 +292,6 @@ class _Exchange(SdkExchange):
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
-        cleared = [edit for part in parts for edit in _cleared(part)]
         return ModelTurn(
             text=text,
             tool_calls=tuple(
@@ -373,38 +304,7 @@ class _Exchange(SdkExchange):
             usage=sum(map(_usage, parts), NOTHING_USED),
             model=message.model,
             request_id=request_id,
-            cleared_results=sum(edit.cleared_tool_uses for edit in cleared),
-            cleared_tokens=sum(edit.cleared_input_tokens for edit in cleared),
-            found_tools=tuple(
-                found.tool_name
-                for block in content
-                if block.type == "tool_search_tool_result"
-                and block.content.type == "tool_search_tool_search_result"
-                for found in block.content.tool_references
-            ),
-            message_id=message.id,
         )
-
-
-def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[str, Any]:
-    edit: dict[str, Any] = {
-        "type": CLEARING,
-        "trigger": {"type": "input_tokens", "value": editing.trigger},
-        "keep": {"type": "tool_uses", "value": editing.keep},
-        "clear_at_least": {"type": "input_tokens", "value": editing.cleared_at_once},
-    }
-    # Opened sections are a part of the prompt, and can't be opened again.
-    opening = [tool.name for tool in rendered.tools if tool.name == OPEN_SECTIONS]
-    if excluded := list(dict.fromkeys((*editing.exclude_tools, *opening))):
-        edit["exclude_tools"] = excluded
-    return {"betas": [CONTEXT_EDITING], "context_management": {"edits": [edit]}}
-
-
-def _cleared(message: Message) -> list[Any]:
-    """Return what the provider says that it cleared of the tools' results."""
-    management = getattr(message, "context_management", None)
-    edits = [] if management is None else management.applied_edits
-    return [edit for edit in edits if edit.type == CLEARING]
 
 
 def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:
@@ -451,15 +351,7 @@ def _usage(message: Message) -> TokenUsage:
         usage.output_tokens,
         cached,
         written,
-        _cache_misses(message),
     )
-
-
-def _cache_misses(message: Message) -> tuple[str, ...]:
-    """Return why earlier input wasn't read from the cache, if that was asked and is known."""
-    reason = None if message.diagnostics is None else message.diagnostics.cache_miss_reason
-    tokens = getattr(reason, "cache_missed_input_tokens", None)
-    return () if reason is None or tokens is None else (cache_miss(reason.type, tokens),)
 
 
 def defers_tools(model: str) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.breakpoints import (
     Cuts,
-    gpt_generation,
     keep_prefix,
     openai_rules,
 )
@@ -20,7 +19,7 @@ from foldline.prompts.adapters.openai import (
     usage_of,
 )
 from foldline.prompts.adapters.schemas import openai_responses_tools
-from foldline.prompts.adapters.sdk import SdkExchange, cache_miss, last_message_id, plain_message
+from foldline.prompts.adapters.sdk import SdkExchange, plain_message
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -49,8 +48,6 @@ __all__ = ["OpenAIResponsesAdapter"]
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 _NOT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 """Models that answer a request for their reasoning with an error."""
-_SEARCHES_SINCE = (5, 4)
-_DIAGNOSES_SINCE = (5, 6)
 
 
 class OpenAIResponsesAdapter(OpenAISdkAdapter):
@@ -80,14 +77,6 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
     limit_option = "max_output_tokens"
     adds_tools = True
 
-    def searches_tools(self) -> bool:
-        """Return True but for models before GPT-5.4."""
-        return (gpt_generation(self.model) or _SEARCHES_SINCE) >= _SEARCHES_SINCE
-
-    def diagnoses_cache(self) -> bool:
-        """Return True but for models before GPT-5.6."""
-        return (gpt_generation(self.model) or _DIAGNOSES_SINCE) >= _DIAGNOSES_SINCE
-
     def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation."""
         return _Responses(self, rendered, conversation)
@@ -116,13 +105,10 @@ class _Responses(SdkExchange):
         if not adapter.model.startswith(_NOT_REASONING):
             asked = [*(self.request.get("include") or ()), ENCRYPTED_REASONING]
             self.request["include"] = list(dict.fromkeys(asked))
-        tools = openai_responses_tools(rendered, search=adapter.tool_search)
+        tools = openai_responses_tools(rendered)
         if tools:
             self.request["tools"] = tools
-        self._compare_with(last_message_id(conversation, adapter.provider))
-        # As the model reads them: of a namespace without those to be found.
-        shown = [{key: tool[key] for key in tool if key != "tools"} for tool in tools]
-        cuts = Cuts(rendered, openai_rules(adapter.model), shown)
+        cuts = Cuts(rendered, openai_rules(adapter.model), tools)
         keep_prefix(self._input, cuts, "input_text")
         output = output_format(rendered)
         if output is not None:
@@ -193,29 +179,7 @@ class _Responses(SdkExchange):
         # Unchanged: reasoning is encrypted, and must be sent back as it is.
         items = tuple(item.to_dict(exclude_none=True, mode="json") for item in response.output)
         self._input += items
-        self._compare_with(response.id)
-        return replace(
-            turn, native=items, found_tools=tuple(_found(response)), message_id=response.id
-        )
-
-    def _compare_with(self, response_id: str | None) -> None:
-        """Ask how the next request's beginning differs from that of an earlier one."""
-        if self._adapter.cache_diagnostics and response_id is not None:
-            self.request["prompt_cache_options"] = {
-                **(self.request.get("prompt_cache_options") or {}),
-                "comparison_response_id": response_id,
-            }
-
-
-def _found(response: Response) -> Iterator[str]:
-    """Yield the names of the tools that a tool search brought."""
-    for item in response.output:
-        if item.type == "tool_search_output":
-            for tool in item.tools:
-                if tool.type == "namespace":
-                    yield from (inner.name for inner in tool.tools)
-                elif tool.type == "function":
-                    yield tool.name
+        return replace(turn, native=items)
 
 
 def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
@@ -269,8 +233,7 @@ def _part(part: str | Image | File) -> dict[str, object]:
 
 
 def _answer(response: Response) -> Answer:
-    usage = replace(_usage(response.usage), cache_misses=_cache_misses(response))
-    answer = Answer(finish=_finish(response), usage=usage, model=response.model)
+    answer = Answer(finish=_finish(response), usage=_usage(response.usage), model=response.model)
     for item in response.output:
         if item.type == "message":
             for part in item.content:
@@ -289,14 +252,6 @@ def _finish(response: Response) -> str | None:
         filtered = details is not None and details.reason == "content_filter"
         return "content_filter" if filtered else "length"
     return "stop" if response.status == "completed" else None
-
-
-def _cache_misses(response: Response) -> tuple[str, ...]:
-    """Return why earlier input wasn't read from the cache, if that was asked and is known."""
-    found = response.prompt_cache_diagnostics
-    if found is None or found.type != "cache_miss":
-        return ()
-    return (cache_miss(found.reason, found.cache_missed_tokens),)
 
 
 def _usage(usage: ResponseUsage | None) -> TokenUsage:

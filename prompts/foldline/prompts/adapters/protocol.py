@@ -54,14 +54,6 @@ class ModelTurn:
     request_id: str | None = None
     native: tuple[dict[str, object], ...] | None = None
     """The message in the provider's own form, as it is sent back; see `AssistantTurn`."""
-    cleared_results: int = 0
-    """How many old tool results the provider cleared from the request by itself."""
-    cleared_tokens: int = 0
-    """The tokens that this removed."""
-    found_tools: tuple[str, ...] = ()
-    """The deferred tools that the model found by the provider's tool search."""
-    message_id: str = ""
-    """The provider's id of the message, by which later requests can be compared with it."""
 
 
 class Bounds(TypedDict):

@@ -31,7 +31,6 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
-    ContextCleared,
     ContextReplaced,
     ModelAnswered,
     ModelFailed,
@@ -256,7 +255,6 @@ class Run(Generic[OutputT]):
             ),
             provider=self._adapter.provider,
             native=turn.native,
-            message_id=turn.message_id,
         )
 
     def _tell(self, exchange: ModelExchange, outcomes: Sequence[ToolOutcome]) -> None:
@@ -325,15 +323,7 @@ class Run(Generic[OutputT]):
             requested_model=requested,
             request_id=turn.request_id,
             seconds=time.monotonic() - started,
-            found_tools=turn.found_tools,
         )
-        if turn.cleared_results:
-            self._publish(
-                ContextCleared,
-                turn=self._turns,
-                results=turn.cleared_results,
-                tokens=turn.cleared_tokens,
-            )
         return turn
 
     def _check(self, what: str) -> None:

@@ -30,7 +30,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
-from foldline.prompts.runtime.conversation import AssistantTurn, Conversation, UserTurn
+from foldline.prompts.runtime.conversation import Conversation, UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     import httpx2
 
     from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
-    from foldline.prompts.adapters.schemas import ToolSearch
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import DeveloperTurn, File, Image, SystemTurn, Turn
@@ -132,14 +131,10 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         context_policy: See `BaseAdapter`.
         appending: The means to open sections without a change of what was sent; by default what
             the model supports, None to render prompts anew.
-        tool_search: Which tools the model gets by the provider's tool search; None for none.
-        cache_diagnostics: Ask the provider why earlier input wasn't read from its cache, for
-            `TokenUsage.cache_misses`.
 
     Raises:
         PromptConfigurationError: The SDK isn't installed, the adapter itself sets an option, or
-            its API or the model lacks the means of `appending`, `tool_search` or
-            `cache_diagnostics`.
+            its API or the model lacks the means of `appending`.
     """
 
     sdk: str
@@ -164,23 +159,10 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
-        tool_search: ToolSearch | None = None,
-        cache_diagnostics: bool = False,
     ) -> None:
         super().__init__(max_turns=max_turns, context_policy=context_policy)
         self._appending = appending
-        self.tool_search = tool_search
-        self.cache_diagnostics = cache_diagnostics
         self.model = model
-        if tool_search is not None and not self.searches_tools():
-            raise PromptConfigurationError(
-                f"{type(self).__name__} has no tool search with {model!r}; leave out `tool_search`."
-            )
-        if cache_diagnostics and not self.diagnoses_cache():
-            raise PromptConfigurationError(
-                f"{type(self).__name__} has no cache diagnostics with {model!r}; leave out "
-                "`cache_diagnostics`."
-            )
         deferred = isinstance(appending, Appending) and appending.tools == "deferred"
         if deferred and not self.adds_tools:
             raise PromptConfigurationError(
@@ -211,14 +193,6 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def appending(self) -> Appending | None:
         """The means to open sections without a change of what was sent."""
         return self.supported() if self._appending == "auto" else self._appending
-
-    def searches_tools(self) -> bool:
-        """Return True if the API has a tool search, and the model isn't known to lack it."""
-        return False
-
-    def diagnoses_cache(self) -> bool:
-        """Return True if the API has cache diagnostics, and the model isn't known to lack them."""
-        return False
 
     @abstractmethod
     def supported(self) -> Appending | None:
@@ -432,19 +406,6 @@ def plain_message(
         case (str() as text,):
             return {"role": turn.role, "content": text}
     return {"role": turn.role, "content": [part_of(part) for part in parts]}
-
-
-def last_message_id(conversation: Conversation, provider: str) -> str | None:
-    """Return a provider's id of its last message in a conversation; None without any."""
-    for turn in reversed(conversation.turns):
-        if isinstance(turn, AssistantTurn) and turn.provider == provider and turn.message_id:
-            return turn.message_id
-    return None
-
-
-def cache_miss(reason: str, tokens: int) -> str:
-    """Return a provider's reason for a cache miss, such as `tools_changed`, as text."""
-    return f"{reason.replace('_', ' ')}: about {tokens:,} tokens"
 
 
 def _still_wanted(_: object) -> None:

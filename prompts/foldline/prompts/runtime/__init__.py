@@ -37,7 +37,6 @@ __all__, __getattr__, __dir__ = exports(
         "disclosure": ("evaluate_with_disclosure",),
         "dispatch": ("ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"),
         "events": (
-            "ContextCleared",
             "ContextReplaced",
             "Event",
             "EventBus",

@@ -17,7 +17,6 @@ from foldline.prompts.runtime.conversation import (
 from foldline.prompts.runtime.disclosure import evaluate_with_disclosure
 from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
-    ContextCleared,
     ContextReplaced,
     Event,
     EventBus,
@@ -60,7 +59,6 @@ __all__ = [
     "CallMade",
     "Cancellation",
     "ClearVisibilityOverride",
-    "ContextCleared",
     "ContextReplaced",
     "Conversation",
     "DayOpenings",

@@ -177,8 +177,6 @@ class AssistantTurn:
     """The message in that provider's own form, which it is sent back unchanged: the form has what
     the other fields don't, such as signed thinking. Other providers get the text and the calls."""
     role: Literal["assistant"] = "assistant"
-    message_id: str = ""
-    """That provider's id of the message; empty if it isn't kept."""
 
 
 @FrozenDataclass()

@@ -174,15 +174,12 @@ class ModelAnswered(Event):
     request_id: str | None = None
     seconds: float = 0.0
     """How long the request took."""
-    found_tools: tuple[str, ...] = ()
-    """The deferred tools that the model found by the provider's tool search."""
 
     def facts(self) -> dict[str, object]:
         return {
             "characters": len(self.text),
             "turn": self.turn,
             "tools": self.tool_calls,
-            "found_tools": self.found_tools,
             "model": self.model,
             "seconds": round(self.seconds, 3),
             **_tokens(self.usage),
@@ -207,21 +204,6 @@ class ModelFailed(Event):
 
     def content(self) -> dict[str, object]:
         return {"message": str(self.error)}
-
-
-@FrozenDataclass(kw_only=True)
-class ContextCleared(Event):
-    """The provider cleared old results of tools from a request; see `ContextEditing`."""
-
-    turn: int
-    """The number of the message that answers the request, from 1."""
-    results: int
-    """How many results it cleared."""
-    tokens: int
-    """The tokens that this removed."""
-
-    def facts(self) -> dict[str, object]:
-        return {"turn": self.turn, "results": self.results, "tokens": self.tokens}
 
 
 @FrozenDataclass(kw_only=True)
@@ -312,7 +294,6 @@ def _tokens(usage: TokenUsage) -> dict[str, object]:
         "output_tokens": usage.output,
         "cached_tokens": usage.cached,
         "written_tokens": usage.written,
-        **({"cache_misses": usage.cache_misses} if usage.cache_misses else {}),
     }
 
 

@@ -37,9 +37,6 @@ class TokenUsage:
     """Input tokens that were read from the provider's cache."""
     written: int = 0
     """Input tokens that were written to the provider's cache; 0 where it doesn't say."""
-    cache_misses: tuple[str, ...] = field(default=(), repr=False)
-    """Reasons for cache misses of earlier input, such as `tools changed: about 1,200 tokens`; only
-    where an adapter asks for it with `cache_diagnostics`."""
 
     @property
     def total(self) -> int:
@@ -66,7 +63,6 @@ class TokenUsage:
             self.output + other.output,
             self.cached + other.cached,
             self.written + other.written,
-            self.cache_misses + other.cache_misses,
         )
 
 

@@ -3,7 +3,7 @@
 Sources, all below https://platform.claude.com/docs/en/: `build-with-claude/prompt-caching` [C],
 `build-with-claude/mid-conversation-system-messages` [M], `agents-and-tools/tool-use/
 tool-use-with-prompt-caching` [T], `build-with-claude/context-editing` [E], `agents-and-tools/
-tool-use/tool-search-tool` [S], `build-with-claude/cache-diagnostics` [D].
+tool-use/tool-search-tool` [S].
 
 1. A request is rendered as `tools`, then `system`, then `messages`; each tool, each block of the
    system part and each content block is one block. A text instead of a list is one block. [C]
@@ -36,10 +36,6 @@ tool-use/tool-search-tool` [S], `build-with-claude/cache-diagnostics` [D].
     is cleared at the next user's message isn't rendered from then on. [M]
 12. Models up to Opus 4.1, Sonnet 4.5 and Haiku 4.5 drop the thinking in front of the last message
     of the user that has more than tool results. [C]
-
-13. A request with `diagnostics` is compared with the one that `previous_message_id` names: the
-    model, the tools, the system part, and the messages, which may only have grown. The first that
-    differs is the reason, with about the tokens behind the first difference. [D]
 
 Not simulated: documents' citations, server tools but the tool search, containers, MCP.
 """
@@ -178,30 +174,6 @@ def rendered(request: Json, betas: frozenset[str]) -> Iterator[Block]:
 
 def _searches(tools: Mapping[str, Json]) -> bool:
     return any(tool.get("type", "").startswith("tool_search_tool") for tool in tools.values())
-
-
-def diagnosis(before: tuple[Json, Metered] | None, now: tuple[Json, Metered]) -> Json | None:
-    """What `diagnostics` says of a request, compared with an earlier one; None if nothing.
-
-    Args:
-        before: The request that it names, and its blocks; None for one that isn't known.
-        now: The request itself.
-    """
-    if before is None:
-        return {"cache_miss_reason": {"type": "previous_message_not_found"}}
-    (earlier, metered), (request, blocks) = before, now
-    said = earlier["messages"]
-    reasons = {
-        "model_changed": earlier["model"] != request["model"],
-        "tools_changed": earlier.get("tools") != request.get("tools"),
-        "system_changed": earlier.get("system") != request.get("system"),
-        "messages_changed": request["messages"][: len(said)] != said,
-    }
-    missed = metered.total - common_tokens(metered.blocks, blocks.blocks)
-    for reason, holds in reasons.items():
-        if holds:
-            return {"cache_miss_reason": {"type": reason, "cache_missed_input_tokens": missed}}
-    return None
 
 
 def _contents(

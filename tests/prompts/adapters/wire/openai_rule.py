@@ -1,7 +1,7 @@
 """OpenAI's prompt cache, as its documentation states the rule.
 
 Sources, all below https://developers.openai.com/api/docs/guides/, as of October 2026, for chat
-completions and for Responses: `prompt-caching`, `prompt-caching/diagnostics`, `tools-tool-search`.
+completions and for Responses: `prompt-caching`, `tools-tool-search`.
 
 A request is rendered as the settings that the provider turns into instructions (the output's
 schema, effort, verbosity, `parallel_tool_calls`), then the tools, then `instructions` and the
@@ -28,10 +28,6 @@ Before GPT-5.6 nothing is declared or paid for writing: prefixes end at regular 
 tokens for GPT-5.5; the page leaves the others' open: 128 here), counted from the start of the
 hidden instructions, and are read from 1,024 tokens on. What is reported is without the hidden
 tokens, and rounded down to a multiple of 128.
-
-A request with `prompt_cache_options.comparison_response_id` is compared with the one that it
-names: the first setting that differs is the reason, then the tools, then the input, which may only
-have grown; with about the tokens behind the first difference.
 
 Not simulated: the routing to machines, compaction, images' sizes.
 """
@@ -151,36 +147,6 @@ class OpenAICache:
         self._requests.append((scope, now + alive, blocks))
         matched = (common + self._hidden) // interval * interval - self._hidden
         return matched // STEP * STEP if matched >= MINIMUM else 0
-
-
-def diagnosis(before: tuple[Json, Metered] | None, now: tuple[Json, Metered]) -> Json:
-    """What `prompt_cache_diagnostics` says of a request, compared with an earlier one.
-
-    Args:
-        before: The request that it names, and its blocks; None for one that isn't known.
-        now: The request itself.
-    """
-    if before is None:
-        return {"type": "comparison_response_not_found"}
-    (earlier, metered), (request, blocks) = before, now
-    said = earlier["input"]
-    reasons = {
-        "model_changed": earlier["model"] != request["model"],
-        "prompt_cache_key_changed": _differ(earlier, request, "prompt_cache_key"),
-        "tools_changed": _differ(earlier, request, "tools"),
-        "text_format_changed": _differ(earlier, request, "text"),
-        "reasoning_effort_changed": _differ(earlier, request, "reasoning"),
-        "input_changed": request["input"][: len(said)] != said,
-    }
-    missed = metered.total - common_tokens(metered.blocks, blocks.blocks)
-    for reason, holds in reasons.items():
-        if holds:
-            return {"type": "cache_miss", "reason": reason, "cache_missed_tokens": missed}
-    return {"type": "cache_hit"}
-
-
-def _differ(one: Json, other: Json, key: str) -> bool:
-    return one.get(key) != other.get(key)
 
 
 def eligible_endings(blocks: Sequence[Block]) -> list[int]:

@@ -25,7 +25,7 @@ from foldline.prompts.adapters import BaseAdapter
 from ..providers import Json, Provider, Reply
 from ..responses_wire import OpenAIResponsesWire
 from ..wires import AnthropicWire, OpenAIWire, Said, Wire
-from . import anthropic_rule, context_editing, openai_rule
+from . import context_editing
 from .anthropic_rule import AnthropicCache
 from .openai_rule import OpenAICache
 from .prefix import Metered, RefusedError, canonical, tokens_of
@@ -50,8 +50,6 @@ class Simulator(Provider):
         self._script = script
         self.metered: list[Metered] = []
         self.refusals: list[str] = []
-        self.answered: dict[str, tuple[Json, Metered]] = {}
-        """The requests that were answered, by the ids of the answers, for diagnoses."""
 
     def adapter(self, **settings: Any) -> BaseAdapter:
         """An adapter that talks to the simulator; by default without another try."""
@@ -93,29 +91,18 @@ class Simulator(Provider):
             said,
             tag=f"{number}_{said.tag}",
             found=tuple(self.search(request, said.search)) if said.search else (),
-            diagnosis=self.diagnosis(request, metered),
         )
         usage = self.usage(metered, output_tokens(said))
         if request.get("stream"):
             pieces = self.wire.streamed(said, usage, request["model"])
-            self._remember(self.wire.whole(said, usage, request["model"]), request, metered)
             return Reply(pieces=[_with_extra(piece, extra) for piece in pieces])
         reply = self.wire.whole(said, usage, request["model"])
         assert isinstance(reply.body, dict)
         reply.body |= extra
-        self._remember(reply, request, metered)
         return reply
-
-    def _remember(self, reply: Reply, request: Json, metered: Metered) -> None:
-        assert isinstance(reply.body, dict)
-        self.answered[reply.body["id"]] = request, metered
 
     def search(self, request: Json, query: str) -> Iterator[Json]:
         """The deferred tools that a tool search finds: whose name or description has the query."""
-        raise NotImplementedError
-
-    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
-        """What the provider says of its cache, if the request asks for it."""
         raise NotImplementedError
 
     def meter(self, request: Json) -> tuple[Metered, Json]:
@@ -150,12 +137,6 @@ class AnthropicSimulator(Simulator):
             if tool.get("defer_loading") and query in tool["name"] + tool["description"]:
                 yield tool
 
-    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
-        previous = (request.get("diagnostics") or {}).get("previous_message_id")
-        if previous is None:
-            return None
-        return anthropic_rule.diagnosis(self.answered.get(previous), (request, metered))
-
     def usage(self, metered: Metered, output: int) -> Json:
         five, hour = metered.written.get("5m", 0), metered.written.get("1h", 0)
         return {
@@ -187,9 +168,6 @@ class OpenAISimulator(Simulator):
     def meter(self, request: Json) -> tuple[Metered, Json]:
         return self.cache.meter(request), {}
 
-    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
-        return None
-
     def usage(self, metered: Metered, output: int) -> Json:
         return {
             "prompt_tokens": metered.total,
@@ -215,13 +193,6 @@ class OpenAIResponsesSimulator(OpenAISimulator):
                 found = [t for t in deferred if query in t["name"] + t["description"]]
                 if found:
                     yield {**space, "tools": found}
-
-    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
-        options = request.get("prompt_cache_options") or {}
-        if "comparison_response_id" not in options:
-            return None
-        before = self.answered.get(options["comparison_response_id"])
-        return openai_rule.diagnosis(before, (request, metered))
 
     def usage(self, metered: Metered, output: int) -> Json:
         return {
