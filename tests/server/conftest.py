@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import pytest
+import pytest_asyncio
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import JsonRPCNotification
@@ -17,6 +18,7 @@ from pytest_lsp import LanguageClient, make_test_lsp_client
 
 from ..capabilities import capabilities_of
 
+HERE = Path(__file__).parent
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 SERVE = (sys.executable, "-m", "foldline.agent", "serve", "--stdio")
 
@@ -28,9 +30,15 @@ class Editor:
         self.client = client
         self.root = root
         self.initialized: types.InitializeResult
+        self.opened: set[str] = set()
         self.updates: list[dict[str, Any]] = []
         client.protocol._converter.register_structure_hook(
             JsonRPCNotification, lambda message, kind: kind(**message)
+        )
+        # Of its own, lsprotocol takes every code action that has a command for a bare command.
+        client.protocol._converter.register_structure_hook(
+            Union[types.Command, types.CodeAction],  # noqa: UP007 - the key that is looked up
+            lambda value, _: client.protocol._converter.structure(value, types.CodeAction),
         )
         client.protocol.fm.feature("foldline/preview/didUpdate")(
             lambda update: self.updates.append(update)  # noqa: PLW0108  # pygls marks its handlers.
@@ -54,7 +62,38 @@ class Editor:
             text = (self.root / path).read_text(encoding="utf-8")
         document = types.TextDocumentItem(self.uri(path), "python", 1, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+        self.opened.add(document.uri)
         return document.uri
+
+    def close(self, uri: str) -> None:
+        self.opened.discard(uri)
+        self.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
+        )
+
+    def saved(self, *paths: str) -> None:
+        """Tell that files have changed on disk."""
+        changes = [types.FileEvent(self.uri(path), types.FileChangeType.Changed) for path in paths]
+        self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+
+    @contextlib.contextmanager
+    def borrowed(self) -> Iterator["Editor"]:
+        """This editor for one of several tests: what it leaves open is closed."""
+        yield self
+        for uri in [*self.opened]:
+            self.close(uri)
+
+    async def actions(self, uri: str, line: int, *only: str) -> list[types.CodeAction]:
+        """The code actions at the beginning of a line."""
+        place = types.Position(line, 0)
+        found = await self.client.text_document_code_action_async(
+            types.CodeActionParams(
+                types.TextDocumentIdentifier(uri),
+                types.Range(place, place),
+                types.CodeActionContext([], only=only or None),
+            )
+        )
+        return [action for action in found or () if isinstance(action, types.CodeAction)]
 
     async def lenses(self, uri: str) -> list[types.CodeLens]:
         """The lenses of a document, each resolved."""
@@ -118,11 +157,12 @@ async def connections() -> AsyncIterator[Connect]:
         root: Path = EXAMPLE,
         *,
         like: str = "visual-studio-code",
+        kind: Callable[[LanguageClient, Path], Editor] = Editor,
         prepare: Callable[[Editor, types.ClientCapabilities], None] | None = None,
         **options: object,
     ) -> Editor:
         client = make_test_lsp_client()
-        editor = Editor(client, root)
+        editor = kind(client, root)
         capabilities = deepcopy(capabilities_of(like))
         if prepare is not None:
             prepare(editor, capabilities)
@@ -143,14 +183,40 @@ async def connections() -> AsyncIterator[Connect]:
         await editor.client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
 
 
-@pytest.fixture
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests of a module that use a server share a loop, as they may share the server."""
+    for item in items:
+        if item.path.parent == HERE and {"connect", "example", "here"} & {*item.fixturenames}:  # type: ignore[attr-defined]  # Tests have fixtures.
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+
+
+# A fixture that awaits a server, for one test or for all of a module.
+served = pytest_asyncio.fixture(loop_scope="module")
+served_once = pytest_asyncio.fixture(loop_scope="module", scope="module")
+
+
+@served
 async def connect() -> AsyncIterator[Connect]:
     """What starts servers for one test, as `connections` says."""
     async with connections() as start:
         yield start
 
 
+@served_once
+async def example() -> AsyncIterator[Editor]:
+    """One server for a module: the example workspace, trusted, or what the module says."""
+    async with connections() as start:
+        yield await start(trusted=True)
+
+
 @pytest.fixture
-async def editor(connect: Connect) -> Editor:
-    """The example workspace, trusted."""
+def editor(example: Editor) -> Iterator[Editor]:
+    """The module's server, for tests that only ask."""
+    with example.borrowed():
+        yield example
+
+
+@served
+async def fresh(connect: Connect) -> Editor:
+    """A server of the example's, for a test that changes what others would see."""
     return await connect(trusted=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.uris import from_fs_path
-from pytest_lsp import make_test_lsp_client
+
+from .conftest import served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from pytest_lsp import LanguageClient
+    from .conftest import Connect, Editor
 
 pytestmark = pytest.mark.real
 
@@ -32,76 +29,29 @@ def ask(name: str) -> str:
 
 @pytest.mark.parametrize("trusted", [True, False])
 async def test_a_text_under_the_cursor_becomes_a_module(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, *, trusted: bool
+    connect: Connect, tmp_path: Path, *, trusted: bool
 ) -> None:
-    file = tmp_path / "legacy.py"
-    file.write_text(SOURCE)
-    uri = str(from_fs_path(str(file)))
-    client = make_test_lsp_client()
-    client.protocol._converter.register_structure_hook(
-        Union[types.Command, types.CodeAction],  # noqa: UP007 - the key that is looked up
-        lambda value, _: client.protocol._converter.structure(value, types.CodeAction),
-    )
-    applied: list[types.ApplyWorkspaceEditParams] = []
-
-    @client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
-    def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
-        applied.append(params)
-        return types.ApplyWorkspaceEditResult(applied=True)
-
-    await client.start_io(
-        sys.executable,
-        *("-m", "foldline.agent", "serve", "--stdio"),
-        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))},
-    )
-    edits = types.WorkspaceEditClientCapabilities(
-        document_changes=True, resource_operations=[types.ResourceOperationKind.Create]
-    )
-    await client.initialize_session(
-        types.InitializeParams(
-            capabilities=types.ClientCapabilities(
-                workspace=types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
-            ),
-            initialization_options={"trusted": trusted},
-            workspace_folders=[types.WorkspaceFolder(str(from_fs_path(str(tmp_path))), "legacy")],
-        )
-    )
-    try:
-        client.text_document_did_open(
-            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, SOURCE))
-        )
-
-        async def actions(line: int) -> list[types.CodeAction]:
-            place = types.Position(line, 0)
-            found = await client.text_document_code_action_async(
-                types.CodeActionParams(
-                    types.TextDocumentIdentifier(uri),
-                    types.Range(place, place),
-                    types.CodeActionContext([], only=[types.CodeActionKind.Refactor]),
-                )
-            )
-            return [action for action in found or () if isinstance(action, types.CodeAction)]
-
-        assert await actions(0) == []
-        (action,) = await actions(3)
-        assert action.title == "Adopt ask as a prompt"
-        assert action.kind == types.CodeActionKind.RefactorRewrite
-        assert action.command is not None
-        answer: Any = await client.workspace_execute_command_async(
-            types.ExecuteCommandParams(action.command.command, action.command.arguments)
-        )
-        created, text = applied[0].edit.document_changes or ()
-        assert isinstance(created, types.CreateFile)
-        assert isinstance(text, types.TextDocumentEdit)
-        assert created.uri == str(from_fs_path(str(tmp_path / "ask_prompt.py")))
-        assert "Write a letter to ${name}, and be brief." in text.edits[0].new_text  # type: ignore[union-attr]
-        named = answer if isinstance(answer, dict) else vars(answer)
-        # Only a trusted workspace runs the new module, to compare it.
-        assert named["same"] is trusted
-        assert ("isn't trusted" in named["failure"]) is not trusted
-        assert [*tmp_path.iterdir()] == [file]
-    finally:
-        await client.shutdown_session()
+    adopting = await Adopting.connected(connect, tmp_path, trusted=trusted)
+    (tmp_path / "legacy.py").write_text(SOURCE)
+    editor = adopting.editor
+    uri = editor.open("legacy.py")
+    assert await editor.actions(uri, 0, types.CodeActionKind.Refactor) == []
+    (action,) = await editor.actions(uri, 3, types.CodeActionKind.Refactor)
+    assert action.title == "Adopt ask as a prompt"
+    assert action.kind == types.CodeActionKind.RefactorRewrite
+    assert action.command is not None
+    ((arguments,)) = action.command.arguments or ()
+    assert isinstance(arguments, dict)
+    answer = await adopting.answer(**arguments)
+    created, text = (await adopting.applied(1)).edit.document_changes or ()
+    assert isinstance(created, types.CreateFile)
+    assert isinstance(text, types.TextDocumentEdit)
+    assert created.uri == editor.uri("ask_prompt.py")
+    assert "Write a letter to ${name}, and be brief." in text.edits[0].new_text  # type: ignore[union-attr]
+    # Only a trusted workspace runs the new module, to compare it.
+    assert answer["same"] is trusted
+    assert ("isn't trusted" in answer["failure"]) is not trusted
+    assert [path.name for path in tmp_path.iterdir()] == ["legacy.py"]
 
 
 async def test_the_call_is_rewritten_if_the_user_wants_it(adopting: Adopting) -> None:
@@ -109,7 +59,7 @@ async def test_the_call_is_rewritten_if_the_user_wants_it(adopting: Adopting) ->
     adopting.write("legacy.py", "LETTER = 'Write a letter to {name}, in verse.'\n")
     uri = adopting.write("use.py", call)
     # What isn't saved yet is what counts.
-    adopting.client.text_document_did_open(
+    adopting.editor.client.text_document_did_open(
         types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 7, f"# x\r\n{call}"))
     )
     answer = await adopting.adopt("legacy.py", line=0, apply=True)
@@ -139,7 +89,7 @@ async def test_a_module_that_exists_is_named_and_another_one_written(adopting: A
     with pytest.raises(JsonRpcException, match=r"other\.py exists"):
         await adopting.adopt("legacy.py", line=0, output="other")
     answer = await adopting.adopt("legacy.py", line=0, output="../mine.txt")
-    assert answer["uri"] == str(from_fs_path(str(adopting.root / "mine.py")))
+    assert answer["uri"] == adopting.editor.uri("mine.py")
     # The text of the line is meant, even if it is shorter than most prompts.
     with pytest.raises(JsonRpcException, match=r"\{name\} looks like a placeholder"):
         await adopting.adopt("legacy.py", line=2)
@@ -199,27 +149,52 @@ def _edits(edit: types.WorkspaceEdit) -> tuple[str, int | None, list[tuple[tuple
 
 @dataclass
 class Adopting:
-    """A trusted workspace, and a client that agrees to all that the server offers."""
+    """A client that agrees to all that the server offers."""
 
-    client: LanguageClient
-    root: Path
-    asked: list[types.ShowMessageRequestParams]
-    edits: asyncio.Queue[types.ApplyWorkspaceEditParams]
+    editor: Editor
+    asked: list[types.ShowMessageRequestParams] = field(default_factory=list)
+    edits: asyncio.Queue[types.ApplyWorkspaceEditParams] = field(default_factory=asyncio.Queue)
     done: list[types.ApplyWorkspaceEditParams] = field(default_factory=list)
+
+    @classmethod
+    async def connected(cls, connect: Connect, root: Path, *, trusted: bool) -> Adopting:
+        made: list[Adopting] = []
+
+        def prepare(editor: Editor, _: types.ClientCapabilities) -> None:
+            adopting = cls(editor)
+            features = editor.client.protocol.fm.features
+            features[types.WORKSPACE_APPLY_EDIT] = adopting._apply
+            features[types.WINDOW_SHOW_MESSAGE_REQUEST] = adopting._agree
+            made.append(adopting)
+
+        await connect(root, prepare=prepare, trusted=trusted)
+        return made[0]
+
+    def _apply(self, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        self.edits.put_nowait(params)
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    def _agree(self, params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+        self.asked.append(params)
+        return params.actions[0] if params.actions else None
+
+    @property
+    def root(self) -> Path:
+        return self.editor.root
 
     def write(self, name: str, text: str) -> str:
         file = self.root / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(text.encode())
-        return str(from_fs_path(str(file)))
+        return self.editor.uri(name)
+
+    async def answer(self, **arguments: object) -> dict[str, Any]:
+        answer = await self.editor.command("prompt.adopt", **arguments)
+        plain: dict[str, Any] = self.editor.client.protocol._converter.unstructure(answer)
+        return plain if isinstance(plain, dict) else vars(answer)
 
     async def adopt(self, name: str, **arguments: object) -> dict[str, Any]:
-        uri = str(from_fs_path(str(self.root / name)))
-        answer = await self.client.workspace_execute_command_async(
-            types.ExecuteCommandParams("foldline.server.prompt.adopt", [{"uri": uri, **arguments}])
-        )
-        plain: dict[str, Any] = self.client.protocol._converter.unstructure(answer)
-        return plain if isinstance(plain, dict) else vars(answer)
+        return await self.answer(uri=(self.root / name).as_uri(), **arguments)
 
     async def applied(self, number: int) -> types.ApplyWorkspaceEditParams:
         while len(self.done) < number:
@@ -227,45 +202,9 @@ class Adopting:
         return self.done[-1]
 
 
-@pytest.fixture
-async def adopting(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Adopting]:
+@served
+async def adopting(connect: Connect, tmp_path: Path) -> Adopting:
+    """A trusted workspace."""
     root = tmp_path / "root"
     root.mkdir()
-    client = make_test_lsp_client()
-    found = Adopting(client, root, [], asyncio.Queue())
-
-    @client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
-    def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
-        found.edits.put_nowait(params)
-        return types.ApplyWorkspaceEditResult(applied=True)
-
-    @client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)  # type: ignore[untyped-decorator]
-    def agree(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
-        found.asked.append(params)
-        return params.actions[0] if params.actions else None
-
-    await client.start_io(
-        sys.executable,
-        *("-m", "foldline.agent", "serve", "--stdio"),
-        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))},
-    )
-    edits = types.WorkspaceEditClientCapabilities(
-        document_changes=True, resource_operations=[types.ResourceOperationKind.Create]
-    )
-    asking = types.ShowMessageRequestClientCapabilities()
-    await client.initialize_session(
-        types.InitializeParams(
-            capabilities=types.ClientCapabilities(
-                workspace=types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits),
-                window=types.WindowClientCapabilities(show_message=asking),
-            ),
-            initialization_options={"trusted": True},
-            workspace_folders=[types.WorkspaceFolder(str(from_fs_path(str(root))), "root")],
-        )
-    )
-    try:
-        yield found
-    finally:
-        await client.shutdown_session()
+    return await Adopting.connected(connect, root, trusted=True)

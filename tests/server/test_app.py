@@ -76,15 +76,15 @@ async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> N
 
 
 @pytest.mark.real
-async def test_every_command_without_arguments_is_answered(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
+async def test_every_command_without_arguments_is_answered(fresh: Editor) -> None:
+    fresh.open("reviewer_prompt.py")
     for command in sorted(COMMAND_NAMES):
         name = command.removeprefix("foldline.server.")
-        await editor.command("prompt.preview")
+        await fresh.command("prompt.preview")
         # A module of prompts has no text to adopt.
         refused = pytest.raises(JsonRpcException, match="name a variable")
         with refused if name == "prompt.adopt" else nullcontext():
-            await editor.command(name)
+            await fresh.command(name)
 
 
 async def test_an_answer_is_made_plain_beside_the_event_loop() -> None:

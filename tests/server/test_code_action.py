@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-import sys
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.uris import from_fs_path, to_fs_path
-from pytest_lsp import make_test_lsp_client
+from pygls.uris import to_fs_path
+
+from .conftest import EXAMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from pytest_lsp import LanguageClient
+    from .conftest import Connect, Editor
 
 pytestmark = pytest.mark.real
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
-MODULE = EXAMPLE / "reviewer_prompt.py"
-SOURCE = MODULE.read_text(encoding="utf-8")
-URI = str(from_fs_path(str(MODULE)))
+MODULE = "reviewer_prompt.py"
+SOURCE = (EXAMPLE / MODULE).read_text(encoding="utf-8")
 SHOW = "foldline.server.show"
 ALWAYS = [
     "Show the outline of this file",
@@ -33,119 +28,87 @@ ALWAYS = [
 ]
 
 
-@asynccontextmanager
-async def served(
-    cache: Path, *, client_commands: Sequence[str] = (), shows_documents: bool = True
-) -> AsyncIterator[LanguageClient]:
-    """A client whose folder is the example, which it trusts, with the module open."""
-    client = make_test_lsp_client()
-    # Of its own, lsprotocol takes every code action that has a command for a bare command.
-    client.protocol._converter.register_structure_hook(
-        Union[types.Command, types.CodeAction],  # noqa: UP007 - the key that is looked up
-        lambda value, _: client.protocol._converter.structure(value, types.CodeAction),
-    )
-    await client.start_io(
-        sys.executable,
-        *("-m", "foldline.agent", "serve", "--stdio"),
-        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
-    )
-    window = types.WindowClientCapabilities(
-        show_document=types.ShowDocumentClientCapabilities(support=shows_documents)
-    )
-    folder = types.WorkspaceFolder(uri=str(from_fs_path(str(EXAMPLE))), name="example")
-    await client.initialize_session(
-        types.InitializeParams(
-            capabilities=types.ClientCapabilities(window=window),
-            workspace_folders=[folder],
-            initialization_options={"trusted": True, "client_commands": list(client_commands)},
-        )
-    )
-    client.text_document_did_open(
-        types.DidOpenTextDocumentParams(types.TextDocumentItem(URI, "python", 1, SOURCE))
-    )
-    try:
-        yield client
-    finally:
-        await client.shutdown_session()
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where servers of the test keep what they show."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
 
 
-async def actions(
-    client: LanguageClient, at: str, only: Sequence[str] | None = None
-) -> dict[str, types.Command]:
+async def commands(editor: Editor, at: str, *only: str) -> dict[str, types.Command]:
     """The command of each action where `at` stands in the module, by its title."""
-    line = SOURCE[: SOURCE.index(at)].count("\n")
-    place = types.Position(line, 0)
-    found = await client.text_document_code_action_async(
-        types.CodeActionParams(
-            text_document=types.TextDocumentIdentifier(URI),
-            range=types.Range(place, place),
-            context=types.CodeActionContext(diagnostics=[], only=only),
-        )
+    uri = editor.open(MODULE)
+    found = await editor.actions(uri, SOURCE[: SOURCE.index(at)].count("\n"), *only)
+    assert all(action.command for action in found)
+    return {action.title: action.command for action in found if action.command}
+
+
+async def shown(editor: Editor, command: str, *arguments: Any) -> str:
+    """The text of the document that a command shows, which no one else may read."""
+    count = len(editor.client.shown_documents)
+    await editor.client.workspace_execute_command_async(
+        types.ExecuteCommandParams(command, arguments)
     )
-    by_title: dict[str, types.Command] = {}
-    for action in found or ():
-        assert isinstance(action, types.CodeAction)
-        assert action.command is not None
-        by_title[action.title] = action.command
-    return by_title
+    assert len(editor.client.shown_documents) == count + 1
+    path = Path(str(to_fs_path(editor.client.shown_documents[-1].uri)))
+    assert path.is_relative_to(os.environ["XDG_CACHE_HOME"])
+    assert path.stat().st_mode & 0o077 == 0
+    return path.read_text(encoding="utf-8")
 
 
 async def test_a_prompt_is_previewed_and_its_summaries_opened_where_it_is_made(
-    tmp_path: Path,
+    editor: Editor,
 ) -> None:
-    async with served(tmp_path) as client:
-        offered = await actions(client, "reviewer = template.bind(")
+    offered = await commands(editor, "reviewer = template.bind(")
     titles = list(offered)
     assert titles[0] == "Preview prompt reviewer"
     assert "Open section 2 Reference Documentation of reviewer" in titles
     assert "Open section 3.1 History of reviewer" in titles
     assert titles[-len(ALWAYS) :] == ALWAYS
     assert list(offered["Open section 3.1 History of reviewer"].arguments or ()) == [
-        {"uri": URI, "name": "reviewer", "section_keys": ["workspace.history"], "what": "prompt"}
+        {
+            "uri": editor.uri(MODULE),
+            "name": "reviewer",
+            "section_keys": ["workspace.history"],
+            "what": "prompt",
+        }
     ]
     assert {command.command for command in offered.values()} == {SHOW}
 
 
-async def test_a_section_is_opened_where_it_is_declared(tmp_path: Path) -> None:
-    async with served(tmp_path) as client:
-        offered = await actions(client, 'key="history"')
-        elsewhere = await actions(client, "class RuleParams")
+async def test_a_section_is_opened_where_it_is_declared(editor: Editor) -> None:
+    offered = await commands(editor, 'key="history"')
     assert [title for title in offered if title.startswith("Open")] == [
         "Open section 3.1 History of reviewer"
     ]
-    assert "Preview prompt reviewer" in elsewhere
+    assert "Preview prompt reviewer" in await commands(editor, "class RuleParams")
 
 
-async def test_a_client_that_has_the_commands_gets_its_own(tmp_path: Path) -> None:
+async def test_a_client_that_has_the_commands_gets_its_own(connect: Connect) -> None:
     own = ["foldline.preview", "foldline.openSection"]
-    async with served(tmp_path, client_commands=own) as client:
-        offered = await actions(client, 'key="history"')
+    editor = await connect(trusted=True, client_commands=own)
+    offered = await commands(editor, 'key="history"')
     assert offered["Preview prompt reviewer"].command == "foldline.preview"
     assert list(offered["Preview prompt reviewer"].arguments or ()) == [
-        {"uri": URI, "name": "reviewer"}
+        {"uri": editor.uri(MODULE), "name": "reviewer"}
     ]
     assert offered["Open section 3.1 History of reviewer"].command == "foldline.openSection"
     assert offered["Show the outline of this file"].command == SHOW
 
 
-async def test_a_client_that_asks_for_other_kinds_gets_none(tmp_path: Path) -> None:
-    async with served(tmp_path) as client:
-        assert await actions(client, "reviewer =", ["quickfix", "source.organizeImports"]) == {}
-        assert await actions(client, "reviewer =", ["source"])
+async def test_a_client_that_asks_for_other_kinds_gets_none(editor: Editor) -> None:
+    assert await commands(editor, "reviewer =", "quickfix", "source.organizeImports") == {}
+    assert await commands(editor, "reviewer =", "source")
 
 
-async def test_every_action_shows_a_document(tmp_path: Path) -> None:
-    async with served(tmp_path) as client:
-        offered = await actions(client, "reviewer =")
-        texts = {}
-        for title, command in offered.items():
-            await client.workspace_execute_command_async(
-                types.ExecuteCommandParams(command.command, arguments=command.arguments)
-            )
-            path = Path(str(to_fs_path(client.shown_documents[-1].uri)))
-            assert path.is_relative_to(tmp_path)
-            texts[title] = path.read_text(encoding="utf-8")
-        assert len(client.shown_documents) == len(offered)
+async def test_every_action_shows_a_document(cache: Path, connect: Connect) -> None:
+    editor = await connect(trusted=True)
+    offered = await commands(editor, "reviewer =")
+    assert "## 1. Review Guidance\n" in await shown(editor, SHOW), "without arguments, the prompt"
+    texts = {
+        title: await shown(editor, command.command, *command.arguments or ())
+        for title, command in offered.items()
+    }
     assert "[This section is summarized." in texts["Preview prompt reviewer"]
     assert "They are lost at a restart" in texts["Open section 3.1 History of reviewer"]
     assert "class CodeReviewTask(Task)" in texts["Show the outline of this file"]
@@ -153,31 +116,23 @@ async def test_every_action_shows_a_document(tmp_path: Path) -> None:
     assert '"trusted": true' in texts["Show the status of foldline"]
 
 
-async def test_showing_without_arguments_shows_the_prompt_of_the_focused_file(
-    tmp_path: Path,
+def shows_none(_: Editor, capabilities: types.ClientCapabilities) -> None:
+    assert capabilities.window is not None
+    capabilities.window.show_document = types.ShowDocumentClientCapabilities(support=False)
+
+
+async def test_a_client_that_shows_no_documents_is_told_where_the_text_is(
+    cache: Path, connect: Connect
 ) -> None:
-    async with served(tmp_path) as client:
-        await client.workspace_execute_command_async(types.ExecuteCommandParams(SHOW))
-        (shown,) = client.shown_documents
-        path = Path(str(to_fs_path(shown.uri)))
-    assert path.name == "reviewer.md"
-    assert path.read_text(encoding="utf-8").startswith("## 1. Review Guidance\n")
-    assert path.stat().st_mode & 0o077 == 0
-
-
-async def test_a_client_that_shows_no_documents_is_told_where_the_text_is(tmp_path: Path) -> None:
-    async with served(tmp_path, shows_documents=False) as client:
-        await client.workspace_execute_command_async(
-            types.ExecuteCommandParams(SHOW, arguments=[{"what": "outline"}])
-        )
-        (message,) = client.messages
+    editor = await connect(trusted=True, prepare=shows_none)
+    editor.open(MODULE)
+    await editor.command("show", what="outline")
+    (message,) = editor.client.messages
     path = Path(message.message.removeprefix("foldline: see "))
+    assert path.is_relative_to(cache)
     assert "class CodeReviewTask(Task)" in path.read_text(encoding="utf-8")
 
 
-async def test_an_unknown_thing_to_show_is_answered_with_the_known_ones(tmp_path: Path) -> None:
-    async with served(tmp_path) as client:
-        with pytest.raises(JsonRpcException, match="one of prompt, outline, tree, status, got 'x'"):
-            await client.workspace_execute_command_async(
-                types.ExecuteCommandParams(SHOW, arguments=[{"what": "x"}])
-            )
+async def test_an_unknown_thing_to_show_is_answered_with_the_known_ones(editor: Editor) -> None:
+    with pytest.raises(JsonRpcException, match="one of prompt, outline, tree, status, got 'x'"):
+        await editor.command("show", what="x")

@@ -6,22 +6,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, served
 
 pytestmark = pytest.mark.real
 
 PATIENCE = 60.0
 ABOUT_SYMBOLS = ("definition", "hover", "implementations", "callHierarchy")
-
-
-async def test_files_are_found_by_words(editor: Editor) -> None:
-    found = await editor.command("code.searchFiles", query="token signer")
-    assert "auth/tokens.py" in [hit["path"] for hit in found["data"]["hits"][:3]]
-    assert "auth/tokens.py: TokenSigner 20-74, " in found["text"]
-    short = await editor.command("code.searchFiles", query="auth", budget=150)
-    cursor = short["data"]["cursor"]
-    rest = await editor.command("code.searchFiles", query="auth", cursor=cursor, budget=10_000)
-    assert len(short["data"]["hits"]) + len(rest["data"]["hits"]) == short["data"]["total"]
 
 
 async def test_lines_are_found_by_a_pattern(editor: Editor) -> None:
@@ -72,17 +62,6 @@ async def test_a_language_server_is_asked_about_a_symbol(editor: Editor) -> None
     assert "def read" in hover["text"] or "bound method" in hover["text"]
 
 
-async def test_a_symbol_that_is_imported_is_read_where_it_is_defined(editor: Editor) -> None:
-    asked = {"path": "auth/service.py", "name": "TokenSigner", "seconds": PATIENCE}
-    symbol = await editor.command("code.readSymbol", **asked, budget=600)
-    assert symbol["text"].splitlines()[0] == "auth/tokens.py:20-74 TokenSigner"
-    assert "(defined in auth/tokens.py, shown from there)" in symbol["text"]
-    assert (symbol["backend"], len(symbol["text"].encode()) <= 600) == ("ty+ast", True)
-    cursor = symbol["data"]["cursor"]
-    source = await editor.command("code.readSymbol", **asked, cursor=cursor)
-    assert "class TokenSigner:" in source["text"]
-
-
 async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path)
     text = "def pay(): ...\n\n\nnote = '\N{GRINNING FACE}{faces}'; pay()\n"
@@ -99,13 +78,13 @@ async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: 
     assert data["fields"] == ["position.character"]
 
 
-async def test_with_no_seconds_no_server_is_asked(editor: Editor) -> None:
+async def test_with_no_seconds_no_server_is_asked(fresh: Editor) -> None:
     for command in ABOUT_SYMBOLS:
         asked = {"path": "auth/tokens.py", "name": "TokenSigner.read", "seconds": 0}
-        answer = await editor.command(f"code.{command}", **asked)
+        answer = await fresh.command(f"code.{command}", **asked)
         assert (answer["backend"], answer["coverage"][:7]) == ("ast", "partial")
         assert "no language server was asked" in answer["text"]
-    assert (await editor.command("status"))["languageServers"] == []
+    assert (await fresh.command("status"))["languageServers"] == []
 
 
 async def test_what_a_server_finds_wrong_is_told(connect: Connect, tmp_path: Path) -> None:
@@ -117,7 +96,7 @@ async def test_what_a_server_finds_wrong_is_told(connect: Connect, tmp_path: Pat
     assert found["data"]["diagnostics"][0]["code"] == "unresolved-reference"
 
 
-@pytest.fixture
+@served
 async def without_servers(connect: Connect, tmp_path: Path) -> Editor:
     """A workspace in which no language server may be used."""
     (tmp_path / "pyproject.toml").write_text(
@@ -160,14 +139,14 @@ async def test_a_name_that_is_none_lists_the_near_ones(editor: Editor) -> None:
         assert data["near"][0] == "TokenSigner.read"
 
 
-async def test_the_status_of_a_server_is_that_of_its_process(editor: Editor) -> None:
-    assert (await editor.command("status"))["languageServers"] == []
+async def test_the_status_of_a_server_is_that_of_its_process(fresh: Editor) -> None:
+    assert (await fresh.command("status"))["languageServers"] == []
     asked = {"path": "auth/tokens.py", "name": "TokenSigner", "seconds": PATIENCE}
-    await editor.command("code.hover", **asked)
-    [server] = (await editor.command("status"))["languageServers"]
+    await fresh.command("code.hover", **asked)
+    [server] = (await fresh.command("status"))["languageServers"]
     process = psutil.Process(server["pid"])
     assert Path(process.cmdline()[0]).name == Path(server["command"][0]).name == "ty"
-    assert (server["name"], server["state"], server["root"]) == ("ty", "ready", str(editor.root))
+    assert (server["name"], server["state"], server["root"]) == ("ty", "ready", str(fresh.root))
     # Where it runs by a launcher, the memory is that of both.
     assert server["memory"] >= process.memory_info().rss // 2 > 0
     assert 0 < server["latency"] < PATIENCE
@@ -178,70 +157,70 @@ async def test_the_status_of_a_server_is_that_of_its_process(editor: Editor) -> 
     process.kill()
     await asyncio.to_thread(process.wait, PATIENCE)
     async with asyncio.timeout(PATIENCE):
-        while (await editor.command("status"))["languageServers"][0]["pid"] is not None:
+        while (await fresh.command("status"))["languageServers"][0]["pid"] is not None:
             pass
-    [server] = (await editor.command("status"))["languageServers"]
+    [server] = (await fresh.command("status"))["languageServers"]
     assert (server["memory"], server["latency"], server["open_documents"]) == (0, None, 0)
     # How long it is left alone depends on how long it was up.
     assert server["state"] in {"stopped", "restarting"}
     assert "ended" in server["problem"]
     async with asyncio.timeout(PATIENCE):
-        while (await editor.command("code.hover", **asked))["backend"] != "ty":
+        while (await fresh.command("code.hover", **asked))["backend"] != "ty":
             pass
-    [server] = (await editor.command("status"))["languageServers"]
+    [server] = (await fresh.command("status"))["languageServers"]
     assert (server["state"], server["restarts"]) == ("ready", 1)
     assert server["pid"] != process.pid
 
 
 async def test_a_restart_says_what_it_restarted_and_everything_answers_again(
-    editor: Editor,
+    fresh: Editor,
 ) -> None:
-    assert "Nothing was running" in (await editor.command("restart"))["text"]
-    editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
+    assert "Nothing was running" in (await fresh.command("restart"))["text"]
+    fresh.open("reviewer_prompt.py")
+    preview = await fresh.command("prompt.preview")
     asked = {"name": "TokenSigner.read", "seconds": PATIENCE}
-    before = await editor.command("code.findReferences", **asked)
-    [running] = (await editor.command("status"))["languageServers"]
+    before = await fresh.command("code.findReferences", **asked)
+    [running] = (await fresh.command("status"))["languageServers"]
 
-    answer = await editor.command("restart")
-    assert answer["text"] == f"Restarted ty in {editor.root}, 1 preview worker"
+    answer = await fresh.command("restart")
+    assert answer["text"] == f"Restarted ty in {fresh.root}, 1 preview worker"
     assert [languageserver["pid"] for languageserver in answer["languageServers"]] == [
         running["pid"]
     ]
     assert answer["previewWorkers"] == 1
     assert not psutil.pid_exists(running["pid"])
-    assert (await editor.command("status"))["languageServers"] == []
+    assert (await fresh.command("status"))["languageServers"] == []
     # The preview is rendered again, by a new worker.
-    update = await asyncio.wait_for(editor.update(1), PATIENCE)
+    update = await asyncio.wait_for(fresh.update(1), PATIENCE)
     assert (update["sessionId"], update["stale"]) == (preview["sessionId"], None)
 
-    again = await editor.command("code.findReferences", **asked)
+    again = await fresh.command("code.findReferences", **asked)
     assert again["data"] == before["data"]
 
 
-async def test_one_server_is_restarted_by_its_name(editor: Editor) -> None:
-    _, data = await editor.refusal("restart", server="ty")
+async def test_one_server_is_restarted_by_its_name(fresh: Editor) -> None:
+    _, data = await fresh.refusal("restart", server="ty")
     assert (data["kind"], data["near"]) == ("no_server", [])
-    await editor.command("code.hover", path="auth/tokens.py", seconds=PATIENCE)
-    _, data = await editor.refusal("restart", server="pylsp")
+    await fresh.command("code.hover", path="auth/tokens.py", seconds=PATIENCE)
+    _, data = await fresh.refusal("restart", server="pylsp")
     assert data["near"] == ["ty"]
-    answer = await editor.command("restart", server="ty")
+    answer = await fresh.command("restart", server="ty")
     assert [languageserver["name"] for languageserver in answer["languageServers"]] == ["ty"]
-    await editor.command("code.hover", path="auth/tokens.py", seconds=PATIENCE)
-    [server] = (await editor.command("status"))["languageServers"]
+    await fresh.command("code.hover", path="auth/tokens.py", seconds=PATIENCE)
+    [server] = (await fresh.command("status"))["languageServers"]
     assert (server["state"], server["restarts"]) == ("ready", 1)
 
 
-async def test_every_request_in_flight_at_a_restart_is_answered_once(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
+async def test_every_request_in_flight_at_a_restart_is_answered_once(fresh: Editor) -> None:
+    fresh.open("reviewer_prompt.py")
     asked = {"name": "TokenSigner.read", "seconds": PATIENCE}
-    requests = [editor.command("code.findReferences", **asked) for _ in range(10)]
+    requests = [fresh.command("code.findReferences", **asked) for _ in range(10)]
     requests += [
-        editor.command("code.hover", path="auth/tokens.py", name="TokenSigner", seconds=PATIENCE)
+        fresh.command("code.hover", path="auth/tokens.py", name="TokenSigner", seconds=PATIENCE)
         for _ in range(10)
     ]
-    requests += [editor.command("prompt.render") for _ in range(4)]
-    requests += [editor.command("restart") for _ in range(3)]
+    requests += [fresh.command("prompt.render") for _ in range(4)]
+    requests += [fresh.command("restart") for _ in range(3)]
     answers = await asyncio.wait_for(asyncio.gather(*requests), PATIENCE * 2)
     assert all(answer["data"]["total"] >= 3 for answer in answers[:10])
     assert all("TokenSigner" in answer["text"] for answer in answers[10:20])

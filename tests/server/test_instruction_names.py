@@ -1,6 +1,8 @@
 """Names in instruction files and prompts over the wire: links, definitions, hovers."""
 
+import asyncio
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -16,7 +18,7 @@ from foldline.ide.workspace import Workspace
 from foldline.server.diagnostic_items import quick_fixes
 from foldline.server.snapshots import LspSnapshot, query_snapshot
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, connections, served_once
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -32,12 +34,14 @@ PROMPT = (
 )
 
 
-async def opened(connect: Connect, root: Path, name: str, text: str) -> tuple[Editor, str]:
+@served_once
+async def example(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    root = tmp_path_factory.mktemp("root")
     (root / "lib").mkdir()
-    (root / "lib" / "cart.py").write_text(CODE, encoding="utf-8")
-    (root / name).write_text(text, encoding="utf-8")
-    editor = await connect(root)
-    return editor, editor.open(name, text)
+    for name, text in (("lib/cart.py", CODE), ("AGENTS.md", TEXT), ("p.py", PROMPT)):
+        (root / name).write_text(text, encoding="utf-8")
+    async with connections() as connect:
+        yield await connect(root)
 
 
 def at(text: str, word: str, uri: str) -> dict[str, object]:
@@ -49,13 +53,13 @@ def at(text: str, word: str, uri: str) -> dict[str, object]:
     }
 
 
-async def test_names_in_instructions_are_links(connect: Connect, tmp_path: Path) -> None:
-    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+async def test_names_in_instructions_are_links(editor: Editor) -> None:
+    uri = editor.open("AGENTS.md")
     document = types.TextDocumentIdentifier(uri)
     found = await editor.client.text_document_document_link_async(
         types.DocumentLinkParams(document)
     )
-    cart = (tmp_path / "lib/cart.py").as_uri()
+    cart = editor.uri("lib/cart.py")
     line = TEXT.split("\n")[2]
     assert found is not None
     shown = [
@@ -66,20 +70,20 @@ async def test_names_in_instructions_are_links(connect: Connect, tmp_path: Path)
     assert [one.target for one in found] == [f"{cart}#L4", cart]
 
 
-async def test_a_name_leads_to_its_definition(connect: Connect, tmp_path: Path) -> None:
-    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+async def test_a_name_leads_to_its_definition(editor: Editor) -> None:
+    uri = editor.open("AGENTS.md")
     client = editor.client
     params = types.DefinitionParams(**at(TEXT, "Cart.total", uri))  # type: ignore[arg-type]
     found = await client.text_document_definition_async(params)
     assert isinstance(found, types.Location)
-    assert found.uri == (tmp_path / "lib/cart.py").as_uri()
+    assert found.uri == editor.uri("lib/cart.py")
     assert found.range.start == types.Position(3, 4)
     params = types.DefinitionParams(**at(TEXT, "gone()", uri))  # type: ignore[arg-type]
     assert await client.text_document_definition_async(params) is None
 
 
-async def test_a_hover_says_what_a_name_means(connect: Connect, tmp_path: Path) -> None:
-    editor, uri = await opened(connect, tmp_path, "AGENTS.md", TEXT)
+async def test_a_hover_says_what_a_name_means(editor: Editor) -> None:
+    uri = editor.open("AGENTS.md")
     for word, said in (("Cart", "def total(self)"), ("cart.py", "bytes"), ("lib/", "1 file")):
         params = types.HoverParams(**at(TEXT, word, uri))  # type: ignore[arg-type]
         hover = await editor.client.text_document_hover_async(params)
@@ -88,13 +92,13 @@ async def test_a_hover_says_what_a_name_means(connect: Connect, tmp_path: Path) 
         assert said in hover.contents.value
 
 
-async def test_a_template_names_things_as_instructions_do(connect: Connect, tmp_path: Path) -> None:
-    editor, uri = await opened(connect, tmp_path, "p.py", PROMPT)
+async def test_a_template_names_things_as_instructions_do(editor: Editor) -> None:
+    uri = editor.open("p.py")
     document = types.TextDocumentIdentifier(uri)
     links = await editor.client.text_document_document_link_async(
         types.DocumentLinkParams(document)
     )
-    assert [one.target for one in links or []] == [f"{(tmp_path / 'lib/cart.py').as_uri()}#L4"]
+    assert [one.target for one in links or []] == [f"{editor.uri('lib/cart.py')}#L4"]
     params = types.DefinitionParams(**at(PROMPT, "Cart.total", uri))  # type: ignore[arg-type]
     found = await editor.client.text_document_definition_async(params)
     assert isinstance(found, types.Location)
@@ -130,8 +134,7 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     git("checkout", "-q", "HEAD~", "--", "cart.py")
     git("commit", "-q", "-m", "back")
     (tmp_path / "cart.py").write_text("def begin(): ...\n", encoding="utf-8")
-    change = types.FileEvent((tmp_path / "cart.py").as_uri(), types.FileChangeType.Changed)
-    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    editor.saved("cart.py")
     found = await editor.diagnostics(uri)
     while not any("did you mean `begin`?" in one.message for one in found):
         found = await editor.diagnostics(uri)
@@ -149,18 +152,17 @@ async def test_diagnostics_come_again_with_what_the_history_says(
         ("See `a` li", None),
     ],
 )
-async def test_names_are_completed(
-    connect: Connect, tmp_path: Path, line: str, expected: list[str] | None
-) -> None:
-    text = f"# Rules\n\n{line}"
-    editor, uri = await opened(connect, tmp_path, "AGENTS.md", text)
-    await editor.command("code.findReferences", name="Cart")
-    found = await editor.client.text_document_completion_async(
-        types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(2, len(line)))
-    )
+async def test_names_are_completed(editor: Editor, line: str, expected: list[str] | None) -> None:
+    uri = editor.open("AGENTS.md", f"# Rules\n\n{line}")
+    asked = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(2, len(line)))
+    found = await editor.client.text_document_completion_async(asked)
     if expected is None:
         assert found is None
         return
+    # Names of code are completed once they are indexed, which no completion waits for.
+    async with asyncio.timeout(60):
+        while found is None:
+            found = await editor.client.text_document_completion_async(asked)
     assert isinstance(found, types.CompletionList)
     assert [one.label for one in found.items] == expected
     edit = found.items[0].text_edit

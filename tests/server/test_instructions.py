@@ -1,22 +1,29 @@
 """Instruction files over the wire: they are prompts that have no code."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, connections, served_once
 
 pytestmark = pytest.mark.real
 
 TEXT = "# Rules\nBe brief.\n\n## Data\n<!-- fold: where data lives -->\nIn `data/`.\n"
 
 
-async def test_an_untrusted_folder_shows_opens_and_reads_its_instructions(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path)
-    (tmp_path / "AGENTS.md").write_text(TEXT, encoding="utf-8")
+@served_once
+async def example(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    """A folder with instruction files that no one trusts."""
+    root = tmp_path_factory.mktemp("root")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        (root / name).write_text(TEXT, encoding="utf-8")
+    async with connections() as connect:
+        yield await connect(root)
+
+
+async def test_an_untrusted_folder_shows_opens_and_reads_its_instructions(editor: Editor) -> None:
     editor.open("AGENTS.md", TEXT)
     state = await editor.command("prompt.preview")
     assert [block["visibility"] for block in state["blocks"]] == ["FULL", "SUMMARY"]
@@ -27,9 +34,7 @@ async def test_an_untrusted_folder_shows_opens_and_reads_its_instructions(
     assert opened["blocks"][-1]["text"].endswith("In `data/`.\n")
 
 
-async def test_document_symbols_are_the_headings(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
-    (tmp_path / "CLAUDE.md").write_text(TEXT, encoding="utf-8")
+async def test_document_symbols_are_the_headings(editor: Editor) -> None:
     uri = editor.open("CLAUDE.md", TEXT)
     found = await editor.client.text_document_document_symbol_async(
         types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
@@ -42,9 +47,7 @@ async def test_document_symbols_are_the_headings(connect: Connect, tmp_path: Pat
     assert [(one.name, one.detail) for one in rules.children or ()] == [("1.1. Data", "rules.data")]
 
 
-async def test_a_heading_says_what_its_section_costs(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
-    (tmp_path / "CLAUDE.md").write_text(TEXT, encoding="utf-8")
+async def test_a_heading_says_what_its_section_costs(editor: Editor) -> None:
     uri = types.TextDocumentIdentifier(editor.open("CLAUDE.md", TEXT))
 
     async def hover(line: int) -> types.Hover | None:
@@ -79,12 +82,8 @@ async def test_the_list_of_prompts_has_the_files_of_the_folder(
     assert [section["key"] for section in costs["sections"]] == ["rules", "rules.data"]
 
 
-async def test_lenses_hints_and_folds_are_those_of_sections(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path)
+async def test_lenses_hints_and_folds_are_those_of_sections(editor: Editor) -> None:
     text = f"{TEXT}\n## Tests\nRun them.\n\n"
-    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
     document = types.TextDocumentIdentifier(uri := editor.open("AGENTS.md", text))
     lenses = await editor.lenses(uri)
     titles = [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses]
@@ -135,33 +134,21 @@ async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path:
 MARKED = TEXT + "\n## Parts\n" + "- `a.py` holds a part.\n" * 20
 
 
-async def offered(editor: Editor, uri: str, line: int, *only: str) -> list[types.CodeAction]:
-    place = types.Position(line, 0)
-    found = await editor.client.text_document_code_action_async(
-        types.CodeActionParams(
-            text_document=types.TextDocumentIdentifier(uri),
-            range=types.Range(place, place),
-            context=types.CodeActionContext(diagnostics=[], only=only or None),
-        )
-    )
-    return [one for one in found or () if isinstance(one, types.CodeAction)]
-
-
 async def test_a_section_is_marked_and_unmarked_where_the_cursor_is(
     connect: Connect, tmp_path: Path
 ) -> None:
     editor = await connect(tmp_path, like="neovim")
     (tmp_path / "AGENTS.md").write_text(MARKED, encoding="utf-8")
     uri = editor.open("AGENTS.md", MARKED)
-    (fold,) = await offered(editor, uri, 1)
+    (fold,) = await editor.actions(uri, 1)
     assert (fold.title, fold.kind) == ("Fold Rules…", types.CodeActionKind.RefactorRewrite)
-    (unfold,) = await offered(editor, uri, 5)
+    (unfold,) = await editor.actions(uri, 5)
     assert (unfold.title, unfold.kind) == ("Unfold Data", types.CodeActionKind.RefactorRewrite)
     # Only a section that looks like reference is a quick fix.
-    (hint,) = await offered(editor, uri, 10)
+    (hint,) = await editor.actions(uri, 10)
     assert (hint.title, hint.kind) == ("Fold Parts…", types.CodeActionKind.QuickFix)
-    assert await offered(editor, uri, 10, "quickfix") == [hint]
-    assert not await offered(editor, uri, 10, "refactor")
+    assert await editor.actions(uri, 10, "quickfix") == [hint]
+    assert not await editor.actions(uri, 10, "refactor")
     edits = [one.edit.changes[uri][0] for one in (fold, unfold) if one.edit and one.edit.changes]
     assert [edit.new_text for edit in edits] == ["<!-- fold: what it tells -->\n", ""]
     assert edits[0].range.start == edits[0].range.end == types.Position(1, 0)
@@ -179,7 +166,7 @@ async def test_a_client_with_snippets_gets_the_summary_as_a_placeholder(
     editor = await connect(tmp_path, prepare=prepare)
     (tmp_path / "AGENTS.md").write_text(MARKED, encoding="utf-8")
     uri = editor.open("AGENTS.md", MARKED)
-    (fold,) = await offered(editor, uri, 10)
+    (fold,) = await editor.actions(uri, 10)
     assert fold.edit is not None
     assert fold.edit.document_changes is not None
     (change,) = fold.edit.document_changes

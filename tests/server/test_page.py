@@ -24,7 +24,7 @@ from foldline.server.page.feed import Feed
 from foldline.server.page.token_store import MAX_TOKENS, TokenStore
 from foldline.server.server import FoldlineServer
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, served
 
 SECONDS = 30
 PATHS = ("", "page.js", "events", "index.html")
@@ -100,7 +100,7 @@ class Events:
         raise AssertionError("the events ended without a word")
 
 
-@pytest.fixture
+@served
 async def here() -> AsyncIterator[FoldlineServer]:
     """A server in this process with one preview, of which nothing is rendered."""
     server = create_server()
@@ -110,23 +110,23 @@ async def here() -> AsyncIterator[FoldlineServer]:
     server.close()
 
 
-@pytest.fixture
+@served
 async def url(here: FoldlineServer) -> str:
     return here.pages.serve("preview-1")
 
 
-@pytest.fixture
+@served
 async def visitor(url: str) -> AsyncIterator[Visitor]:
     visitor = await Visitor.admitted(url)
     yield visitor
     visitor.close()
 
 
-@pytest.fixture
-async def shown(editor: Editor) -> AsyncIterator[Visitor]:
+@served
+async def shown(fresh: Editor) -> AsyncIterator[Visitor]:
     """A browser that shows the example's preview, which a real server serves."""
-    editor.open("reviewer_prompt.py")
-    visitor = await Visitor.admitted((await editor.command("prompt.serve"))["url"])
+    fresh.open("reviewer_prompt.py")
+    visitor = await Visitor.admitted((await fresh.command("prompt.serve"))["url"])
     yield visitor
     visitor.close()
 
@@ -141,12 +141,12 @@ def stranger(visitor: Visitor) -> Iterator[Visitor]:
 
 @pytest.mark.real
 async def test_nothing_listens_before_a_page_is_asked_for_and_then_on_the_loopback_alone(
-    editor: Editor,
+    fresh: Editor,
 ) -> None:
-    editor.open("reviewer_prompt.py")
-    await editor.command("prompt.preview")
+    fresh.open("reviewer_prompt.py")
+    await fresh.command("prompt.preview")
     assert listening() == []
-    await editor.command("prompt.serve")
+    await fresh.command("prompt.serve")
     assert listening() == ["127.0.0.1"]
 
 
@@ -305,7 +305,7 @@ async def test_every_answer_forbids_what_the_page_does_not_need(
 
 
 @pytest.mark.real
-async def test_a_browser_is_told_all_and_then_what_changes(editor: Editor, shown: Visitor) -> None:
+async def test_a_browser_is_told_all_and_then_what_changes(fresh: Editor, shown: Visitor) -> None:
     async with shown.events() as events:
         _, first = await events.next()
         assert first["whole"]
@@ -315,31 +315,31 @@ async def test_a_browser_is_told_all_and_then_what_changes(editor: Editor, shown
         assert not second["whole"]
         assert "reference-docs/security" in second["order"]
         assert "guidance" not in [block["id"] for block in second["blocks"]]
-        await editor.command("prompt.closePreview", sessionId=first["sessionId"])
+        await fresh.command("prompt.closePreview", sessionId=first["sessionId"])
         assert (await events.next())[0] == "over"
 
 
 @pytest.mark.real
-async def test_a_page_says_what_is_shown_without_trust(editor: Editor, shown: Visitor) -> None:
+async def test_a_page_says_what_is_shown_without_trust(fresh: Editor, shown: Visitor) -> None:
     async with shown.events() as events:
         assert (await events.next())[1]["fidelity"] == "executed"
-        editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
+        fresh.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
         assert (await events.next())[1]["fidelity"] == "static"
 
 
 @pytest.mark.real
 async def test_an_edit_of_the_unsaved_buffer_reaches_the_browser(
-    editor: Editor, shown: Visitor
+    fresh: Editor, shown: Visitor
 ) -> None:
-    uri = editor.uri("reviewer_prompt.py")
-    text = (editor.root / "reviewer_prompt.py").read_text(encoding="utf-8")
+    uri = fresh.uri("reviewer_prompt.py")
+    text = (fresh.root / "reviewer_prompt.py").read_text(encoding="utf-8")
     async with shown.events() as events:
         await events.next()
-        editor.change(uri, text.replace("You review ${project}", "You read ${project}"))
+        fresh.change(uri, text.replace("You review ${project}", "You read ${project}"))
         _, update = await events.next()
         assert [block["id"] for block in update["blocks"]] == ["guidance"]
         assert "You read auth" in update["blocks"][0]["text"]
-        editor.change(uri, f"{text}\nbroken = (", version=3)
+        fresh.change(uri, f"{text}\nbroken = (", version=3)
         _, update = await events.next()
         assert "isn't Python" in update["stale"]["message"]
         assert update["blocks"] == []

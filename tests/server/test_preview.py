@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from lsprotocol import types
 
 from .conftest import Connect, Editor
 
@@ -68,31 +67,30 @@ async def test_an_import_that_changes_on_disk_is_seen(connect: Connect, tmp_path
     editor.open("both.py", imported)
     await editor.command("prompt.preview")
     texts.write_text("BODY = 'saved again'\n", encoding="utf-8")
-    change = types.FileEvent(uri=texts.as_uri(), type=types.FileChangeType.Changed)
-    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    editor.saved("texts.py")
     update = await editor.update(1)
     assert update["blocks"][0]["text"] == "## 2. Second\n\nsaved again"
 
 
-async def test_a_closed_preview_is_gone(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
-    await editor.command("prompt.closePreview", sessionId=preview["sessionId"])
-    _, data = await editor.refusal(
+async def test_a_closed_preview_is_gone(fresh: Editor) -> None:
+    fresh.open("reviewer_prompt.py")
+    preview = await fresh.command("prompt.preview")
+    await fresh.command("prompt.closePreview", sessionId=preview["sessionId"])
+    _, data = await fresh.refusal(
         "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
     )
     assert data["kind"] == "no_preview"
-    assert (await editor.command("status"))["previews"] == 0
+    assert (await fresh.command("status"))["previews"] == 0
 
 
 async def test_status_and_previews_say_which_python_it_is_and_with_which_foldline(
-    editor: Editor,
+    fresh: Editor,
 ) -> None:
-    editor.open("reviewer_prompt.py")
-    before = (await editor.command("status"))["interpreter"]
+    fresh.open("reviewer_prompt.py")
+    before = (await fresh.command("status"))["interpreter"]
     assert set(before) == {"path", "reason"}
-    preview = await editor.command("prompt.preview")
-    status = await editor.command("status")
+    preview = await fresh.command("prompt.preview")
+    status = await fresh.command("status")
     assert status["interpreter"] == preview["interpreter"]
     assert preview["interpreter"]["foldline"] == status["version"]
     assert preview["interpreter"]["python"] == status["python"]
@@ -140,13 +138,13 @@ async def test_trust_is_given_and_taken_back(connect: Connect, tmp_path: Path) -
     assert (update["fidelity"], update["stale"]["kind"]) == ("static", "untrusted")
 
 
-async def test_a_version_is_compared_and_a_step_undone(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    session = (await editor.command("prompt.preview"))["sessionId"]
-    await editor.command("prompt.openSections", sessionId=session, section_keys=["reference-docs"])
-    diff = await editor.command("prompt.diff")
+async def test_a_version_is_compared_and_a_step_undone(fresh: Editor) -> None:
+    fresh.open("reviewer_prompt.py")
+    session = (await fresh.command("prompt.preview"))["sessionId"]
+    await fresh.command("prompt.openSections", sessionId=session, section_keys=["reference-docs"])
+    diff = await fresh.command("prompt.diff")
     assert (diff["sessionId"], diff["before"], diff["after"]) == (session, "version 1", "version 2")
-    steps = (await editor.command("prompt.history"))["steps"]
+    steps = (await fresh.command("prompt.history"))["steps"]
     assert [step["action"] for step in steps] == ["start", "open"]
-    undone = await editor.command("prompt.undo")
-    assert (undone["version"], (await editor.update(2))["version"]) == (3, 3)
+    undone = await fresh.command("prompt.undo")
+    assert (undone["version"], (await fresh.update(2))["version"]) == (3, 3)

@@ -30,8 +30,7 @@ async def test_the_deepest_line_of_the_users_is_a_diagnostic_even_in_a_file_that
     assert found.range == types.Range(types.Position(2, 4), types.Position(2, 28))
     assert "no attribute 'nmae'" in found.message
     (tmp_path / "helper.py").write_text(HELPER, encoding="utf-8")
-    event = types.FileEvent(editor.uri("helper.py"), types.FileChangeType.Changed)
-    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+    editor.saved("helper.py")
     assert await editor.diagnostics(editor.uri("helper.py")) == []
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from lsprotocol import types
 
 from .conftest import connections
 
@@ -42,7 +41,6 @@ p = PromptTemplate(ns="n", key="k", sections=[
 RENDERED = "rendered"
 HOSTILE = {
     "prints": ("for _ in range(2000): print('x' * 1000)", RENDERED),
-    "writes to descriptor 1": ('import os\nos.write(1, b\'{"text": "forged"}\\n\')', RENDERED),
     "forks children that print": (
         "import os\n"
         "for _ in range(3):\n"
@@ -50,14 +48,7 @@ HOSTILE = {
         '        while True: os.write(1, b\'{"text": "forged"}\\n\')',
         RENDERED,
     ),
-    "reads stdin": ("import sys\nassert sys.stdin.read() == ''", RENDERED),
-    "exits": ("import sys\nsys.exit(3)", "exception"),
     "exits at once": ("import os\nos._exit(7)", "exit"),
-    "loops for ever": ("while True: pass", "deadline"),
-    "swallows BaseException": (
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-        "deadline",
-    ),
     "holds the lock in a regex": (
         "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')",
         "deadline",
@@ -79,14 +70,7 @@ HOSTILE = {
         "    threading.Thread(target=time.sleep, args=(600,), daemon=False).start()",
         RENDERED,
     ),
-    "changes the directory": ("import os\nos.chdir('/')", RENDERED),
-    "closes every descriptor": ("import os\nos.closerange(0, 256)", "exit"),
-    "replaces json": ("import json\njson.loads = json.dumps = None", RENDERED),
-    "deletes its own file": ("import os\nos.remove(__file__)", RENDERED),
-    "imports in a circle": ("import circle", "exception"),
-    "does not parse": ("x = (", "exception"),
     "lacks a dependency": ("import not_there_at_all", "exception"),
-    "imports what is slow": ("import slow", "deadline"),
 }
 
 
@@ -94,8 +78,6 @@ HOSTILE = {
 async def workspace(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Editor, Path]]:
     """One server for all of them, whose processes can be told from others."""
     root = tmp_path_factory.mktemp("hostile")
-    (root / "circle.py").write_text("from prompt import p\n", encoding="utf-8")
-    (root / "slow.py").write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(MARK, str(root))
         async with connections() as connect:
@@ -145,8 +127,7 @@ async def test_the_server_answers_and_nothing_stays_when_the_code(
         assert (mended["stale"], mended["blocks"][0]["text"]) == (None, "## 1. T\n\nmended")
     finally:
         await editor.command("prompt.closePreview", sessionId=preview["sessionId"])
-        document = types.TextDocumentIdentifier(uri)
-        editor.client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+        editor.close(uri)
 
 
 @pytest.mark.parametrize("program", ["/bin/cat", "/bin/true", "/nowhere/python"])

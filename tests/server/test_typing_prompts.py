@@ -8,10 +8,13 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from .conftest import connections, served_once
+
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.server.conftest import Connect, Editor
+    from .conftest import Editor
 
 pytestmark = pytest.mark.real
 
@@ -32,16 +35,26 @@ T = PromptTemplate(ns="n", key="k", sections=[
 SHARED = "from dataclasses import dataclass\n@dataclass\nclass Shared:\n    topic: str = 'x'\n"
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "prompt.py").write_text(TEXT, encoding="utf-8")
-    (tmp_path / "shared.py").write_text(SHARED, encoding="utf-8")
-    return tmp_path
+@served_once
+async def example(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    async with connections() as connect:
+        yield await connect(tmp_path_factory.mktemp("root"))
 
 
 @pytest.fixture
-async def typed(connect: Connect, root: Path) -> Editor:
-    return await connect(root)
+def typed(editor: Editor) -> Editor:
+    """A folder of two files that no one trusts, and its server; other files are removed."""
+    for file in editor.root.iterdir():
+        file.unlink()
+    for name, text in (("prompt.py", TEXT), ("shared.py", SHARED)):
+        (editor.root / name).write_text(text, encoding="utf-8")
+    editor.saved("prompt.py", "shared.py")
+    return editor
+
+
+@pytest.fixture
+def root(typed: Editor) -> Path:
+    return typed.root
 
 
 def position(text: str, needle: str, shift: int = 0) -> types.Position:
@@ -81,9 +94,7 @@ async def test_a_change_of_another_open_file_counts(typed: Editor) -> None:
     typed.change(other, SHARED.replace("topic", "subject"))
     (found,) = await diagnostics_of(typed, uri)
     assert "`topic` isn't a field of `Shared`" in found.message
-    typed.client.text_document_did_close(
-        types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(other))
-    )
+    typed.close(other)
     assert await diagnostics_of(typed, uri) == []
 
 
@@ -189,8 +200,7 @@ async def test_a_file_changed_on_disk_is_read_anew(typed: Editor, root: Path) ->
     uri = typed.open("prompt.py")
     assert await diagnostics_of(typed, uri) == []
     (root / "shared.py").write_text(SHARED.replace("topic", "subject"))
-    change = types.FileEvent(typed.uri("shared.py"), types.FileChangeType.Changed)
-    typed.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    typed.saved("shared.py")
     assert len(await diagnostics_of(typed, uri)) == 1
 
 
@@ -229,19 +239,18 @@ async def test_sections_of_other_files_are_listed_and_lead_there(typed: Editor, 
 
 
 async def test_a_prompt_is_rendered_by_its_source_in_a_folder_that_nobody_trusted(
-    connect: Connect, root: Path
+    typed: Editor,
 ) -> None:
-    editor = await connect(root)
-    uri = editor.open("prompt.py")
-    shown = await editor.command("prompt.render", uri=uri, fidelity="static")
+    uri = typed.open("prompt.py")
+    shown = await typed.command("prompt.render", uri=uri, fidelity="static")
     assert shown["fidelity"] == "static"
     assert shown["text"] == "## 1. One\n\n🎉 x\n\n## 2. Two\n\nx"
     assert [block["key"] for block in shown["blocks"]] == ["one", "two"]
     kinds = [segment["kind"] for segment in shown["blocks"][0]["segments"]]
     assert kinds == ["heading", "separator", "literal", "default", "separator"]
-    counted = await editor.command("prompt.tokens", uri=uri, name="T")
+    counted = await typed.command("prompt.tokens", uri=uri, name="T")
     assert counted["tokens"] == sum(section["tokens"] for section in counted["sections"])
-    _, data = await editor.refusal("prompt.render", uri=uri, fidelity="guessed")
+    _, data = await typed.refusal("prompt.render", uri=uri, fidelity="guessed")
     assert data["fields"] == ["fidelity"]
 
 

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcException
 from foldline.ide.errors import PathRefused
 from foldline.server.virtual_documents import Address
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, served
 
 pytestmark = pytest.mark.real
 
@@ -87,7 +87,7 @@ def address_of(uri: str, name: str = "both", query: str = "") -> str:
     return f"foldline-prompt:{uri.removeprefix('file://')}/{name}.md{query}"
 
 
-@pytest.fixture
+@served
 async def reader(connect: Connect, tmp_path: Path) -> Reader:
     """A trusted folder, and a client that can show virtual documents."""
     return await connect_reader(connect, tmp_path, capable=True)
@@ -185,18 +185,15 @@ async def test_nothing_is_executed_without_trust(reader: Reader) -> None:
     assert (refusal.data["kind"], refusal.data["near"]) == ("no_prompt", ["both"])
 
 
-@pytest.mark.parametrize(
-    ("name", "query", "words"),
-    [("bath", "", "both"), ("both", "?open=secand", "second"), ("both", "?session=x", "'x'")],
-)
-async def test_what_is_not_there_is_answered_with_what_is(
-    reader: Reader, name: str, query: str, words: str
-) -> None:
+async def test_what_is_not_there_is_answered_with_what_is(reader: Reader) -> None:
     uri = reader.editor.open("both.py", PROMPT)
-    assert words in (await reader.refusal(address_of(uri, name, query))).message
-
-
-async def test_a_client_that_can_show_them_is_asked_to_ask(reader: Reader) -> None:
+    for name, query, words in (
+        ("bath", "", "both"),
+        ("both", "?open=secand", "second"),
+        ("both", "?session=x", "'x'"),
+    ):
+        assert words in (await reader.refusal(address_of(uri, name, query))).message
+    # Such a client is asked to ask for them.
     registration = await reader.registration("workspace/textDocumentContent")
     assert registration.register_options == {"schemes": ["foldline-prompt"]}
 

@@ -12,7 +12,7 @@ from tests.backends.lsp.faulty import PATIENCE, write_workspace
 from foldline.backends.base.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
 from foldline.ide.workspace import Workspace
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, served
 
 pytestmark = pytest.mark.real
 
@@ -57,7 +57,7 @@ class Frozen:
         return server
 
 
-@pytest.fixture
+@served
 async def frozen(tmp_path: Path, connect: Connect) -> AsyncIterator[Frozen]:
     editor = await connect(write_workspace(tmp_path), trusted=True)
     answer = await editor.command("code.findReferences", name="pay", seconds=PATIENCE)
