@@ -27,7 +27,6 @@ ENVIRONMENT = {
     "FORCE_COLOR, CLICOLOR_FORCE": "Colour also what goes into a pipe.",
     "FOLDLINE_CACHE_DIR": "The folder of indexes.",
     "FOLDLINE_HTTP_SECRET": "The secrets that replicas of `foldline mcp --http` share.",
-    "FOLDLINE_INDEX_NETWORK": "Lets foldline index import use the network, as --network does.",
     TRACEBACK: "Shows where foldline itself failed.",
 }
 

@@ -117,7 +117,7 @@ def test_no_import_is_part_of_a_cycle(imports: Imports) -> None:
 
 
 # Each is loaded by one thread: before a program answers, or by a command.
-ONE_THREAD = {"argcomplete", "mcp", "obstore", "tomlkit"}
+ONE_THREAD = {"argcomplete", "mcp", "tomlkit"}
 LOADED = """
 import importlib, sys
 

@@ -41,7 +41,6 @@ ALLOWED = {
     ("backends/files/ignore.py", "read_text"): "the one function",
     ("backends/files/repository.py", "read_text"): "the one function",
     ("backends/index/family.py", "read_text"): "the one function",
-    ("backends/index/fetching.py", "opener.open"): "asks an address that the user named",
     ("agent/install/files.py", "read_bytes"): "the one function",
     ("backends/jedi/worker.py", "read_bytes"): "the one function",
     ("ide/analysis/prompt_files.py", "read_bytes"): "the one function",

@@ -10,7 +10,6 @@ from foldline.agent.cli import main
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("FOLDLINE_INDEX_NETWORK", raising=False)
     folder = tmp_path / "app"
     folder.mkdir()
     (folder / "a.py").write_text("def first(): ...\n")
@@ -55,16 +54,14 @@ def test_an_index_goes_from_one_machine_to_another(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["import"], "name the file, folder or address to import"),
+        (["import"], "name the file or folder to import"),
         (["prune", "a"], "`index prune` takes no 'a'"),
         (["import", "gone.flindex"], "gone.flindex: no such file or folder"),
         (["import", "a.py"], "a.py: it isn't an index that foldline exported"),
-        (["import", "https://host.example/a"], "the network isn't allowed: add --network"),
-        (["import", "http://host.example/a", "--network"], "only https, s3, gs, az and files"),
+        (["import", "https://me:pw@host.example/a"], "fetch the address first"),
+        (["import", "s3://bucket/app.flindex"], "fetch the address first"),
         (["export", "no/folder/app.flindex"], "can't be written: No such file or directory"),
         (["export", "."], ".: can't be replaced: it isn't a regular file"),
-        (["import", "https://[::1"], "that isn't an address: Invalid IPv6 URL"),
-        (["import", "https://me:pw@127.0.0.1/a", "--network"], "files are taken, without a user"),
         (["status", "--root", "gone"], "gone"),
         (["mend"], "invalid choice: 'mend'"),
     ],
@@ -84,20 +81,3 @@ def test_a_refusal_is_an_object_for_programs(
 ) -> None:
     status, text = asked(capsys, "import", "a.py", "--json")
     assert (status, json.loads(text)["error"]["kind"]) == (2, "artefact")
-
-
-def test_the_environment_may_allow_the_network(
-    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FOLDLINE_INDEX_NETWORK", "1")
-    assert "only https" in asked(capsys, "import", "http://host.example/a")[1]
-    monkeypatch.setenv("FOLDLINE_INDEX_NETWORK", "0")
-    assert "isn't allowed" in asked(capsys, "import", "http://host.example/a")[1]
-
-
-def test_a_workspace_cannot_allow_the_network(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (root / "pyproject.toml").write_text("[tool.foldline.index]\nnetwork = true\n")
-    (root / ".env").write_text("FOLDLINE_INDEX_NETWORK=1\n")
-    assert "isn't allowed" in asked(capsys, "import", "https://host.example/a")[1]

@@ -20,17 +20,14 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.errors import ArtefactError, PathError
-from foldline.backends.index import artefact, helping
+from foldline.backends.index import artefact, helping, sharing
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
-from foldline.backends.index.fetching import Fetched, fetched
 from foldline.backends.index.segments import Building, Segment
 from foldline.backends.index.sharing import (
-    Imported,
     export_index,
     import_index,
     index_status,
-    known_etag,
     prune_index,
 )
 from foldline.backends.index.store import SCHEMA_VERSION, Part, Store
@@ -221,12 +218,6 @@ def workspace(root: Path) -> WorkspaceIndex:
     return WorkspaceIndex(LocalFileBackend(root), patience=None)
 
 
-def taken(index: WorkspaceIndex, file: Path) -> Imported:
-    folder = index.upkeep(lambda _: index.location.parent)
-    with fetched(str(file), folder, lambda source: known_etag(index, source)) as found:
-        return import_index(index, found)
-
-
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_what_no_foldline_wrote_is_refused_and_the_index_kept(
     index: WorkspaceIndex, tmp_path: Path, kind: str
@@ -237,7 +228,7 @@ def test_what_no_foldline_wrote_is_refused_and_the_index_kept(
     index.refresh()
     before = index.upkeep(lambda store: "\n".join(store._connection.iterdump()))
     with pytest.raises(ArtefactError, match=f"hostile.flindex: .*{reason}"):
-        taken(index, file)
+        import_index(index, file)
     assert index.upkeep(lambda store: "\n".join(store._connection.iterdump())) == before
     assert index.files_with("first").paths == ("a.py", "b.py", "d/c.py")
 
@@ -334,14 +325,14 @@ def test_no_file_is_split_whose_words_were_imported(
     monkeypatch.setattr(helping, "words_of", counted)
     root = elsewhere._files.root
     (root / "b.py").write_text("another()\n")
-    found = taken(elsewhere, exported)
-    assert (found.added, found.artefact and found.artefact.contents) == (5, 5)
+    found = import_index(elsewhere, exported)
+    assert (found.added, found.artefact.contents) == (5, 5)
     assert elsewhere.files_with("first").paths == ("a.py", "d/c.py")
     assert elsewhere.files_with("größe").paths == ("d/c.py",)
     assert elsewhere.files_with("another").paths == ("b.py",)
     assert elsewhere.texts_with("others").paths == ("notes.txt",)
     assert split == ["b.py"]
-    assert taken(elsewhere, exported.parent).added == 0
+    assert import_index(elsewhere, exported.parent).added == 0
 
 
 def test_an_artefact_names_no_path_and_no_text(exported: Path, tmp_path: Path) -> None:
@@ -363,7 +354,7 @@ def test_what_was_imported_is_named_and_can_be_forgotten(
     # Of a lie, words that files don't have, nothing is left.
     lie = part_of({"b.py": b"lie()\n"})._replace(keys=[content_key("b.py", b"later()\n")])
     exported.write_bytes(written(lie))
-    assert taken(elsewhere, exported).added == 1
+    assert import_index(elsewhere, exported).added == 1
     assert elsewhere.files_with("later").paths == ()
     (one,) = cast("list[dict[str, object]]", index_status(elsewhere)["artefacts"])
     assert (one["source"], one["contents"]) == (str(exported.resolve()), 1)
@@ -373,43 +364,43 @@ def test_what_was_imported_is_named_and_can_be_forgotten(
     assert elsewhere.files_with("first").paths == ("a.py", "d/c.py", "own.py")
 
 
-def test_an_artefact_is_known_only_while_all_of_it_is_there(
+def test_an_import_that_breaks_off_is_made_again(
     exported: Path, elsewhere: WorkspaceIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = "https://example.com/app.flindex"
-    with exported.open("rb") as file:
-        found = Fetched(file, address, '"v1"')
-        with monkeypatch.context() as patch:
-            error = sqlite3.OperationalError("database is locked")
-            patch.setattr(Store, "take", Mock(side_effect=[1, error]))
-            with pytest.raises(ArtefactError, match="locked"):
-                import_index(elsewhere, found)
-        assert known_etag(elsewhere, address) == ""
-        file.seek(0)
-        import_index(elsewhere, found)
-        assert known_etag(elsewhere, address) == '"v1"'
-        prune_index(elsewhere, imported=False)
-        assert known_etag(elsewhere, address) == ""
+    with monkeypatch.context() as patch:
+        error = sqlite3.OperationalError("database is locked")
+        patch.setattr(Store, "take", Mock(side_effect=[1, error]))
+        with pytest.raises(ArtefactError, match="locked"):
+            import_index(elsewhere, exported)
+    assert import_index(elsewhere, exported).added == 5
 
 
-def test_the_newest_artefact_of_a_folder_is_taken(
+def test_a_file_that_is_too_large_is_not_copied(
+    exported: Path, elsewhere: WorkspaceIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "MOST_BYTES", 300)
+    with pytest.raises(ArtefactError, match=r"app\.flindex: it has more than 300 bytes"):
+        import_index(elsewhere, exported)
+
+
+def test_the_newest_artefact_of_a_folder_is_import_index(
     exported: Path, elsewhere: WorkspaceIndex
 ) -> None:
     (exported.parent / "old.flindex").write_bytes(b"")
     os.utime(exported.parent / "old.flindex", (0, 0))
-    assert taken(elsewhere, exported.parent).source == str(exported.resolve())
+    assert import_index(elsewhere, exported.parent).source == str(exported.resolve())
     exported.unlink()
     (exported.parent / "old.flindex").unlink()
     with pytest.raises(ArtefactError, match=r"the folder has no \*.flindex file"):
-        taken(elsewhere, exported.parent)
+        import_index(elsewhere, exported.parent)
     with pytest.raises(PathError, match="no such file"):
-        taken(elsewhere, exported.with_name("gone.flindex"))
+        import_index(elsewhere, exported.with_name("gone.flindex"))
 
 
 def test_a_pipe_is_no_artefact(elsewhere: WorkspaceIndex, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(PathError):
-        taken(elsewhere, tmp_path / "pipe")
+        import_index(elsewhere, tmp_path / "pipe")
     with pytest.raises(ArtefactError, match="isn't a regular file"):
         export_index(elsewhere, tmp_path / "pipe")
     assert (tmp_path / "pipe").is_fifo()
@@ -420,7 +411,7 @@ def test_an_index_that_is_held_in_memory_takes_nothing(exported: Path, tmp_path:
     location = tmp_path / "file" / "index.sqlite3"
     index = WorkspaceIndex(LocalFileBackend(tmp_path / "first"), location)
     with closing(index), pytest.raises(ArtefactError, match="held in memory"):
-        taken(index, exported)
+        import_index(index, exported)
 
 
 def test_an_export_that_fails_leaves_the_file_as_it_was(

@@ -27,7 +27,6 @@ from tests.benchmarks.bench_start import PROGRAMS
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.index.artefact import write_artefact
-from foldline.backends.index.fetching import Fetched
 from foldline.backends.index.segments import Building
 from foldline.backends.index.sharing import import_index
 from foldline.backends.index.store import Part
@@ -132,16 +131,16 @@ def worktrees(folder: Path, main_root: Path) -> None:
 def linear() -> None:
     """Print how an import grows with its contents, and the memory that it takes."""
     for count in PARTS:
-        with tempfile.TemporaryDirectory() as place, tempfile.TemporaryFile() as file:
-            write_artefact(file, map(part, range(count)))
-            file.seek(0)
+        with tempfile.TemporaryDirectory() as place:
+            artefact = Path(place) / "app.flindex"
+            with artefact.open("wb") as out:
+                write_artefact(out, map(part, range(count)))
             files = LocalFileBackend(place)
             index = WorkspaceIndex(files, Path(place) / "index.sqlite3", patience=None)
             with closing(index):
                 before, began = peak(), time.process_time()
-                found = import_index(index, Fetched(file, "artefact")).artefact
+                found = import_index(index, artefact).artefact
                 seconds = time.process_time() - began
-            assert found is not None
             print(
                 f"import: {found.contents:,} contents, {found.bytes:,} bytes: {seconds:.2f} s, "
                 f"{1e6 * seconds / found.contents:.1f} µs each, {peak() - before:,} KiB more"

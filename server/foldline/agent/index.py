@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +22,7 @@ ACTIONS = {
     "status": "say what the index has, and where that comes from",
     "build": "bring it up to date",
     "export": "write the words of the workspace's files to FILE, for other machines",
-    "import": "take them from a file, the newest in a folder, an https address, or s3://, gs://, az://",
+    "import": "take them from a file, or the newest in a folder",
     "prune": "forget what no workspace has any more",
 }
 DESCRIPTION = """\
@@ -37,9 +36,8 @@ def register(verbs: Verbs) -> None:
     )
     what = "; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items())
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=what)
-    parser.add_argument("where", nargs="?", metavar="FILE|URL", help="what is exported or imported")
+    parser.add_argument("where", nargs="?", metavar="FILE", help="what is exported or imported")
     parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
-    parser.add_argument("--network", action="store_true", help="import: allow the network")
     parser.add_argument("--imported", action="store_true", help="prune: forget what was imported")
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
     parser.set_defaults(run=run)
@@ -52,7 +50,12 @@ def run(options: Namespace) -> int:
     if options.where and options.action not in {"export", "import"}:
         raise Refused(f"`index {options.action}` takes no {options.where!r}", kind="usage")
     if options.action == "import" and not options.where:
-        raise Refused("name the file, folder or address to import", kind="usage")
+        raise Refused("name the file or folder to import", kind="usage")
+    if options.action == "import" and "://" in options.where:
+        raise Refused(
+            "an index is imported from a file: fetch the address first, for instance with curl",
+            kind="usage",
+        )
     try:
         with closing(WorkspaceIndex(LocalFileBackend(options.root), patience=None)) as index:
             found, text = _RUNS[options.action](index, options)
@@ -100,22 +103,14 @@ def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], 
 
 
 def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    from foldline.backends.index.fetching import NETWORK, fetched
-    from foldline.backends.index.sharing import import_index, known_etag
+    from foldline.backends.index.sharing import import_index
 
-    network = options.network or os.environ.get(NETWORK, "0") not in {"", "0"}
-    # The folder is made with the index.
-    folder = index.upkeep(lambda _: index.location.parent)
-    known = lambda source: known_etag(index, source)  # noqa: E731
-    with fetched(options.where, folder, known, network=network) as artefact:
-        source, read, added = import_index(index, artefact)
+    source, read, added = import_index(index, Path(options.where))
     # Now that files are only read, and no question has to wait for that.
     index.refresh()
-    found = {"source": source, "added": added, "unchanged": read is None}
-    if read is None:
-        return found, f"{visible(source)} is the one that was imported last"
+    found = {"source": source, "added": added, **read._asdict()}
     text = f"{added:,} of {read.contents:,} contents are new (sha256 {read.digest})"
-    return {**found, **read._asdict()}, f"{visible(source)}: {text}"
+    return found, f"{visible(source)}: {text}"
 
 
 def _prune(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:

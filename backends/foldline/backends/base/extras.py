@@ -11,7 +11,6 @@ _EXTRAS = {
     "markdown_it": "web",
     "mcp": "mcp",
     "mcp_types": "mcp",
-    "obstore": "object-store",
     "psycopg": "postgres",
     "pydantic": "mcp",
     "starlette": "web",

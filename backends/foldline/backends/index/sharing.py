@@ -7,17 +7,24 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from foldline.backends.errors import ArtefactError
-from foldline.backends.index.artefact import Contents, check_artefact, read_artefact, write_artefact
+from foldline.backends.files.reader import read_chunks
+from foldline.backends.index.artefact import (
+    MOST_BYTES,
+    SUFFIX,
+    Contents,
+    check_artefact,
+    read_artefact,
+    write_artefact,
+)
 from foldline.backends.index.store import index_folder
 from foldline.backends.index.upkeep import forget_imported, sweep
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from foldline.backends.index.fetching import Fetched
     from foldline.backends.index.store import Store
     from foldline.backends.index.workspace import WorkspaceIndex
 
@@ -29,7 +36,7 @@ class Imported(NamedTuple):
     """The result of an import: `added` contents were new."""
 
     source: str
-    artefact: Contents | None
+    artefact: Contents
     added: int
 
 
@@ -58,44 +65,60 @@ def export_index(index: WorkspaceIndex, file: Path) -> Contents:
     return written
 
 
-def known_etag(index: WorkspaceIndex, source: str) -> str:
-    """The ETag of what was last imported from there; empty if nothing was."""
-    find = "SELECT etag FROM artefacts WHERE source = ? ORDER BY id DESC LIMIT 1"
-    row = index.upkeep(
-        lambda store: store.look(lambda run: run.execute(find, (source,)).fetchone())
-    )
-    return str(row[0]) if row else ""
-
-
-def import_index(index: WorkspaceIndex, fetched: Fetched) -> Imported:
-    """Add what an artefact has, after all of it was checked.
+def import_index(index: WorkspaceIndex, where: Path) -> Imported:
+    """Add what an artefact has, a file or the newest in a folder, after all of it was checked.
 
     It's written part by part, so that no other process waits for long. What is there already is
     kept.
 
     Raises:
         ArtefactError: It's damaged, of another version or over a limit, or can't be written.
+        PathError: The file can't be read.
     """
-    file, source, etag = fetched
-    if file is None:
-        return Imported(source, None, 0)
-    try:
-        artefact = check_artefact(file)
-    except ArtefactError as error:
-        raise ArtefactError(f"{source}: {error}") from error
-    file.seek(0)
-    row = (artefact.digest, source, int(time.time()))
-    insert = "INSERT INTO artefacts VALUES (NULL, ?, ?, '', ?)"
+    path = _newest(where)
+    source = str(path.resolve())
+    # The folder is made with the index.
+    folder = index.upkeep(lambda _: index.location.parent)
+    # Copied to a file without a name, so that what is checked is what is imported.
+    with tempfile.TemporaryFile(dir=folder) as file:
+        _copy(source, file, str(where))
+        file.seek(0)
+        try:
+            artefact = check_artefact(file)
+        except ArtefactError as error:
+            raise ArtefactError(f"{source}: {error}") from error
+        file.seek(0)
+        row = (artefact.digest, source, int(time.time()))
+        insert = "INSERT INTO artefacts VALUES (NULL, ?, ?, ?)"
 
-    def take(store: Store) -> int:
-        number = store.change(lambda run: run.execute(insert, row).lastrowid) or 0
-        added = sum(store.take(part, number) for part in read_artefact(file))
-        # Only now: of an import that breaks off, the rest is fetched again.
-        whole = "UPDATE artefacts SET etag = ? WHERE id = ?"
-        store.change(lambda run: run.execute(whole, (etag, number)))
-        return added
+        def take(store: Store) -> int:
+            number = store.change(lambda run: run.execute(insert, row).lastrowid) or 0
+            return sum(store.take(part, number) for part in read_artefact(file))
 
-    return Imported(source, artefact, index.upkeep(take))
+        return Imported(source, artefact, index.upkeep(take))
+
+
+def _newest(path: Path) -> Path:
+    """The file, or the newest artefact in the folder."""
+    if not path.is_dir():
+        return path
+    # One may vanish between being listed and being looked at.
+    found: list[tuple[int, Path]] = []
+    for file in path.glob(f"*{SUFFIX}"):
+        with suppress(OSError):
+            found.append((file.stat().st_mtime_ns, file))
+    if not found:
+        raise ArtefactError(f"{path}: the folder has no *{SUFFIX} file")
+    return max(found)[1]
+
+
+def _copy(path: str, out: BinaryIO, name: str) -> None:
+    size = 0
+    for chunk in read_chunks(path, name=name):
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise ArtefactError(f"{name}: it has more than {MOST_BYTES:,} bytes")
+        out.write(chunk)
 
 
 def prune_index(index: WorkspaceIndex, *, imported: bool) -> dict[str, int]:
@@ -129,10 +152,10 @@ def index_status(index: WorkspaceIndex) -> dict[str, object]:
             table: run.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in _TABLES
         }
         artefacts = run.execute(
-            "SELECT digest, source, etag, taken, "
+            "SELECT digest, source, taken, "
             "(SELECT count(*) FROM contents WHERE artefact = artefacts.id) FROM artefacts"
         )
-        names = ("digest", "source", "etag", "taken", "contents")
+        names = ("digest", "source", "taken", "contents")
         return {**counts, "artefacts": [dict(zip(names, row, strict=True)) for row in artefacts]}
 
     found = index.upkeep(lambda store: {**store.look(counted), "files": len(store.files())})

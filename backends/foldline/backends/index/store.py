@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import Listing
     from foldline.backends.index.segments import DocumentRow, Postings
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raise it with a change to the tables, or to the words or terms of a content."""
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
@@ -83,7 +83,7 @@ CREATE TABLE terms (
 );
 CREATE TABLE artefacts (
     id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL, source TEXT NOT NULL,
-    etag TEXT NOT NULL, taken INTEGER NOT NULL
+    taken INTEGER NOT NULL
 );
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
 """

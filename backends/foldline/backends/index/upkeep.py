@@ -35,8 +35,6 @@ def sweep(run: sqlite3.Connection, *, at_once: bool = False) -> None:
         rows = run.execute("SELECT id, CAST(root AS BLOB) FROM workspaces").fetchall()
         gone = [(number,) for number, root in rows if not _is_there(root)]
         run.executemany("DELETE FROM workspaces WHERE id = ?", gone)
-        # What goes may come again.
-        run.execute("UPDATE artefacts SET etag = ''")
     run.execute("DELETE FROM workspaces WHERE used < ?", (day - _WORKSPACE_DAYS,))
     run.execute("DELETE FROM files WHERE workspace NOT IN (SELECT id FROM workspaces)")
     held = "(SELECT content FROM files WHERE content IS NOT NULL)"
