@@ -26,6 +26,7 @@ BackendError
     ├── LSPTimeoutError          also TimeoutError; it did not answer in time
     ├── LSPDiedError             exit_code, stderr; it ended with requests pending
     ├── LSPProtocolError         it wrote something other than messages
+    ├── LSPAnswerError           its answer can't be right
     └── LSPResponseError         code; it refused the request
 ```
 
@@ -372,6 +373,10 @@ class LSPDiedError(LSPError):
 
 class LSPProtocolError(LSPError):
     """The server wrote something other than messages, so its output can't be read."""
+
+
+class LSPAnswerError(LSPError):
+    """The server answered, and the answer can't be one to the request."""
 
 
 class LSPResponseError(LSPError):

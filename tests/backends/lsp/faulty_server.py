@@ -142,9 +142,12 @@ def answer(number: object, params: dict[str, Any]) -> None:
         return
     elif WAY == "asks back":
         ask_back()
+    elif WAY == "only wrong ids":
+        send({"id": 10**9, "result": result})
+        return
     elif die() or breaks_off() or refuses(number):
         return
-    send({"id": number, "result": nonsense(result) if WAY == "nonsense" else result})
+    send({"id": number, "result": unsound(result).get(WAY, result)})
     if WAY == "leaks":
         hoard.append(bytearray(os.urandom(1 << 20) * 300))
 
@@ -211,6 +214,23 @@ def refuses(number: object) -> bool:
         send({"id": number, "error": {"code": -32603, "message": "no"}})
         return True
     return False
+
+
+def unsound(result: list[dict[str, Any]]) -> dict[str, Any]:
+    """Results by the way in which they can't be right."""
+    inside = result[0]["uri"]
+    return {
+        "nonsense": nonsense(result),
+        "a text": "text",
+        "an object": {"a": 5},
+        "a list of texts": ["text"],
+        "nothing": None,
+        "an empty list": [],
+        "beyond the end": [location(inside, 9999, 5, 9)],
+        "negative": [location(inside, -1, 0, 4)],
+        "another word": [location(inside, 1, 0, 3)],
+        "another file": [location("file:///etc/passwd", 0, 0, 4)],
+    }
 
 
 def nonsense(result: list[dict[str, Any]]) -> list[Any]:

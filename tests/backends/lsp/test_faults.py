@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,15 @@ FAULTS = {
     "no json": "a message is not JSON",
     "never answers": "timed out after",
     "refuses": "textDocument/references refused: no",
+    "only wrong ids": "timed out after",
+    "a text": "faulty: its answer to textDocument/references is no result of it: 'text'",
+    "an object": "faulty: its answer to textDocument/references is no result of it: {'a': 5}",
+    "a list of texts": "faulty: its answer to textDocument/references is no result of it: ['text']",
+    "negative": "faulty: its answer to textDocument/references is no result of it",
+    **dict.fromkeys(
+        ("nothing", "an empty list", "beyond the end", "another word", "another file"),
+        "faulty: its uses of shop.py:1 leave out shop.py:1 itself",
+    ),
 }
 HARMLESS = (
     "none",
@@ -116,7 +126,8 @@ def test_a_server_that_keeps_dying_is_left_alone_and_this_is_said_once(
     with caplog.at_level(logging.WARNING, "foldline.backends.lsp"):
         answers = [faulty.access.find_references("pay", seconds=PATIENCE) for _ in range(6)]
     assert all(places(answer) == MATCHES for answer in answers)
-    assert "down: " in answers[-1].coverage
+    assert "I die of references" in answers[0].coverage
+    assert {answer.coverage for answer in answers[1:]} == {"partial: faulty: still down"}
     assert len(faulty.notes("pids")) == 4
     assert [record.message.partition(" failed")[0] for record in caplog.records] == ["faulty"]
     [status] = faulty.access.server_status()
@@ -124,6 +135,30 @@ def test_a_server_that_keeps_dying_is_left_alone_and_this_is_said_once(
     assert "I die of references" in status.problem
     faulty.access.close()
     assert not faulty.living()
+
+
+def test_a_silent_server_is_not_waited_for_again(tmp_path: Path) -> None:
+    faulty = Faulty(tmp_path, "only wrong ids")
+    until = time.monotonic() + PATIENCE
+    # It starts first, and then owes an answer for longer than each of these waits.
+    coverage = ""
+    while "faulty: has not answered for" not in coverage and time.monotonic() < until:
+        found = faulty.access.find_references("pay", seconds=0.01)
+        coverage = found.coverage
+    assert "faulty: has not answered for" in coverage
+    assert (found.confirmed, places(found)) == (0, MATCHES)
+    assert "has not answered" in faulty.access.find_references("shop", seconds=0.01).coverage
+    faulty.access.close()
+
+
+def test_a_server_that_answers_again_is_told_in_full_when_it_fails_again(tmp_path: Path) -> None:
+    faulty = Faulty(tmp_path, "a text")
+    answers = [faulty.access.find_references("pay", seconds=PATIENCE) for _ in range(2)]
+    assert "'text'" in answers[0].coverage
+    assert answers[1].coverage == "partial: faulty: still failing"
+    faulty.access.restart_servers()
+    assert "'text'" in faulty.access.find_references("pay", seconds=PATIENCE).coverage
+    faulty.access.close()
 
 
 def test_a_server_that_leaks_is_restarted(tmp_path: Path) -> None:

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.pool import Answered
+    from foldline.backends.outlines.locations import Position
+
+
+def holds(files: FileBackend, answered: Answered, target: Position) -> bool:
+    """Return whether an answer names the line of its target: references of a place include it."""
+    collector = LocationCollector(files)
+    return any(
+        raw.line == target.line - 1 and collector.path_of(raw.uri) == (target.path, False)
+        for raw in read_locations(answered.result)
+    )
 
 
 class LocationCollector:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from dataclasses import replace
 
+from foldline.backends.errors import LSPAnswerError
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.locations import LocationCollector
@@ -82,6 +83,8 @@ class ServerNavigation(ServerRequests):
         answered = await self._ask(Query(answer, method, target), seconds)
         locations = LocationCollector(self._files, keep_outside=True)
         locations.add(answered)
+        if not locations.found and answered.result:
+            raise LSPAnswerError("its places are in no file", answered.session.spec.name)
         reason = "" if locations.found else "the language server knows none"
         engine = answered.session.spec.name
         return Locations(tuple(locations.found), engine, coverage_of(answered), reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import time
 from collections import OrderedDict
@@ -13,9 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.units import to_units
 from foldline.backends.base.waiting import WALKS, Shared, in_thread
-from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
+from foldline.backends.errors import (
+    LSPAnswerError,
+    LSPDiedError,
+    LSPError,
+    LSPTimeoutError,
+    LSPUnavailableError,
+    PathError,
+)
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
+from foldline.backends.lsp.results import problem_of
 from foldline.backends.lsp.servers import Answer, ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
 from foldline.records import record
@@ -98,8 +107,12 @@ class ServerPool:
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def ask(self, query: Query, snapshot: Snapshot | None = None) -> Answered:
+    async def ask(
+        self, query: Query, snapshot: Snapshot | None = None, *, patience: float = math.inf
+    ) -> Answered:
         """The answer of the best server that gives one, as of `snapshot` or of now.
+
+        A server that owes answers for longer than `patience` seconds isn't waited for.
 
         Raises:
             LSPError: The failure of the last of them; `LSPUnavailableError` where there is none.
@@ -111,15 +124,14 @@ class ServerPool:
         problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
             session = self._session(spec, command, path)
-            if not session.is_usable:
-                problem = LSPUnavailableError(
-                    f"{session.state.value}: {session.problem}", spec.name
-                )
-                continue
             try:
-                return await self._ask_twice(session, query, snapshot)
+                session.check()
+                answered = await self._ask_twice(session, query, snapshot, patience)
             except LSPError as error:
-                problem = error
+                problem = session.briefly(error)
+            else:
+                session.has_failed = False
+                return answered
         raise problem
 
     async def prepare(self, answer: Answer, since: float) -> Snapshot:
@@ -179,7 +191,7 @@ class ServerPool:
                 session = self._session(spec, command, path)
                 if session.is_usable:
                     running = await session.begin(asyncio.wrap_future(begun), self._read)
-                    await self._answer(session, running, query)
+                    await self._answer(session, running, query, math.inf)
 
     def in_other_projects(self, queries: Sequence[Query]) -> tuple[list[Query], int]:
         """The queries again, for other projects with candidates, and how many are left out.
@@ -280,21 +292,23 @@ class ServerPool:
     # Asking
 
     async def _ask_twice(
-        self, session: ServerSession, query: Query, snapshot: Snapshot
+        self, session: ServerSession, query: Query, snapshot: Snapshot, patience: float
     ) -> Answered:
         """The answer of the server, or of a fresh one if it died, maybe of another request."""
         try:
-            return await self._ask_session(session, query, snapshot)
+            return await self._ask_session(session, query, snapshot, patience)
         except LSPDiedError:
             if not session.is_usable:
                 raise
-        return await self._ask_session(session, query, snapshot)
+        return await self._ask_session(session, query, snapshot, patience)
 
     async def _ask_session(
-        self, session: ServerSession, query: Query, snapshot: Snapshot
+        self, session: ServerSession, query: Query, snapshot: Snapshot, patience: float
     ) -> Answered:
         running = await session.up(snapshot, self._read)
-        result = await self._answer(session, running, query)
+        result = await self._answer(session, running, query, patience)
+        if problem := problem_of(query.method, result):
+            raise LSPAnswerError(problem, session.spec.name)
         unopened = 0
         if session.spec.opens_candidates and not any(
             os.path.isfile(session.root / name) for name in session.spec.project_files
@@ -303,7 +317,7 @@ class ServerPool:
         return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
 
     async def _answer(
-        self, session: ServerSession, running: InitializedServer, query: Query
+        self, session: ServerSession, running: InitializedServer, query: Query, patience: float
     ) -> Any:
         """The result of the same request in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the query.
@@ -318,6 +332,9 @@ class ServerPool:
         self._answers.move_to_end(key)
         while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
             self._answers.popitem(last=False)
+        silence = running.connection.silence
+        if silence > patience and not task.done():
+            raise LSPTimeoutError(f"has not answered for {silence:.0f} s", session.spec.name)
         return await asyncio.shield(task)
 
     def _session(self, spec: ServerSpec, command: tuple[str, ...], path: str) -> ServerSession:

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 import logging
+import time
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,12 +41,18 @@ class JsonRpcClient:
         self._stream = stream
         self._numbers = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._last_answer = 0.0
         self._handlers: dict[str, Callable[[Any], object]] = {}
 
     @property
     def pending(self) -> int:
         """The number of requests that wait for their answer."""
         return len(self._pending)
+
+    @property
+    def silence(self) -> float:
+        """The seconds since the last answer, or since it owes one; 0 where it owes none."""
+        return time.monotonic() - self._last_answer if self._pending else 0.0
 
     def on(self, method: str, handler: Callable[[Any], object]) -> None:
         """Call `handler` with the params of each message of `method`; it returns the result."""
@@ -59,6 +66,8 @@ class JsonRpcClient:
         """
         number = next(self._numbers)
         self._write({"id": number, "method": method, **_params(params)})
+        if not self._pending:
+            self._last_answer = time.monotonic()
         future = self._pending[number] = asyncio.get_running_loop().create_future()
         return number, future
 
@@ -114,7 +123,9 @@ class JsonRpcClient:
         error = message.get("error")
         if future is None or future.done():
             log.debug("%s: a response to %r, which isn't pending", self.name, number)
-        elif error is None:
+            return
+        self._last_answer = time.monotonic()
+        if error is None:
             future.set_result(message.get("result"))
         else:
             fields = error if isinstance(error, dict) else {}

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
-from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
+from foldline.backends.errors import (
+    LSPAnswerError,
+    LSPError,
+    LSPTimeoutError,
+    LSPUnavailableError,
+)
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediLocations
 from foldline.backends.lsp.configuration import hiding_settings
-from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.locations import LocationCollector, holds
 from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
@@ -119,7 +124,7 @@ class ServerQuery(EngineQuery):
     ) -> list[Answered | JediAnswered | LSPError]:
         """The outcome of each request at the deadline; runs on the background loop."""
         snapshot = asyncio.ensure_future(asyncio.wrap_future(self.snapshot))
-        tasks = [asyncio.create_task(self._ask(query, snapshot)) for query in queries]
+        tasks = [asyncio.create_task(self._ask(query, snapshot, seconds)) for query in queries]
         for task in tasks:
             # The caller may have left: the next query asks again.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -127,11 +132,19 @@ class ServerQuery(EngineQuery):
             await asyncio.wait(tasks, timeout=max(seconds, 0))
         return [self._outcome(task, queries[0].target.path, seconds) for task in tasks]
 
-    async def _ask(self, query: Query, begun: asyncio.Future[Snapshot]) -> Answered | JediAnswered:
+    async def _ask(
+        self, query: Query, begun: asyncio.Future[Snapshot], seconds: float
+    ) -> Answered | JediAnswered:
         """The answer of a server, or else of jedi."""
         snapshot = await asyncio.shield(begun)
         try:
-            return await self.pool.ask(query, snapshot)
+            answered = await self.pool.ask(query, snapshot, patience=seconds)
+            if query.project or holds(self.files, answered, query.target):
+                return answered
+            place = f"{query.target.path}:{query.target.line}"
+            raise LSPAnswerError(
+                f"its uses of {place} leave out {place} itself", answered.session.spec.name
+            )
         except LSPError as error:
             if query.project or language_id(query.target.path) != "python":
                 raise
@@ -180,7 +193,11 @@ class _Outcomes:
 
     def confirmation(self, files: FileBackend, remarks: Sequence[str]) -> Confirmation:
         """All uses once; `remarks` and what failed make the coverage."""
-        gaps = [*dict.fromkeys(map(str, self._failures))][:_MOST_FAILURES]
+        failures: dict[str, str] = {}
+        for failure in self._failures:
+            # The first is told in full.
+            failures[failure.server] = max(failures.get(failure.server, ""), str(failure), key=len)
+        gaps = [*failures.values()][:_MOST_FAILURES]
         gaps += [*self._gaps_of_jedi(), *remarks]
         if not self._answers and not self._jedi:
             return Confirmation(coverage=_partial(gaps))

@@ -136,7 +136,8 @@ class ServerRequests(Engine):
             self._loop.start(work)
 
     async def _ask(self, query: Query, seconds: float | None) -> Answered:
-        return await self.wait(self._pool.ask(query), seconds)
+        patience = self._seconds if seconds is None else seconds
+        return await self.wait(self._pool.ask(query, patience=patience), seconds)
 
     async def wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
         """The result of `work` on the background loop; after the deadline it goes on there."""

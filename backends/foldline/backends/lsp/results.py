@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import shown
 from foldline.backends.models import SymbolInfo, SymbolKind
 from foldline.backends.outlines.locations import CodeDiagnostic
 from foldline.records import record
@@ -26,6 +27,9 @@ _KINDS = {
     26: SymbolKind.TYPE,
 }
 _LONGEST_SIGNATURE = 200
+_GIVES_LOCATIONS = frozenset(
+    f"textDocument/{what}" for what in ("definition", "implementation", "references")
+)
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _MAX_LINE = 1 << 31
 
@@ -44,6 +48,18 @@ class RawLocation:
 def read_locations(result: object) -> list[RawLocation]:
     """The locations of a `Location`, `LocationLink`, list of these, or null, each once."""
     return list(dict.fromkeys(filter(None, map(_location, _items(result)))))
+
+
+def problem_of(method: str, result: object) -> str:
+    """The reason why a result can't be one of `method`; empty where it can, and for null."""
+    if method == "textDocument/hover":
+        usable = result is None or isinstance(result, dict)
+    elif method in _GIVES_LOCATIONS:
+        items = [*_items(result)]
+        usable = not items or any(map(_location, items))
+    else:
+        usable = result is None or isinstance(result, dict | list)
+    return "" if usable else f"its answer to {method} is no result of it: {shown(result)[:40]}"
 
 
 def read_hover(result: object) -> str:

@@ -15,6 +15,7 @@ from foldline.backends.errors import (
     LSPDiedError,
     LSPError,
     LSPProtocolError,
+    LSPResponseError,
     LSPTimeoutError,
     LSPUnavailableError,
 )
@@ -45,6 +46,7 @@ class ServerSession:
     Attributes:
         generation: Grows with every notified change and every restart: answers of an earlier
             generation are stale.
+        has_failed: Whether its failure was told, and it hasn't answered since.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class ServerSession:
         self.root = root
         self.generation = 0
         self.memory = 0
+        self.has_failed = False
         self._workspace = workspace
         self._limits = limits
         self._running: InitializedServer | None = None
@@ -98,10 +101,25 @@ class ServerSession:
         """Return whether it runs or may be started now."""
         return not self._closed and self._backoff.is_over
 
-    @property
-    def problem(self) -> str:
-        """The reason why the server is not up, or was not lately."""
-        return self._backoff.problem
+    def check(self) -> None:
+        """Return where the server runs or may be started now.
+
+        Raises:
+            LSPUnavailableError: It failed lately, and the wait isn't over.
+        """
+        if not self.is_usable:
+            raise LSPUnavailableError(f"{self.state}: {self._backoff.problem}", self.spec.name)
+
+    def briefly(self, error: LSPError) -> LSPError:
+        """The failure as it is told: in full once, and briefly until the server answers."""
+        if isinstance(error, LSPTimeoutError | LSPResponseError):
+            return error
+        if self.has_failed:
+            return LSPUnavailableError(
+                "still failing" if self.is_usable else f"still {self.state}", self.spec.name
+            )
+        self.has_failed = True
+        return error
 
     def status(self) -> ServerStatus:
         running = self._running

@@ -13,6 +13,8 @@ from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -125,10 +127,9 @@ class CodeNavigation:
         """The definitions of the symbol, also outside the workspace."""
         from foldline.backends.references import name_fallback
 
-        position = self._position(file, line, at)
-        found = await fallback.by_engine(
-            self._engine_for(seconds).goto_definition(position, seconds=seconds),
-            lambda reason: name_fallback.definitions(self._analysis, position, reason),
+        engine, position = self._engine_for(seconds), self._position(file, line, at)
+        found = await self._or_by_name(
+            engine.goto_definition(position, seconds=seconds), name_fallback.definitions, position
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -146,15 +147,12 @@ class CodeNavigation:
         """The implementations and overrides of the symbol."""
         from foldline.backends.references import name_fallback
 
-        position = self._position(file, line, at)
-        found = await fallback.by_engine(
-            self._engine_for(seconds).find_implementations(position, seconds=seconds),
-            lambda reason: name_fallback.implementations(self._analysis, position, reason),
+        engine, position = self._engine_for(seconds), self._position(file, line, at)
+        found = await self._or_by_name(
+            engine.find_implementations(position, seconds=seconds),
+            name_fallback.implementations,
+            position,
         )
-        if position.name and not found.locations and found.backend != self._analysis.name:
-            reason = f"possible ones: {found.backend} knows none"
-            by_name = await name_fallback.implementations(self._analysis, position, reason)
-            found = by_name if by_name.locations else found
         return pages.page_locations(found, budget, cursor)
 
     @waits
@@ -222,6 +220,22 @@ class CodeNavigation:
             lambda reason: name_fallback.callers(self._analysis, position, reason),
         )
         return pages.page_calls(found, budget, cursor)
+
+    async def _or_by_name(
+        self,
+        answer: Awaitable[Locations],
+        by_name: Callable[[Analysis, Position, str], Awaitable[Locations]],
+        position: Position,
+    ) -> Locations:
+        """The engine's places, or those by name where it fails or knows none."""
+        found = await fallback.by_engine(
+            answer, lambda reason: by_name(self._analysis, position, reason)
+        )
+        if position.name and not found.locations and found.backend != self._analysis.name:
+            reason = f"possible ones: {found.backend} knows none"
+            possible = await by_name(self._analysis, position, reason)
+            found = possible if possible.locations else found
+        return found
 
     async def _meaning(self, names: Names, name: str, path: str | None) -> Meaning:
         meant = await names.meaning(name, path and self._files.resolve(path))
