@@ -20,7 +20,6 @@ ALLOWED = {
     ("agent/cli.py", "os.open"): "os.devnull",
     ("backends/outlines/parsing_workers.py", "Path(os.devnull).open"): "os.devnull",
     ("backends/outlines/parsing_workers.py", "_STATM.read_bytes"): "/proc",
-    ("agent/mcp/handshake.py", "FACTS.read_bytes"): "what we answer at first",
     ("backends/ranking/learned.py", "FILE.read_bytes"): "our own weights",
     ("agent/targets.py", "path.open"): "a file that it makes",
     ("agent/preview.py", "out.open"): "a file that it makes",

@@ -182,7 +182,6 @@ def test_a_new_action_is_an_mcp_tool(workspace: Workspace, file: Path) -> None:
 
     async def run() -> None:
         folders = open_folders(workspace, [file.parent])
-        assert any(tool.name == "pin_section" for tool in await tools.needed(folders))
 
         async def call(**arguments: object) -> Any:
             values = {"prompt": "demo/triage", "section_key": "rules", **arguments}

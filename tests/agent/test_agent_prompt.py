@@ -9,16 +9,14 @@ import pytest
 from foldline.agent.cli import main
 from foldline.agent.instructions import (
     AGENT_PROMPT,
-    ALL_TOOLS,
-    RULE,
     ReadingCode,
     agent_prompt,
     agent_template,
-    mcp_instructions,
 )
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer
 from foldline.agent.mcp.stdio import Options
+from foldline.agent.reading_steps import ALL_TOOLS, RULE, mcp_instructions
 from foldline.ide.operations import OPERATIONS, answer_sizes
 from foldline.ide.operations.answer_sizes import SIZES
 from foldline.ide.operations.operation import cost_of

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp import handshake, wire
+from foldline.agent.mcp import lines
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
 
@@ -361,10 +361,10 @@ def test_a_request_is_read_with_its_id_whatever_its_params_are(
     params: dict[str, object], id_: object
 ) -> None:
     request = {"jsonrpc": "2.0", "id": id_, "method": "m", "params": params}
-    message = wire.parse(handshake.Line(json.dumps(request).encode()))
+    message = lines.parse(lines.Line(json.dumps(request).encode()))
     assert isinstance(message, types.JSONRPCRequest)
     assert message.id == id_
-    wire.serialize(message).decode()
+    lines.serialize(message).decode()
 
 
 @given(
@@ -383,13 +383,13 @@ def test_what_has_an_id_is_a_request_or_refused_with_that_id(
 ) -> None:
     shuffled = random.sample(sorted(members), len(members))
     text = json.dumps({name: members[name] for name in shuffled})
-    message = wire.parse(handshake.Line(text.encode()))
+    message = lines.parse(lines.Line(text.encode()))
     id_ = members["id"]
     has_id = isinstance(id_, (int, str)) and not isinstance(id_, bool)
     if isinstance(message, types.JSONRPCRequest):
         assert message.id == id_
     else:
-        assert isinstance(message, wire.Refusal)
+        assert isinstance(message, lines.Refusal)
         (answer,) = message.answers()
         assert json.loads(json.dumps(answer, allow_nan=False)) == answer
         if has_id:
@@ -398,18 +398,18 @@ def test_what_has_an_id_is_a_request_or_refused_with_that_id(
 
 @given(st.binary() | st.text().map(str.encode))
 def test_no_line_is_too_odd_to_be_read(line: bytes) -> None:
-    message = wire.parse(handshake.Line(line))
-    if isinstance(message, wire.Refusal):
+    message = lines.parse(lines.Line(line))
+    if isinstance(message, lines.Refusal):
         json.dumps(message.answers(), allow_nan=False)
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))), st.booleans())
-def test_a_line_is_read_whole_or_cut_to_its_ends(lines: list[bytes], ended: bool) -> None:
-    stream = io.BytesIO(b"\n".join(lines) + b"\n" * ended)
+def test_a_line_is_read_whole_or_cut_to_its_ends(parts: list[bytes], ended: bool) -> None:
+    stream = io.BytesIO(b"\n".join(parts) + b"\n" * ended)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(handshake, "MAX_LINE_BYTES", 20)
-        patch.setattr(handshake, "END_BYTES", 5)
-        read = list(iter(lambda: handshake.read_line(stream), None))
+        patch.setattr(lines, "MAX_LINE_BYTES", 20)
+        patch.setattr(lines, "END_BYTES", 5)
+        read = list(iter(lambda: lines.read_line(stream), None))
     expected = list(io.BytesIO(stream.getvalue()))
     assert [line.cut for line in read] == [len(line) > 20 for line in expected]
     for line, whole in zip(read, expected, strict=True):

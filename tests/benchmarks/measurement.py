@@ -8,7 +8,8 @@ import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
-from foldline.agent.mcp.handshake import FACTS
+from foldline.agent.mcp.calls import Tools
+from foldline.agent.reading_steps import mcp_instructions
 
 Statistic: TypeAlias = Literal["minimum", "median", "p95"]
 HUNDREDTHS = 100
@@ -71,19 +72,18 @@ class Measurement:
 
 def told() -> int:
     """Return the bytes of MCP's schemas and foldline's instructions, as a model is sent them."""
-    facts = json.loads(FACTS.read_text(encoding="utf-8"))
     schemas = [
         {
             "type": "function",
             "function": {
-                "name": tool["name"],
-                "description": tool["description"],
-                "parameters": tool["inputSchema"],
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.input_schema,
             },
         }
-        for tool in facts["tools"]
+        for tool in Tools().listed
     ]
-    texts = json.dumps(schemas, separators=(",", ":")), facts["result"]["instructions"]
+    texts = json.dumps(schemas, separators=(",", ":")), mcp_instructions()
     return sum(len(text.encode()) for text in texts)
 
 

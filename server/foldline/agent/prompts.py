@@ -59,7 +59,8 @@ def run(options: Namespace) -> int:
 
 def _show(name: str, tools: Sequence[str] | None) -> int:
     from foldline.agent import pipeline_prompts as own
-    from foldline.agent.instructions import ALL_TOOLS, agent_prompt, mcp_instructions
+    from foldline.agent.instructions import agent_prompt
+    from foldline.agent.reading_steps import ALL_TOOLS, mcp_instructions
 
     unknown = [tool for tool in tools or () if tool not in ALL_TOOLS]
     if unknown:

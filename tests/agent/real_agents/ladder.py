@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from foldline.agent.mcp.handshake import FACTS
 from foldline.ide.operations import OPERATIONS
 
 TOOLS = {operation.tool for operation in OPERATIONS if operation.tool}
-# The first line of what the server tells a model.
-RULE: str = json.loads(FACTS.read_text(encoding="utf-8"))["result"]["instructions"].splitlines()[0]
 STEPS: list[dict[str, Any]] = [
     {"call": "get_tree", "arguments": {}},
     {"call": "get_file_outline", "arguments": {"path": "auth/service.py"}},

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from foldline.agent.reading_steps import RULE
+
 from ..test_mcp_finding import QUESTIONS
 from .agents import codex, gemini
-from .ladder import RULE, STEPS, TOOLS, check_ladder
+from .ladder import STEPS, TOOLS, check_ladder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from foldline.agent.reading_steps import RULE
+
 from .agents import Agent, opencode
-from .ladder import RULE, STEPS, TOOLS, check_ladder
+from .ladder import STEPS, TOOLS, check_ladder
 
 if TYPE_CHECKING:
     from pathlib import Path

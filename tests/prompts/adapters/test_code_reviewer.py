@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from foldline.agent.instructions import ALL_TOOLS
+from foldline.agent.reading_steps import ALL_TOOLS
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import (
     Appending,

@@ -19,7 +19,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.calls import failure, success
-from foldline.agent.mcp.prompt_needs import all_needs, find_needs
+from foldline.agent.mcp.prompt_needs import all_needs
 from foldline.agent.mcp.prompt_requests import read_request
 from foldline.agent.mcp.prompt_text import (
     opened_text,
@@ -81,18 +81,23 @@ class PromptTools:
     @property
     def listed(self) -> tuple[types.Tool, ...]:
         """All tools that a workspace may need."""
-        return self._of_needs(all_needs(trusted=self._trusted))
+        return self.needed(all_needs(trusted=self._workspace.settings.trusted))
 
-    async def needed(self, folders: Folders) -> tuple[types.Tool, ...]:
-        """Return the tools that the texts of the folders' prompts and instruction files name.
-
-        Reads no more prompts than it takes to know.
-
-        Raises:
-            BackendError: A folder can't be read.
-        """
-        look = partial(find_needs, folders, trusted=self._trusted)
-        return self._of_needs(await in_thread(look, PROMPTS))
+    def needed(self, needs: Needs) -> tuple[types.Tool, ...]:
+        """Return the tools that prompts with these needs name."""
+        return tuple(
+            types.Tool(
+                name=name,
+                description=action.names.description,
+                input_schema=input_schema(self._arguments[name]),
+                annotations=types.ToolAnnotations(
+                    read_only_hint=action.names.safe,
+                    open_world_hint=False if action.names.safe else None,
+                ),
+            )
+            for name, action in self._actions.items()
+            if not action.names.of_sets and needs.has(name, safe=action.names.safe)
+        )
 
     def has(self, name: str) -> bool:
         """Return True for the name of one of these tools, whether it's listed or not."""
@@ -112,25 +117,6 @@ class PromptTools:
             # The outermost boundary of a call: whatever failed, the next call must work.
             log.exception("%s failed on %r", name, dict(arguments))
             return failure(f"{name} failed inside foldline: {type(error).__name__}: {error}")
-
-    @property
-    def _trusted(self) -> bool:
-        return self._workspace.settings.trusted
-
-    def _of_needs(self, needs: Needs) -> tuple[types.Tool, ...]:
-        return tuple(
-            types.Tool(
-                name=name,
-                description=action.names.description,
-                input_schema=input_schema(self._arguments[name]),
-                annotations=types.ToolAnnotations(
-                    read_only_hint=action.names.safe,
-                    open_world_hint=False if action.names.safe else None,
-                ),
-            )
-            for name, action in self._actions.items()
-            if not action.names.of_sets and needs.has(name, safe=action.names.safe)
-        )
 
     async def _perform(self, name: str, folders: Folders, values: Mapping[str, object]) -> Result:
         arguments = read_arguments(self._arguments[name], values, from_model=True)

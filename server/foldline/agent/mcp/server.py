@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec, TypeVar
 
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
@@ -13,12 +14,14 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from foldline.agent.folders import NoFolderError
-from foldline.agent.instructions import mcp_instructions
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
+from foldline.agent.mcp.lines import session_streams
+from foldline.agent.mcp.prompt_needs import all_needs, find_needs
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.stdio import CLOSE_SECONDS, LIST_SECONDS
-from foldline.agent.mcp.wire import streams_of
+from foldline.agent.reading_steps import mcp_instructions
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
 from foldline.version import VERSION
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from foldline.agent.mcp.handshake import Opening
     from foldline.agent.mcp.prompt_tools import PromptTools
     from foldline.agent.mcp.prompts import WorkspacePrompts
     from foldline.agent.mcp.stdio import Options
@@ -83,12 +85,12 @@ class AgentServer:
         actions = [one for one in ACTIONS if one.names.safe] if self._remote else ACTIONS
         return PromptTools(self.workspace, actions)
 
-    async def run(self, opening: Opening, writer: QueuedWriter) -> None:
-        """Serve the client that began with `opening` until it disconnects."""
+    async def run(self, stdin: BinaryIO, writer: QueuedWriter) -> None:
+        """Serve the client at these streams until it disconnects."""
         options = self.protocol.create_initialization_options(
             NotificationOptions(prompts_changed=True, tools_changed=True)
         )
-        async with streams_of(opening, writer) as (incoming, outgoing):
+        async with session_streams(stdin, writer) as (incoming, outgoing):
             await self.protocol.run(incoming, outgoing, options)
 
     async def close(self) -> None:
@@ -103,12 +105,16 @@ class AgentServer:
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        trusted = self.workspace.settings.trusted
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                for_prompts = await self.prompt_tools.needed(await self.roots.listed(context))
+                look = partial(find_needs, await self.roots.listed(context), trusted=trusted)
+                needs = await in_thread(look, PROMPTS)
         except (TimeoutError, NoFolderError, BackendError):
             # A later protocol names its folders with the first call: until then any may be needed.
-            for_prompts = self.prompt_tools.listed
+            needs = all_needs(trusted=trusted)
+        # Most workspaces need none of them, and never load what they are made of.
+        for_prompts = self.prompt_tools.needed(needs) if needs.names else ()
         return types.ListToolsResult(tools=[*self.tools.listed, *for_prompts])
 
     async def _call_tool(

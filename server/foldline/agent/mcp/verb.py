@@ -85,8 +85,6 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from importlib.util import find_spec
-
     from foldline.agent.mcp.stdio import Options, serve_stdio
     from foldline.agent.refusals import Refused
     from foldline.ide.lifecycle import end_process
@@ -95,10 +93,6 @@ def run(options: argparse.Namespace) -> int:
         for name in HTTP_OPTIONS:
             if getattr(options, name.replace("-", "_")) is not None:
                 raise Refused(f"--{name} needs --http")
-    # Loaded after the first answers; a missing extra is told before the client's first message.
-    for name in ("mcp", "mcp_types"):
-        if find_spec(name) is None:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     for root in options.root:
         if not root.is_dir():
             raise Refused(f"--root {root}: no such folder")

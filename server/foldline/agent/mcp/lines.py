@@ -13,24 +13,23 @@ import math
 import re
 import threading
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from foldline.agent.mcp.handshake import END_BYTES, MAX_LINE_BYTES, Line, refuse_constant
-from foldline.backends.base.waiting import in_thread
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-    from foldline.agent.mcp.handshake import Opening
     from foldline.ide.standard_streams import QueuedWriter
 
+MAX_LINE_BYTES = 1 << 23
+# The part of a longer line that is stored, at either end: enough for its id.
+END_BYTES = 1 << 12
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A message's members other than its params are short, so the id is near one end.
 _ID = r'"id"\s*:\s*(-?[0-9]{1,100}|"(?:[^"\\]|\\.)*")\s*'
@@ -52,9 +51,16 @@ class Refusal(NamedTuple):
         return [{"jsonrpc": "2.0", "id": id_, "error": error} for id_ in self.ids]
 
 
+class Line(NamedTuple):
+    """One line of input; if too long, it is `cut` to its two ends."""
+
+    text: bytes
+    cut: bool = False
+
+
 @asynccontextmanager
-async def streams_of(
-    opening: Opening, writer: QueuedWriter
+async def session_streams(
+    stdin: BinaryIO, writer: QueuedWriter
 ) -> AsyncIterator[
     tuple[
         MemoryObjectReceiveStream[SessionMessage | Exception],
@@ -64,45 +70,34 @@ async def streams_of(
     """Open the streams of messages from and to the client, for an SDK session."""
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage]()
-    lines, read = anyio.create_memory_object_stream[Line]()
-    receiving = anyio.CancelScope()
-
-    async def receive() -> None:
-        with receiving:
-            async with arrived, read:
-                async for line in read:
-                    message = parse(line)
-                    if isinstance(message, Refusal):
-                        for answer in message.answers():
-                            writer.write(json.dumps(answer).encode() + b"\n")
-                    elif message is not None:
-                        with suppress(anyio.BrokenResourceError):  # The session has ended.
-                            await arrived.send(SessionMessage(message))
 
     async def send() -> None:
-        answered = opening.answered
         async with leaving:
             async for message in leaving:
-                if answered is not None and getattr(message.message, "id", None) == answered:
-                    # The session's own answer to `initialize`, which the client has.
-                    answered = None
-                    continue
                 writer.write(serialize(message.message) + b"\n")
 
     # A daemon: a read that never returns must not delay the exit of the process.
-    reader = threading.Thread(
-        target=_pass_on, args=(opening, lines, asyncio.get_running_loop()), daemon=True
-    )
-    reader.start()
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(receive)
-            tasks.start_soon(send)
-            yield incoming, outgoing
-            receiving.cancel()
-            outgoing.close()
-    finally:
-        await in_thread(writer.close)
+    threading.Thread(
+        target=_receive,
+        args=(stdin, writer, arrived, asyncio.get_running_loop()),
+        name="reader",
+        daemon=True,
+    ).start()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(send)
+        yield incoming, outgoing
+        outgoing.close()
+
+
+def read_line(stream: BinaryIO) -> Line | None:
+    """Return the next line; None at EOF. Never stores more than `MAX_LINE_BYTES`."""
+    text = stream.readline(MAX_LINE_BYTES + 1)
+    if len(text) <= MAX_LINE_BYTES:
+        return Line(text) if text else None
+    tail = text[-END_BYTES:]
+    while not tail.endswith(b"\n") and (part := stream.readline(END_BYTES)):
+        tail = (tail + part)[-END_BYTES:]
+    return Line(text[:END_BYTES] + tail, cut=True)
 
 
 def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
@@ -117,7 +112,7 @@ def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
     if (request := _validate(text)) and isinstance(request, types.JSONRPCRequest):
         return request
     try:
-        return _read(json.loads(text, parse_constant=refuse_constant))
+        return _read(json.loads(text, parse_constant=_refuse_constant))
     except RecursionError:
         message = "The message is nested too deep"
         return Refusal(types.INVALID_REQUEST, message, (_find_id(text),))
@@ -191,11 +186,25 @@ def _find_id(text: str) -> object:
         return None
 
 
-def _pass_on(
-    opening: Opening, lines: MemoryObjectSendStream[Line], loop: asyncio.AbstractEventLoop
+def _refuse_constant(name: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python takes for JSON."""
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _receive(
+    stdin: BinaryIO,
+    writer: QueuedWriter,
+    arrived: MemoryObjectSendStream[SessionMessage | Exception],
+    loop: asyncio.AbstractEventLoop,
 ) -> None:
-    """Pass on lines as they arrive, each after the one before was received."""
+    """Pass on messages, each after the session took the one before, and refuse other lines."""
     with suppress(RuntimeError, anyio.BrokenResourceError):  # The session has ended.
-        for line in opening.lines():
-            asyncio.run_coroutine_threadsafe(lines.send(line), loop).result()
-        loop.call_soon_threadsafe(lines.close)
+        while (line := read_line(stdin)) is not None:
+            message = parse(line)
+            if isinstance(message, Refusal):
+                for answer in message.answers():
+                    writer.write(json.dumps(answer).encode() + b"\n")
+            elif message is not None:
+                sending = arrived.send(SessionMessage(message))
+                asyncio.run_coroutine_threadsafe(sending, loop).result()
+        loop.call_soon_threadsafe(arrived.close)
