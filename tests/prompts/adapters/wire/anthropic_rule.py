@@ -28,16 +28,14 @@ tool-use/tool-search-tool` [S].
    written for five minutes, and the rest is input at the full price. [C]
 9. An entry lives five minutes or an hour from the start of the request that wrote or read it. [C]
    (The request's own breakpoints in front of the hit count as read.)
-10. A tool with `defer_loading` isn't rendered. Where a `tool_reference` or a `tool_addition`
-    names it, its definition is rendered there; a `tool_addition` can also bring the definition.
-    [T, M] A tool search's result has such references. [S] Without any tool that isn't deferred,
-    the first definition brought changes the tools. [M]
-11. A system message may follow a user's message, and only an assistant's may follow it. One that
-    is cleared at the next user's message isn't rendered from then on. [M]
+10. A tool with `defer_loading` isn't rendered. Where a `tool_reference` names it, its definition
+    is rendered there. [T] A tool search's result has such references. [S]
+11. A system message may follow a user's message, and only an assistant's may follow it. [M]
 12. Models up to Opus 4.1, Sonnet 4.5 and Haiku 4.5 drop the thinking in front of the last message
     of the user that has more than tool results. [C]
 
-Not simulated: documents' citations, server tools but the tool search, containers, MCP.
+Not simulated: tools that a message changes, documents' citations, server tools but the tool
+search, containers, MCP.
 """
 
 import re
@@ -74,9 +72,6 @@ DEFAULT_MINIMUM = 1_024
 MID_CONVERSATION = ["fable-5-1", "mythos-5-1", "fable-5", "mythos-5", "opus-5-5", "opus-5"]
 MID_CONVERSATION += ["opus-4-8", "sonnet-5-5", "haiku-5-5"]
 """The page names neither Sonnet 5.5 nor Haiku 5.5, others do."""
-TOOL_CHANGES = "mid-conversation-tool-changes-2026-07-01"
-INLINE_TOOLS = "inline-tools-2026-09-15"
-CLEAR_AT = "mid-conversation-system-clear-at-2026-08-21"
 THINKING_IS_DROPPED = ["opus-4-1", "opus-4", "sonnet-4-5", "sonnet-4", "haiku-4-5", "haiku-3-5"]
 
 
@@ -97,15 +92,13 @@ class AnthropicCache:
         self.entries = PrefixCache(LIFETIMES)
         self._before: tuple[Block, ...] = ()
 
-    def meter(self, request: Json, betas: frozenset[str] = frozenset()) -> Metered:
+    def meter(self, request: Json) -> Metered:
         """What a request is billed for; the cache is as after it.
 
         Raises:
             RefusedError: The rule refuses the request.
         """
-        blocks = tuple(
-            _with_automatic(list(rendered(request, betas)), request.get("cache_control"))
-        )
+        blocks = tuple(_with_automatic(list(rendered(request)), request.get("cache_control")))
         marks = _breakpoints(blocks)
         tokens = sums(blocks)
         keys = digests(blocks, _salts(request))
@@ -143,14 +136,14 @@ class AnthropicCache:
         return None
 
 
-def rendered(request: Json, betas: frozenset[str]) -> Iterator[Block]:
+def rendered(request: Json) -> Iterator[Block]:
     """The request's blocks, in the order in which the model reads them.
 
     Raises:
         RefusedError: A tool is unknown, or a message stands where it can't.
     """
     messages: list[Json] = request["messages"]
-    _check_messages(messages, request["model"], betas)
+    _check_messages(messages, request["model"])
     tools = {tool["name"]: tool for tool in request.get("tools", ())}
     for tool in tools.values():
         if not tool.get("defer_loading"):
@@ -159,15 +152,13 @@ def rendered(request: Json, betas: frozenset[str]) -> Iterator[Block]:
             raise RefusedError(f"tools: {tool['name']} is deferred and can't have cache_control")
     if tools and all(tool.get("defer_loading") for tool in tools.values()) and _searches(tools):
         raise RefusedError("tools: the tool search can't be deferred")
-    yield from _contents("system", "system", request.get("system", ()), tools, betas)
+    yield from _contents("system", "system", request.get("system", ()), tools)
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     thinking_from = 0
     if model_name(request["model"]) in THINKING_IS_DROPPED:
         thinking_from = max((n for n in users if not _only_results(messages[n])), default=0)
     for number, message in enumerate(messages):
-        if message.get("clear_at") == "next_user_message" and users and number < users[-1]:
-            continue
-        for block in _contents("messages", message["role"], message["content"], tools, betas):
+        for block in _contents("messages", message["role"], message["content"], tools):
             if number >= thinking_from or "thinking" not in block.kind:
                 yield block
 
@@ -176,19 +167,17 @@ def _searches(tools: Mapping[str, Json]) -> bool:
     return any(tool.get("type", "").startswith("tool_search_tool") for tool in tools.values())
 
 
-def _contents(
-    place: str, role: str, content: object, tools: dict[str, Json], betas: frozenset[str]
-) -> Iterator[Block]:
+def _contents(place: str, role: str, content: object, tools: Mapping[str, Json]) -> Iterator[Block]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     assert isinstance(content, (list, tuple))
     for part in content:
         if part.get("cache_control") and part["type"] == "text" and not part["text"]:
             raise RefusedError("cache_control can't be set for empty text blocks")
-        yield _block(place, role, part, part["type"], _shown(part, tools, betas))
+        yield _block(place, role, part, part["type"], _shown(part, tools))
 
 
-def _shown(part: Json, tools: dict[str, Json], betas: frozenset[str]) -> str:
+def _shown(part: Json, tools: Mapping[str, Json]) -> str:
     """What the model reads of a block."""
     match part["type"]:
         case "text":
@@ -198,29 +187,15 @@ def _shown(part: Json, tools: dict[str, Json], betas: frozenset[str]) -> str:
         case "tool_result":
             inner = part.get("content", "")
             parts = [{"type": "text", "text": inner}] if isinstance(inner, str) else inner
-            shown = "".join(_shown(each, tools, betas) for each in parts)
+            shown = "".join(_shown(each, tools) for each in parts)
             return f"{part['tool_use_id']} {part.get('is_error', False)} {shown}"
         case "tool_search_tool_result":
             found = part["content"].get("tool_references", ())
-            return f"{part['tool_use_id']} " + "".join(_shown(each, tools, betas) for each in found)
+            return f"{part['tool_use_id']} " + "".join(_shown(each, tools) for each in found)
         case "tool_reference":
             return _referenced(part["tool_name"], tools)
-        case "tool_addition" | "tool_removal":
-            return f"{part['type']} {_changed(part['tool'], tools, betas)}"
         case _:
             return canonical({key: part[key] for key in part if key != "cache_control"})
-
-
-def _changed(tool: Json, tools: dict[str, Json], betas: frozenset[str]) -> str:
-    if not betas & {TOOL_CHANGES, INLINE_TOOLS}:
-        raise RefusedError(f"messages: tool changes need the beta {INLINE_TOOLS}")
-    if tool["type"] == "tool_definition":
-        if INLINE_TOOLS not in betas:
-            raise RefusedError(f"messages: a definition needs the beta {INLINE_TOOLS}")
-        definition: Json = tool["definition"]
-        tools[definition["name"]] = definition
-        return _definition(definition)
-    return _referenced(tool["name"], tools)
 
 
 def _referenced(name: str, tools: Mapping[str, Json]) -> str:
@@ -276,16 +251,11 @@ def _one_position(block: Block, after: Block) -> bool:
 
 def _salts(request: Json) -> dict[str, str]:
     output = request.get("output_config", {})
-    inline = any(
-        part["type"] == "tool_addition" and part["tool"]["type"] == "tool_definition"
-        for part in _parts(request)
-    )
-    stays = any(not tool.get("defer_loading") for tool in request.get("tools", ()))
     images = any(part["type"] in ("image", "document") for part in _parts(request))
     return {
         # All three are in front of the first block: without tools the system part begins.
-        "tools": canonical([inline and not stays]),
-        "system": canonical([output.get("format"), request.get("speed"), inline and not stays]),
+        "tools": "",
+        "system": canonical([output.get("format"), request.get("speed")]),
         "messages": canonical(
             [
                 output.get("format"),
@@ -294,7 +264,6 @@ def _salts(request: Json) -> dict[str, str]:
                 request.get("thinking"),
                 output.get("effort"),
                 images,
-                inline and not stays,
             ]
         ),
     }
@@ -311,7 +280,7 @@ def _only_results(message: Json) -> bool:
     return not isinstance(content, str) and all(part["type"] == "tool_result" for part in content)
 
 
-def _check_messages(messages: Sequence[Json], model: str, betas: frozenset[str]) -> None:
+def _check_messages(messages: Sequence[Json], model: str) -> None:
     open_calls: list[str] = []
     seen: set[str] = set()
     for number, message in enumerate(messages):
@@ -327,7 +296,6 @@ def _check_messages(messages: Sequence[Json], model: str, betas: frozenset[str])
                     f"messages.{number}: a system message follows a user's message, and ends the "
                     "list or is followed by an assistant's"
                 )
-            _check_cleared(number, message, parts, betas)
             continue
         results = [part["tool_use_id"] for part in parts if part["type"] == "tool_result"]
         if sorted(results) != sorted(open_calls):
@@ -341,16 +309,3 @@ def _check_messages(messages: Sequence[Json], model: str, betas: frozenset[str])
         seen.update(open_calls)
     if open_calls:
         raise RefusedError("messages: tool_use without a tool_result after it")
-
-
-def _check_cleared(
-    number: int, message: Json, parts: Sequence[Json], betas: frozenset[str]
-) -> None:
-    if "clear_at" not in message:
-        return
-    if CLEAR_AT not in betas:
-        raise RefusedError(f"messages.{number}.clear_at: Extra inputs are not permitted")
-    if message["clear_at"] == "next_user_message" and any(
-        part["type"] != "text" or part.get("cache_control") for part in parts
-    ):
-        raise RefusedError(f"messages.{number}: a turn-scoped system message is text only")

@@ -126,9 +126,9 @@ class AnthropicSimulator(Simulator):
     def meter(self, request: Json) -> tuple[Metered, Json]:
         header = self.headers[-1].get("anthropic-beta", "")
         betas = frozenset(name.strip() for name in header.split(",") if name)
-        shown, applied = context_editing.edited(request, betas, lambda r: _size(r, betas))
+        shown, applied = context_editing.edited(request, betas, _size)
         extra = {"context_management": {"applied_edits": applied}} if applied else {}
-        return self.cache.meter(shown, betas), extra
+        return self.cache.meter(shown), extra
 
     def search(self, request: Json, query: str) -> Iterator[Json]:
         tools = request["tools"]
@@ -219,6 +219,6 @@ def _with_extra(piece: str, extra: Json) -> str:
     return f"{begin}{json.dumps(json.loads(piece.removeprefix(begin)) | extra)}\n\n"
 
 
-def _size(request: Json, betas: frozenset[str]) -> int:
+def _size(request: Json) -> int:
     # Another cache, so that measuring leaves no trace.
-    return AnthropicCache().meter(request, betas).total
+    return AnthropicCache().meter(request).total

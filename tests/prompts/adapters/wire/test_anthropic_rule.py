@@ -10,20 +10,12 @@ from typing import Any
 
 import pytest
 
-from .anthropic_rule import (
-    CLEAR_AT,
-    INLINE_TOOLS,
-    TOOL_CHANGES,
-    AnthropicCache,
-    minimum,
-    rendered,
-)
+from .anthropic_rule import AnthropicCache, minimum
 from .prefix import Json, RefusedError, text_of, tokens_of
 from .validation import check
 
 MARK = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}
-BETAS = frozenset({INLINE_TOOLS, TOOL_CHANGES, CLEAR_AT})
 
 
 def text(tokens: int, name: str = "tok", mark: Json | None = None) -> Json:
@@ -51,7 +43,7 @@ def tool(name: str, mark: Json | None = None, **more: Any) -> Json:
 
 def request(*messages: Json, model: str = "claude-opus-5", **more: Any) -> Json:
     made: Json = {"model": model, "max_tokens": 1_024, "messages": list(messages), **more}
-    check("anthropic", made, beta="clear_at" in str(made) or "tool_" in str(messages))
+    check("anthropic", made, beta="tool_" in str(messages))
     return made
 
 
@@ -131,21 +123,6 @@ def test_c_tracking_cache_performance_and_the_question_of_total_tokens(size: int
         assert metered.total == size + 50
 
 
-def test_c_the_usage_of_pride_and_prejudice() -> None:
-    cache = AnthropicCache()
-    system = [text(50, "you"), text(188_036, "book", MARK)]
-    asked = request(user(text(21, "q")), system=system, model="claude-opus-4-6")
-    assert parts(cache.meter(asked)) == (0, 188_086, 21)
-    assert parts(cache.meter(asked)) == (188_086, 0, 21)
-
-
-def test_c_large_context_caching_example() -> None:
-    cache = AnthropicCache()
-    system = [text(12, "you"), text(40_000, "deal", MARK)]
-    for question, expected in (("q1", (0, 40_012, 9)), ("q2", (40_012, 0, 9))):
-        assert parts(cache.meter(request(user(text(9, question)), system=system))) == expected
-
-
 def test_c_and_t_caching_tool_definitions() -> None:
     cache = AnthropicCache()
     tools = [tool("get_weather"), tool("get_time", MARK)]
@@ -155,17 +132,6 @@ def test_c_and_t_caching_tool_definitions() -> None:
     assert parts(cache.meter(request(user(text(8, "two")), tools=tools))) == (size, 0, 8)
     turned = [tool("get_time"), tool("get_weather", MARK)]
     assert cache.meter(request(user(text(8)), tools=turned)).read == 0
-
-
-def test_c_continuing_a_multi_turn_conversation() -> None:
-    cache = AnthropicCache()
-    system = [text(2_000, "long", MARK)]
-    hello, answer = text(20, "hi"), text(90, "sun")
-    first = cache.meter(request(user({**hello, "cache_control": MARK}), system=system))
-    assert parts(first) == (0, 2_020, 0)
-    more = user(text(4, "ok"), text(6, "mars", MARK))
-    second = cache.meter(request(user(hello), assistant(answer), more, system=system))
-    assert parts(second) == (2_020, 100, 0), "the previous turns are read, the new ones written"
 
 
 class FourBreakpoints:
@@ -215,14 +181,6 @@ def test_c_all_four_breakpoints() -> None:
         )
     )
     assert parts(changed) == (tools + 3_700, 8, 0), "another conversation: the first three"
-
-
-def test_c_pre_warming_the_cache() -> None:
-    cache = AnthropicCache()
-    system = [text(5_120, "expt", MARK)]
-    warm = {**request(user(text(8, "warm")), system=system), "max_tokens": 0}
-    assert parts(cache.meter(warm)) == (0, 5_120, 8)
-    assert cache.meter(request(user(text(11, "tree")), system=system)).read == 5_120
 
 
 def test_c_the_usage_of_the_one_hour_cache() -> None:
@@ -445,63 +403,6 @@ def test_m_placement_after_tool_results() -> None:
             AnthropicCache().meter(request(*wrong))
     with pytest.raises(RefusedError, match="not supported on this model"):
         AnthropicCache().meter(request(*right, model="claude-sonnet-5"))
-
-
-def test_m_mid_conversation_tool_changes() -> None:
-    removal: Json = {
-        "role": "system",
-        "content": [
-            {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "get_weather"}}
-        ],
-    }
-    cache = AnthropicCache()
-    tools = [tool("get_weather"), tool("late", defer_loading=True)]
-    start = user(text(5, "ok"))
-    before = cache.meter(request(start, tools=tools, cache_control=MARK))
-    asked = request(start, removal, tools=tools, cache_control=MARK)
-    assert cache.meter(asked, BETAS).read == before.total
-    with pytest.raises(RefusedError, match="need the beta"):
-        cache.meter(asked)
-    added = [{"type": "tool_addition", "tool": {"type": "tool_reference", "name": "late"}}]
-    metered = cache.meter(
-        request(start, {"role": "system", "content": added}, tools=tools, cache_control=MARK),
-        frozenset({TOOL_CHANGES}),
-    )
-    assert metered.read == before.total
-    assert sum(metered.written.values()) > 600
-
-
-def test_m_define_tools_in_a_message() -> None:
-    brought = {"type": "tool_definition", "definition": tool("db_query")}
-    addition: Json = {
-        "role": "system",
-        "content": [{"type": "tool_addition", "tool": brought}],
-    }
-    for tools, kept in (([tool("get_weather")], True), ([tool("x", defer_loading=True)], False)):
-        cache = AnthropicCache()
-        start = user(text(600, "how"))
-        before = cache.meter(request(start, tools=tools, cache_control=MARK))
-        asked = request(start, addition, tools=tools, cache_control=MARK)
-        assert cache.meter(asked, BETAS).read == (before.total if kept else 0)
-        with pytest.raises(RefusedError, match=INLINE_TOOLS):
-            cache.meter(asked, frozenset({TOOL_CHANGES}))
-
-
-def test_m_turn_scoped_system_messages_are_cleared_by_a_later_message_of_the_user() -> None:
-    note: Json = {"role": "system", "clear_at": "next_user_message", "content": text_of(50, "note")}
-    use: Json = {"type": "tool_use", "id": "t2", "name": "read", "input": {}}
-    result: Json = {"type": "tool_result", "tool_use_id": "t2", "content": "."}
-    start = [user(text(600, "fix")), note]
-    model = "claude-fable-5-1"
-    cache = AnthropicCache()
-    first = request(*start, model=model)
-    with pytest.raises(RefusedError, match="Extra inputs"):
-        cache.meter(first)
-    assert cache.meter(first, BETAS).total == 650
-    later = request(*start, assistant(use), user(result), model=model)
-    assert cache.meter(later, BETAS).total < 650
-    blocks_shown = list(rendered(later, BETAS))
-    assert not any("note" in block.content for block in blocks_shown)
 
 
 def test_calls_and_results_belong_together() -> None:
