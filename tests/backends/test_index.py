@@ -602,18 +602,20 @@ def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
     index.close()
 
 
+@pytest.mark.parametrize("closings", [1, 2])
 def test_a_question_is_answered_though_the_index_is_closed_meanwhile(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch, closings: int
 ) -> None:
     index = WorkspaceIndex(LocalFileBackend(root))
     index.refresh()
     files_with = Store.files_with
+    left = iter(range(closings))
 
     def close_first(store: Store, word: str, *, defined: bool = False) -> list[str]:
-        monkeypatch.setattr(Store, "files_with", files_with)
-        closing = threading.Thread(target=index.close)
-        closing.start()
-        closing.join()
+        if next(left, None) is not None:
+            closing = threading.Thread(target=index.close)
+            closing.start()
+            closing.join()
         return files_with(store, word, defined=defined)
 
     monkeypatch.setattr(Store, "files_with", close_first)

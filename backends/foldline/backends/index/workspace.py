@@ -678,14 +678,16 @@ class WorkspaceIndex:
         return self._patience is None or now + left < since + self._patience
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
-        store = self._opened()
-        try:
-            return question(store)
-        except sqlite3.Error as error:
-            self._give_up_file(store, error)
-        # Whoever cancels the building is still answered, from what is there.
-        with contextlib.suppress(CancelledError):
-            self.refresh()
+        # The file may be closed under a question twice: by `close`, and by a build that ends later.
+        for _ in range(_ATTEMPTS):
+            store = self._opened()
+            try:
+                return question(store)
+            except sqlite3.Error as error:
+                self._give_up_file(store, error)
+            # Whoever cancels the building is still answered, from what is there.
+            with contextlib.suppress(CancelledError):
+                self.refresh()
         return question(self._opened())
 
     # The file
