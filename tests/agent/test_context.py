@@ -90,9 +90,10 @@ def test_a_read_file_carries_its_outline_over_mcp(root: Path) -> None:
 
 def test_the_outline_names_the_folder_where_there_are_several(tmp_path: Path) -> None:
     roots = []
+    code = "def f() -> None:\n" + "    print('longer than its outline')\n" * 9
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a.py").write_text("def f() -> None: ...\n")
+        (tmp_path / name / "a.py").write_text(code)
         roots.append(tmp_path / name)
 
     async def read() -> Any:
