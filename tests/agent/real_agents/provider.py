@@ -14,10 +14,11 @@ import re
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import psutil
+from tests.loopback import LoopbackServer
 
 SIDE_ANSWER = "A title"
 
@@ -205,10 +206,9 @@ class ScriptedProvider:
                 self.end_headers()
                 self.wfile.write(content)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        server = LoopbackServer(Handler)
+        self.url = server.url
+        threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def play(self, wire: Any, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Note the request, and return the events of its answer."""

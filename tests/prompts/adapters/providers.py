@@ -3,12 +3,13 @@
 import contextlib
 import json
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeVar
+
+from tests.loopback import LoopbackServer
 
 Json = dict[str, Any]
 
@@ -42,8 +43,8 @@ class Provider:
         """Set once an answer hangs or drips."""
         self.readers_gone = threading.Event()
         handler = type("Handler", (_Handler,), {"provider": self})
-        self.server = _Server(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.server = LoopbackServer(handler)
+        self.url = self.server.url
 
     def will(self, *replies: Reply) -> None:
         self.replies.extend(replies)
@@ -95,13 +96,6 @@ def serving(made: ProviderT) -> Iterator[ProviderT]:
         made.server.shutdown()
         thread.join()
         made.server.server_close()
-
-
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print what went wrong, unless the client left, as it may at any time."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
