@@ -12,6 +12,8 @@ import pytest
 
 from foldline.agent.cli import main
 
+from .verbs import foldline
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,21 +37,10 @@ LOOP = """# Documents
 """
 
 
-def foldline(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "foldline", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> None:
-    assert foldline(tmp_path, "new", "first.py").returncode == 0
-    assert foldline(tmp_path, "preview", "first.py").returncode == 0
-    assert foldline(tmp_path, "check", "first.py").returncode == 0
+    assert foldline("new", "first.py", folder=tmp_path).returncode == 0
+    assert foldline("preview", "first.py", folder=tmp_path).returncode == 0
+    assert foldline("check", "first.py", folder=tmp_path).returncode == 0
     (tmp_path / "support.j2").write_text(SUPPORT)
     (tmp_path / "hello.py").write_text(f"from jinja2 import Template\n\nHELLO = {CONDITION!r}\n")
     (tmp_path / "docs.txt").write_text(LOOP)
@@ -62,7 +53,7 @@ def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> 
         ("hello.py:HELLO", "hello_prompt.py", "Hello name.\n\nOffer a call.\n"),
         ("docs.txt", "docs_prompt.py", "# Documents\n\n- title\n"),
     ):
-        done = foldline(tmp_path, "adopt", target)
+        done = foldline("adopt", target, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"wrote {module}: the prompt `")
         assert (
@@ -71,9 +62,9 @@ def test_a_stranger_adopts_three_styles_after_a_first_prompt(tmp_path: Path) -> 
         )
         # The next steps are commands that work.
         assert f"  foldline preview {module}\n  foldline check {module}\n" in done.stdout
-        preview = foldline(tmp_path, "preview", module)
+        preview = foldline("preview", module, folder=tmp_path)
         assert (preview.returncode, preview.stdout) == (0, text)
-        check = foldline(tmp_path, "check", module)
+        check = foldline("check", module, folder=tmp_path)
         assert (check.returncode, check.stdout) == (0, "1 file: no diagnostics\n")
 
 
@@ -171,7 +162,7 @@ def test_several_prompts_are_listed(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize("verb", ["check", "preview"])
 def test_an_empty_answer_names_the_next_step(tmp_path: Path, verb: str) -> None:
     (tmp_path / "legacy.py").write_text("PROMPT = 'You are a bot that answers in verse.'\n")
-    done = foldline(tmp_path, verb, "legacy.py")
+    done = foldline(verb, "legacy.py", folder=tmp_path)
     assert done.returncode > 0
     assert "foldline adopt" in done.stderr
 
@@ -328,7 +319,7 @@ def test_several_prompts_share_the_sections_that_they_have_in_common(
     assert (tmp_path / "shared_sections_2.py").read_text().count("Never promise a date") == 1
     assert "Never promise" not in (tmp_path / "support_prompt.py").read_text()
     assert (tmp_path / "shared_sections.py").read_text() == "mine = 1\n"
-    preview = foldline(tmp_path, "preview", "support_prompt.py").stdout
+    preview = foldline("preview", "support_prompt.py", folder=tmp_path).stdout
     assert preview.endswith("# Rules\n\n- Never promise a date to anyone.\n- Be brief.\n")
     assert main(["check", "."]) == 0
     for module in ("support_prompt.py", "sales_prompt.py", "shared_sections_2.py"):

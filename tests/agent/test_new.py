@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from foldline.agent.cli import main
 
+from .verbs import foldline
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def foldline(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "foldline", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-@pytest.mark.real
 def test_a_stranger_comes_from_an_empty_folder_to_a_checked_prompt(tmp_path: Path) -> None:
-    made = foldline(tmp_path, "new", "prompts/support.py")
+    made = foldline("new", "prompts/support.py", folder=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     commands = [line.split() for line in made.stdout.splitlines()[1:]]
     assert [words[:2] for words in commands] == [["foldline", "preview"], ["foldline", "check"]]
-    preview, check = (foldline(tmp_path, *words[1:]) for words in commands)
+    preview, check = (foldline(*words[1:], folder=tmp_path) for words in commands)
     assert (preview.returncode, preview.stderr) == (0, "")
     assert "## 1. Task\n\nAnswer a question about Lumen, in English.\n" in preview.stdout
     assert "Refunds are for a person" not in preview.stdout
     assert check.stdout == "1 file: no diagnostics\n"
-    opened = foldline(tmp_path, "preview", "prompts/support.py", "--open", "policies")
+    opened = foldline("preview", "prompts/support.py", "--open", "policies", folder=tmp_path)
     assert "- Refunds are for a person: hand over, with" in opened.stdout
-    again = foldline(tmp_path, "new", "prompts/support.py")
+    again = foldline("new", "prompts/support.py", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, "")
     assert "prompts/support.py exists, and is left alone" in again.stderr
 

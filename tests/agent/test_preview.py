@@ -2,12 +2,12 @@
 
 import importlib
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,8 @@ from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
 from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
 from foldline.prompts.adapters.sdk import SdkAdapter
+
+from .verbs import foldline
 
 pytestmark = pytest.mark.real
 
@@ -43,14 +45,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module(EXAMPLE.stem)
 
 
-def preview(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "foldline.agent", "preview", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+preview = partial(foldline, "preview")
 
 
 def test_a_prompt_is_shown_folded_and_opened() -> None:
@@ -305,14 +300,7 @@ def test_a_terminal_sees_where_a_message_ends_and_a_pipe_the_text_alone(tmp_path
 
 def on_a_terminal(*arguments: str, columns: int = 80) -> str:
     """The output of a preview, as on a terminal without colours."""
-    done = subprocess.run(
-        [sys.executable, "-m", "foldline.agent", "preview", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(columns)},
-    )
+    done = preview(*arguments, environment={"FORCE_COLOR": "1", "COLUMNS": str(columns)})
     return re.sub("\x1b\\[[0-9;]*m", "", done.stdout)
 
 

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from io import FileIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -121,11 +123,29 @@ LONG = [
     ["tree"], ["outline", "big.py"], ["read", "big.py", "--all"], ["lines", "big.py", "1-2000"],
     ["grep", "name", "--all"], ["refs", "name", "--seconds", "0", "--all"], ["search", "name"],
     ["symbol", "big.py:1", "--seconds", "0"], ["tokens", PROMPT], ["prompts"],
-    ["--help"], ["preview", PROMPT], ["read", "big.py", "--all", "--json"],
+    ["preview", PROMPT], ["read", "big.py", "--all", "--json"],
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", LONG, ids=" ".join)
+def test_a_pipe_that_is_closed_early_ends_a_verb(
+    words: list[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (folder / "big.py").write_text("".join(f"name{n} = name\n" for n in range(2_000)))
+    monkeypatch.setattr(os, "dup2", Mock())
+    reading, writing = os.pipe()
+    os.close(reading)
+    # Unbuffered, as each write may be the first one to fail.
+    with TextIOWrapper(FileIO(writing, "w"), write_through=True) as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert main(words) in (exit_statuses.CLOSED, 0, 1)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", [["read", "big.py", "--all"], ["--help"]], ids=" ".join)
 def test_a_pipe_that_is_closed_early_leaves_no_traceback(words: list[str], folder: Path) -> None:
     (folder / "big.py").write_text("".join(f"name{n} = name\n" for n in range(2_000)))
     with subprocess.Popen(
@@ -144,7 +164,16 @@ def test_a_pipe_that_is_closed_early_leaves_no_traceback(words: list[str], folde
 
 
 @pytest.mark.parametrize("unbuffered", ["1", ""])
-@pytest.mark.parametrize("words", [["tree"], ["tree", "--json"], ["--version"], ["check", PROMPT]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tree"],
+        *(
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in (["tree", "--json"], ["--version"], ["check", PROMPT])
+        ),
+    ],
+)
 def test_an_answer_that_cannot_be_written_is_told(words: list[str], unbuffered: str) -> None:
     """Standard output is a full disk, or closed; what is said is all, also where nothing can be."""
     for redirection, said in (

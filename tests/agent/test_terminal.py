@@ -16,6 +16,8 @@ import pytest
 from foldline.agent.cli import main
 from foldline.agent.terminal import json_text
 
+from .verbs import STYLING, foldline
+
 pytestmark = pytest.mark.real
 
 CONTROL = {chr(code) for code in (*range(32), *range(127, 160))} - {"\n", "\t"}
@@ -26,7 +28,6 @@ odd = PromptTemplate(ns="demo", key="HIDDEN", sections=[
 """
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])m")
-STYLING = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM"}
 CONTENT = "title = '\x1b]0;owned\x07'\n\tred = '\x9b31m'\r\n"
 
 
@@ -78,25 +79,19 @@ def on_terminal(root: Path, *arguments: str, columns: int = 200, **environment: 
     ids=" ".join,
 )
 def test_no_escape_code_reaches_a_terminal(workspace: Path, arguments: tuple[str, ...]) -> None:
-    written = on_terminal(workspace, *arguments)
-    # Ours are styles, and nothing else.
-    assert set(STYLE.sub("", written)).isdisjoint(CONTROL)
-    written = on_terminal(workspace, *arguments, TERM="dumb")
-    assert written
+    for term in ("xterm-256color", "dumb"):
+        done = foldline(*arguments, folder=workspace, terminal=True, environment={"TERM": term})
+        written = done.stdout + done.stderr
+        # Ours are styles, and nothing else.
+        assert set(STYLE.sub("", written)).isdisjoint(CONTROL)
     assert set(written).isdisjoint(CONTROL)
     assert "\\u001b" in written or "b.py" in written
 
 
 def test_a_pipe_gets_the_content_as_it_is(workspace: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "foldline.agent", "read", "b.py"],
-        cwd=workspace,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    assert b"\x1b]0;owned\x07" in done.stdout
-    assert "\x9b31m".encode() in done.stdout
+    shown = foldline("read", "b.py", folder=workspace).stdout
+    assert "\x1b]0;owned\x07" in shown
+    assert "\x9b31m" in shown
 
 
 HIDDEN = "\x7f\x85\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\udcff"
@@ -121,15 +116,9 @@ def test_json_of_every_verb_hides_nothing(workspace: Path) -> None:
         ("check", "p.py", "--format", "sarif"),
         ("tokens", "p.py", "--json"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "foldline.agent", *arguments],
-            cwd=workspace,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
+        done = foldline(*arguments, folder=workspace)
         assert json.loads(done.stdout), done.stderr
-        assert set(done.stdout.decode()).isdisjoint(CONTROL | {"\u202e"}), arguments
+        assert set(done.stdout).isdisjoint(CONTROL | {"\u202e"}), arguments
 
 
 def test_what_is_refused_is_shown_on_one_line(
@@ -184,31 +173,13 @@ STYLED = [
 ]
 
 
-def styled(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
-) -> str:
-    """What a verb prints into a pipe with the variables that are set."""
-    (root / "shop.py").write_text(CODE, encoding="utf-8")
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(root.parent / "cache"))
-    monkeypatch.setenv("TERM", "xterm-256color")
-    assert main(list(words)) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize(("words", "part"), STYLED, ids=lambda value: value[0])
-def test_numbers_are_dim_and_names_bold(
-    words: tuple[str, ...],
-    part: str,
-    workspace: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    shown = styled(workspace, monkeypatch, capsys, *words)
+def test_numbers_are_dim_and_names_bold(words: tuple[str, ...], part: str, workspace: Path) -> None:
+    (workspace / "shop.py").write_text(CODE, encoding="utf-8")
+    styles = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    shown = foldline(*words, folder=workspace, environment=styles).stdout
     assert part in shown
-    monkeypatch.delenv("FORCE_COLOR")
-    plain = styled(workspace, monkeypatch, capsys, *words)
+    plain = foldline(*words, folder=workspace).stdout
     assert "\x1b[" not in plain.replace("\x1b[2J", "")
     without_numbers = NUMBER.sub("", shown)
     assert STYLE.sub("", without_numbers) == plain.replace("\x1b", "\\u001b")
@@ -228,17 +199,9 @@ def test_numbers_are_dim_and_names_bold(
 def test_variables_decide_on_the_styles_of_a_pipe(
     variables: dict[str, str], has_styles: bool, has_colours: bool, workspace: Path
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "foldline.agent", "tree"],
-        cwd=workspace,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        env={**{k: v for k, v in os.environ.items() if k not in STYLING}, **variables},
-    )
-    assert bool(STYLE.search(done.stdout)) is has_styles
-    assert bool(COLOUR.search(done.stdout)) is has_colours
+    shown = foldline("tree", folder=workspace, environment=variables).stdout
+    assert bool(STYLE.search(shown)) is has_styles
+    assert bool(COLOUR.search(shown)) is has_colours
 
 
 def test_a_terminal_without_colour_has_bold_and_wraps_below_the_text(workspace: Path) -> None:

@@ -1,8 +1,6 @@
 """The README's first command, as a person and as a program runs it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,19 +8,13 @@ import pytest
 from foldline.agent import tour
 from foldline.agent.cli import main
 
+from .verbs import foldline
+
 pytestmark = pytest.mark.real
-
-FOLDLINE = (sys.executable, "-m", "foldline.agent")
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*FOLDLINE, *arguments], capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 def test_the_tour_goes_from_folded_to_unfolded() -> None:
-    done = run("tour", "--json")
+    done = foldline("tour", "--json")
     assert done.returncode == 0, done.stderr
     steps = {step["title"]: step for step in json.loads(done.stdout)["steps"]}
     folded, opened = steps["The prompt, folded"], steps["The model opens `reference-docs`"]
@@ -35,7 +27,7 @@ def test_the_tour_goes_from_folded_to_unfolded() -> None:
 
 
 def test_the_tour_is_printed_for_people() -> None:
-    done = run("tour")
+    done = foldline("tour")
     assert done.returncode == 0, done.stderr
     for words in ("Reference Documentation", "Security Rules", "What each step cost"):
         assert words in done.stdout
