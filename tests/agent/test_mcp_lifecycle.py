@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +102,37 @@ def test_what_only_prompts_need_is_not_loaded_to_start() -> None:
     loaded = set(done.stdout.split())
     assert "foldline.agent.mcp.server" in loaded
     assert not loaded & {"foldline.ide.analysis.values", "foldline.ide.render.render"}
+
+
+SDKS = {
+    "ours": None,
+    # Its server needs a name of a package, which imports the server.
+    "another": {
+        "__init__.py": "MCPError = None\nfrom .server import Server as Client\n",
+        "server/__init__.py": "from .lowlevel import Server as MCPServer, Server\n",
+        "server/lowlevel.py": "from mcp import MCPError\nServer = MCPError\n",
+    },
+}
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_the_sdk_is_whole_though_its_client_is_not_loaded_to_start(
+    sdk: str, tmp_path: Path
+) -> None:
+    for name, text in (SDKS[sdk] or {}).items():
+        file = tmp_path / "mcp" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    code = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from foldline.agent.mcp.stdio import defer_client\n"
+        "defer_client()\n"
+        "from mcp.server.lowlevel import Server\n"
+        "assert 'mcp.client' not in sys.modules\n"
+        "import mcp\n"
+        "assert mcp.server.lowlevel.Server is mcp.server.Server is Server\n"
+        "from mcp import Client, MCPError\n"
+        "from mcp.server import MCPServer\n"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
