@@ -34,6 +34,12 @@ NAMES = [
     "generate_scoped_context",
 ]
 FOR_PROMPTS = ["open_sections", "read_section"]
+PROMPT = """from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+template = PromptTemplate(ns="a", key="b", sections=[
+    MarkdownSection(title="C", key="c", template="d", visibility=SectionVisibility.SUMMARY,
+                    summary="e"),
+])
+"""
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -200,14 +206,11 @@ def test_nothing_but_protocol_reaches_standard_output_and_garbage_is_survived() 
 class RawClient:
     """Lines to a server process, and its answers in the order in which they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, *arguments: str, capabilities: bytes = b"{}") -> None:
         self.process = subprocess.Popen(
-            command("--root", str(EXAMPLE)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
+            command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
-        self.send(INITIALIZE)
+        self.send(INITIALIZE % capabilities)
         self.answer()
         self.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
 
@@ -227,7 +230,7 @@ class RawClient:
 
 @pytest.fixture(scope="module")
 def raw() -> Iterator[RawClient]:
-    client = RawClient()
+    client = RawClient("--root", str(EXAMPLE))
     yield client
     rest, _ = client.process.communicate(timeout=SECONDS)
     assert rest == b""
@@ -236,7 +239,7 @@ def raw() -> Iterator[RawClient]:
 
 INITIALIZE = (
     b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": '
-    b'"2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}}'
+    b'"2025-11-25", "capabilities": %b, "clientInfo": {"name": "raw", "version": "0"}}}'
 )
 CALL = (
     b'{"jsonrpc": "2.0", "id": %b, "method": "tools/call", "params": {"name": "grep_in_files", '
@@ -345,6 +348,42 @@ def test_whatever_is_in_a_request_it_is_answered_once_and_so_is_the_next(
 def test_every_request_of_a_batch_is_refused_with_its_id(raw: RawClient) -> None:
     raw.send(b"[" + b", ".join(CALL % (id_, b'"x"') for id_ in (b"1", b'"b"', b"null")) + b", 5]")
     assert [raw.answer()["id"] for _ in range(3)] == [1, "b", None]
+
+
+def test_every_request_is_answered_once_and_none_that_was_cancelled(tmp_path: Path) -> None:
+    client = RawClient(capabilities=b'{"roots": {}}')
+    client.send(CALL % (b'"cancelled"', b'"x"'))
+    # It waits for what only we can tell.
+    assert client.answer()["method"] == "roots/list"
+    for line in (
+        b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": '
+        b'{"requestId": "cancelled"}}',
+        CALL[:60] % b"1",
+        b'{"jsonrpc": "2.0", "id": "2", "method": "no/such"}',
+        CALL % (b"null", b'"x"'),
+        CALL % (b"3", b'"x"'),
+        b'{"jsonrpc": "2.0", "id": 4, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "ping"}',
+    ):
+        client.send(line)
+    roots = json.dumps({"roots": [{"uri": tmp_path.as_uri()}]}).encode()
+    answered: list[object] = []
+    while len(answered) < 6:
+        message = client.answer()
+        if message.get("method") == "roots/list":
+            client.send(b'{"jsonrpc": "2.0", "id": %d, "result": %b}' % (message["id"], roots))
+        elif "method" not in message:
+            answered.append(message["id"])
+    rest, _ = client.process.communicate(timeout=SECONDS)
+    assert not [line for line in rest.splitlines() if b'"method"' not in line]
+    assert sorted(answered, key=str) == [1, "2", 3, 4, 5, None]
+
+
+async def test_a_later_list_has_the_tools_of_a_prompt_written_meanwhile(tmp_path: Path) -> None:
+    async with connect("--root", str(tmp_path)) as client:
+        for source, listed in (("", NAMES), (PROMPT, NAMES + FOR_PROMPTS)):
+            (tmp_path / "prompt.py").write_text(source)
+            assert [tool.name for tool in (await client.list_tools()).tools] == listed
 
 
 # JSON has neither infinity nor NaN.
