@@ -1,389 +1,23 @@
-"""Outlines of languages by table, of documents, and of what has no grammar."""
+"""Outlines of each language, of documents, of markup with scripts, and of what has no grammar."""
+
+import json
+from pathlib import Path
 
 import pytest
+from tests.fixtures import cases, files
 
+from foldline.backends.base import languages
 from foldline.backends.base.languages import language_of
+from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.language_tables import LANGUAGES
 
 from .outlines import access_to, check_outline
 
 CASES = {
-    "a.go": (
-        """package main
-import "fmt"
-import (
-	a "x/y"
-)
-
-// Run serves.
-func (s *Server[T]) Run(ctx context.Context) (int, error) { return 1, nil }
-func Foo(a int) int { return 1 }
-type Server struct {
-	Addr string
-}
-type Reader interface { Read(p []byte) error }
-type ID = string
-const (
-	A = 1
-	B = 2
-)
-var X, Y = 1, 2
-""",
-        """
-imports fmt, a, x/y
-9 func Foo(a int) int
-10-12 type Server struct
-  11 Addr string
-  8 func Run(ctx context.Context) (int, error)  # Run serves.
-13 type Reader interface
-  13 Read(p []byte) error
-14 type ID = string
-16 const A = 1
-17 const B = 2
-19 var X, Y = 1, 2
-19 var X, Y = 1, 2
-""",
-    ),
-    "a.rs": (
-        """use std::fmt;
-/// A point.
-#[derive(Debug)]
-pub struct P<T> { x: i32, y: T }
-pub enum E { A, B(i32) }
-impl<T> fmt::Display for P<T> {
-    fn fmt(&self) -> i32 { 1 }
-}
-pub trait Shape { fn area(&self) -> f64; }
-mod m { pub async fn g() {} }
-pub const C: i32 = 1;
-macro_rules! mm { () => {} }
-""",
-        """
-imports std::fmt
-3-4 #[derive(Debug)] pub struct P<T>  # A point.
-  4 x: i32
-  4 y: T
-6-8 impl<T> fmt::Display for P<T>
-  7 fn fmt(&self) -> i32
-5 pub enum E
-  5 A
-  5 B(i32)
-9 pub trait Shape
-  9 fn area(&self) -> f64
-10 mod m
-  10 pub async fn g()
-11 pub const C: i32 = 1
-12 macro_rules! mm
-""",
-    ),
-    "A.java": (
-        """package a.b;
-import java.util.List;
-/** A thing. */
-public class A<T> extends B implements C {
-  private static final int X = 1;
-  public A(int a) {}
-  @Override public <R> R f(int a, String... b) throws E { return null; }
-  enum Color { RED; int g() { return 1; } }
-  interface I { void x(); }
-}
-record R(int a) { void m() {} }
-""",
-        """
-imports java.util.List
-4-10 public class A<T> extends B implements C  # A thing.
-  5 private static final int X = 1
-  6 public A(int a)
-  7 @Override public <R> R f(int a, String... b) throws E
-  8 enum Color
-    8 RED
-    8 int g()
-  9 interface I
-    9 void x()
-11 record R(int a)
-  11 void m()
-""",
-    ),
-    "a.c": (
-        """#include <stdio.h>
-#define MAX(a,b) ((a)>(b))
-typedef struct node { int a; } node_t;
-enum e { A, B };
-/* Does it. */
-static int *foo(int a, char *b) { return 0; }
-int bar(void);
-int g = 3;
-#ifdef X
-int inside(void) { return 1; }
-#endif
-""",
-        """
-imports stdio.h
-2 #define MAX(a,b)
-3 struct node
-  3 int a
-3 typedef struct node {int a;} node_t
-4 enum e
-  4 A
-  4 B
-6 static int *foo(int a, char *b)  # Does it.
-7 int bar(void)
-8 int g = 3
-10 int inside(void)
-""",
-    ),
-    "a.cpp": (
-        """#include <vector>
-namespace a::b {
-template <typename T> class C : public D {
- public:
-  C(int x);
-  int f() const override { return 1; }
-  int v = 3;
-};
-}
-int a::b::C<int>::f() const { return 2; }
-struct S { int operator+(const S& o); };
-using X = int;
-""",
-        """
-imports vector
-2-9 namespace a::b
-  3-8 template <typename T> class C : public D
-    5 C(int x)
-    6 int f() const override
-    7 int v = 3
-10 int a::b::C<int>::f() const
-11 struct S
-  11 int operator+(const S& o)
-12 using X = int
-""",
-    ),
-    "a.cs": (
-        """using System;
-namespace A.B {
-    /// <summary>A thing.</summary>
-    public class C<T> : D where T : new() {
-        public int X { get; set; }
-        private int f = 1;
-        public C(int a) {}
-        public async Task<int> M(int a) => 1;
-    }
-    enum Q { A }
-}
-""",
-        """
-imports System
-2-11 namespace A.B
-  4-9 public class C<T> : D where T : new()  # A thing.
-    5 public int X
-    6 private int f = 1
-    7 public C(int a)
-    8 public async Task<int> M(int a)
-  10 enum Q
-    10 A
-""",
-    ),
-    "a.rb": (
-        """require "x"
-module M
-  # A thing.
-  class A < B
-    CONST = 1
-    def initialize(a, b = 1); end
-    def self.k
-      1
-    end
-  end
-end
-""",
-        """
-2-11 module M
-  4-10 class A < B  # A thing.
-    5 CONST = 1
-    6 def initialize(a, b = 1)
-    7-9 def self.k
-""",
-    ),
-    "a.php": (
-        """<?php
-namespace A\\B;
-use X\\Y;
-/** A thing. */
-abstract class C extends D {
-  const K = 1;
-  public int $x = 1;
-  public function f(int $a): string { return ''; }
-}
-function top($a) {}
-""",
-        """
-imports X\\Y
-5-9 abstract class C extends D  # A thing.
-  6 const K = 1
-  7 public int $x = 1
-  8 public function f(int $a): string
-10 function top($a)
-""",
-    ),
-    "a.kt": (
-        """package a.b
-
-import x.y.Z
-
-/** A thing. */
-data class P(val a: Int) : Q() {
-    val c = 1
-
-    override suspend fun g(): List<Int> {
-        return listOf(1)
-    }
-
-    companion object {
-        const val K = 2
-    }
-}
-
-interface I {
-    fun x()
-}
-
-object O {
-    fun one() = 1
-}
-
-fun <T> top(a: T): T {
-    return a
-}
-""",
-        """
-imports x.y.Z
-6-16 data class P(val a: Int) : Q()  # A thing.
-  7 val c = 1
-  9-11 override suspend fun g(): List<Int>
-  13-15 companion object
-    14 const val K = 2
-18-20 interface I
-  19 fun x()
-22-24 object O
-  23 fun one()
-26-28 fun <T> top(a: T): T
-""",
-    ),
-    "a.sh": (
-        """#!/bin/bash
-# Greets.
-function foo {
-  echo 1
-}
-bar() { echo 2; }
-export Y=2
-""",
-        """
-3-5 function foo  # Greets.
-6 bar()
-7 Y=2
-""",
-    ),
-    "a.md": (
-        """---
-title: x
----
-# Top
-
-## Install
-
-```sh
-# no heading
-```
-
-Setext
-------
-
-### Deep ###
-# Second
-""",
-        """
-4-15 # Top
-  6-11 ## Install
-  12-15 ## Setext
-    15 ### Deep
-16 # Second
-""",
-    ),
-    "a.toml": (
-        """name = "x"
-[tool.x]
-b = [
-  1,
-]
-
-[[arr]]
-c = 1
-""",
-        """
-1 name = "x"
-2-5 [tool.x]
-  3-5 b = [ …
-7-8 [[arr]]
-  8 c = 1
-""",
-    ),
-    "a.yaml": (
-        """a: 1
-b:
-  c: 2
-  d:
-    deep: 3
----
-"e": {f: 1}
-""",
-        """
-1 a: 1
-2-5 b:
-  3 c: 2
-  4-5 d:
-    5 deep: 3
-7 "e": {f: 1}
-  7 f: 1
-""",
-    ),
-    "a.json": (
-        """{
-  "a": 1,
-  "b": {
-    "c": [1]
-  }
-}
-""",
-        """
-2 "a": 1
-3-5 "b": { …
-  4 "c": [1]
-""",
-    ),
-    "LICENSE": (
-        "Do what you want.\n\nWithout warranty.\n",
-        """
-(plain text without headings or indented blocks: read its lines, or search in it)
-""",
-    ),
-    "a.strange": (
-        """thing one {
-    inner a {
-        leaf
-    }
-    b
-}
-lonely
-""",
-        """
-(the language is unknown: these are the lines with indented lines below them)
-1-6 thing one {
-  2-4 inner a {
-""",
-    ),
+    path: (source, shown["outline"])
+    for path, text in cases(Path(__file__).with_name("outlines.txt")).items()
+    for source, shown in [files(text)]
 }
 
 
@@ -453,3 +87,136 @@ def test_deeply_nested_documents_are_no_crash() -> None:
         ("a.txt", "".join(" " * n + "x\n" for n in range(2000))),
     ):
         access_to({path: source}).get_outline(path)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_each_name_of_an_outline_is_read_with_its_lines(path: str) -> None:
+    text = CASES[path][0]
+    lines = text.split("\n")
+    access = access_to({path: text})
+    for name, located in distinct(flatten(access.get_outline(path).symbols)):
+        symbol = located.symbol
+        assert symbol.line <= symbol.name_line <= symbol.line_end <= len(lines)
+        for outer in located.enclosing:
+            assert outer.line <= symbol.line
+            assert symbol.line_end <= outer.line_end
+        detail = access.read_symbol(path, name)
+        assert (detail.line, detail.line_end) == (symbol.line, symbol.line_end)
+        assert detail.body.endswith("\n".join(lines[symbol.line - 1 : symbol.line_end]))
+
+
+def test_references_are_found_in_the_scripts_of_markup() -> None:
+    uses = access_to({"a.vue": CASES["a.vue"][0]}).find_references("count")
+    assert [(use.line, use.column) for use in uses] == [(4, 7), (5, 22)]
+
+
+def test_a_language_whose_grammar_is_not_installed_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(languages, "_is_installed", lambda module: "sql" not in module)
+    access = access_to({"a.sql": CASES["a.sql"][0]})
+    outline = access.get_outline("a.sql")
+    assert outline.reason.startswith("sql is read without a grammar; install foldline[grammars]")
+    assert [symbol.line for symbol in outline] == [2]
+    assert not access.find_references("users")
+
+
+def test_entries_of_a_lock_file_have_names() -> None:
+    text = """version = 1
+[[package]]
+name = "attrs"
+version = "25.1"
+dependencies = ["a"]
+
+[[package]]
+version = "1"
+name = "late"
+[[bin]]
+path = "x"
+"""
+    check_outline(
+        "uv.lock",
+        text,
+        """
+1 version = 1
+2-5 [[package]] attrs
+7-9 [[package]]
+  8 version = "1"
+  9 name = "late"
+10-11 [[bin]]
+  11 path = "x"
+""",
+    )
+    assert access_to({"uv.lock": text}).read_symbol("uv.lock", "attrs").line == 2
+
+
+def test_only_small_files_of_yaml_are_listed_three_levels_deep() -> None:
+    text = "jobs:\n  build:\n    steps:\n      - run: x\n      - a:\n          b: c\n"
+    small = access_to({"a.yml": text}).get_outline("a.yml")
+    names = [name for name, _ in distinct(flatten(small.symbols))]
+    assert names == ["jobs", "jobs.build", "jobs.build.steps"]
+    large = access_to({"a.yml": text + "# x\n" * 2_000}).get_outline("a.yml")
+    assert [name for name, _ in distinct(flatten(large.symbols))] == names[:2]
+
+
+def test_templates_in_scripts_are_no_code() -> None:
+    text = '<script type="text/x-template" id="row">\n<p>{{ a</p>\n</script>\n'
+    check_outline("a.html", text, '1 <script type="text/x-template" id="row">')
+
+
+def test_a_notebook_lists_what_its_cells_define() -> None:
+    cells = [
+        ("markdown", ["# Sales\n", "text\n", "## By *month*"], []),
+        ("code", ["%matplotlib inline\n", "import os\n", "def total(x):\n", "    return x\n"], []),
+        ("code", ["class A:\n", "    def b(self): ...\n", "!ls"], ["def output(): ...\n"]),
+        ("raw", ["def raw(): ...\n"], []),
+    ]
+    book = {
+        "cells": [
+            {"cell_type": kind, "outputs": [{"text": outputs}], "source": source}
+            for kind, source, outputs in cells
+        ],
+        "nbformat": 4,
+    }
+    text = json.dumps(book, indent=1)
+    lines = text.split("\n")
+    outline = access_to({"a.ipynb": text}).get_outline("a.ipynb")
+    assert not outline.reason
+    found = {name: located.symbol for name, located in distinct(flatten(outline.symbols))}
+    assert list(found) == ["Sales", "By *month*", "total", "A", "A.b"]
+    assert all(symbol.signature[:8] in lines[symbol.line - 1] for symbol in found.values())
+    assert found["total"].line_end == found["total"].line + 1
+    assert "return x" in access_to({"a.ipynb": text}).read_symbol("a.ipynb", "total").body
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cells": [', '"source": [\n"a', "[" * 9_000])
+def test_a_broken_notebook_has_no_definitions(text: str) -> None:
+    assert not access_to({"a.ipynb": text}).get_outline("a.ipynb").symbols
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "line"),
+    [
+        ("a.swift", "A.init", 6),
+        ("a.swift", "P.z", 11),
+        ("a.scala", "Color.Green", 12),
+        ("a.sql", "users.name", 4),
+        ("a.tf", "resource.aws_s3.b", 2),
+        ("a.lua", "M.go", 4),
+        ("a.ex", "B.f", 4),
+        ("a.vue", "onClick", 5),
+        ("a.proto", "Cart.Line", 3),
+    ],
+)
+def test_a_symbol_has_the_name_that_people_use(path: str, name: str, line: int) -> None:
+    assert access_to({path: CASES[path][0]}).read_symbol(path, name).line == line
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<script", "<script>", "<script type='", "\n<template ", "<a id='b", "<h1", '"source": [\n"'],
+)
+@pytest.mark.parametrize("path", ["a.vue", "a.html", "a.ipynb"])
+def test_markup_that_never_ends_takes_linear_time(path: str, unit: str) -> None:
+    text = unit * (400_000 // len(unit))
+    assert len(access_to({path: text}).get_outline(path).symbols) <= 500
