@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.fixtures import files
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.workspace import Workspace
@@ -49,14 +50,13 @@ class Fixtures:
     @staticmethod
     def project(source: str, *, head: str = HEAD) -> Fixture:
         """`#- path` begins another file; `$0` is the cursor; lines of carets are taken out."""
-        parts = re.split(r"^#- (\S+)\n", source, flags=re.MULTILINE)
-        files = {"/w/prompt.py": head + parts[0]}
-        files |= {f"/w/{parts[i]}": parts[i + 1] for i in range(1, len(parts), 2)}
+        first, others = files(source)
+        marked_files = {"prompt.py": head + first, **others}
         project = Project()
         cursor_file, cursor = "/w/prompt.py", 0
         clean: dict[str, str] = {}
-        for file, marked in files.items():
-            text = MARKS.sub("", marked)
+        for name, marked in marked_files.items():
+            file, text = f"/w/{name}", MARKS.sub("", marked)
             if "$0" in text:
                 cursor_file, cursor = file, text.index("$0")
                 text = text.replace("$0", "", 1)

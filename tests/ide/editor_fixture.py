@@ -9,11 +9,11 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
+from tests.fixtures import files
 
 from foldline.ide.workspace import Workspace
 from foldline.server.convert import LineIndex
@@ -23,6 +23,7 @@ from .conftest import HEAD, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from types import ModuleType
 
 
@@ -207,28 +208,14 @@ class EditorFixture:
         }
 
 
-def cases(name: str) -> dict[str, str]:
-    """The cases of a text file, each below a line `=== title`."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    parts = re.split(r"^=== (.+)\n", text, flags=re.MULTILINE)[1:]
-    found = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert len(found) == len(parts) // 2, "two cases have one title"
-    return found
-
-
-def split(source: str, head: str = HEAD) -> dict[str, str]:
-    """The files of a fixture by name, with its marks still in them: `#- path` begins another."""
-    parts = re.split(r"^#- (\S+)\n", source, flags=re.MULTILINE)
-    return {"prompt.py": head + parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
-
-
 def set_up(
     workspace: Workspace, source: str, way: Way = WAYS[0], *, head: str = HEAD
 ) -> EditorFixture:
     """Open the files of a fixture in an editor; without `$0` in any file, there is no cursor."""
     file, cursor = "prompt.py", 0
     clean: dict[str, str] = {}
-    for name, marked in split(source, head).items():
+    first, others = files(source)
+    for name, marked in {"prompt.py": head + first, **others}.items():
         text = MARKS.sub("", marked)
         if "$0" in text:
             file, cursor = name, text.index("$0")

@@ -6,17 +6,19 @@ and below `---` what is answered.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.fixtures import cases
 
 from .answers import ANSWERS
-from .editor_fixture import PLAIN_WAYS, WAYS, cases, set_up
+from .editor_fixture import PLAIN_WAYS, WAYS, set_up
 
 if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
-CASES = cases("answers.txt")
+CASES = cases(Path(__file__).with_name("answers.txt"))
 
 
 @pytest.mark.parametrize("title", CASES)

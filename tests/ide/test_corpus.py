@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fixtures import files
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.section_tree import span_of
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 
-CORPUS = Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8")
-PARTS = re.split(r"^#- (\S+)\n", CORPUS, flags=re.MULTILINE)
-FILES = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
+_, FILES = files(Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from lsprotocol import types
+from tests.fixtures import cases
 
 from foldline.ide.checks import Code, Severity, default_severity
 from foldline.server.diagnostic_items import SOURCE
 from foldline.server.features import diagnostic
 
-from .editor_fixture import WAYS, Way, cases, set_up
+from .editor_fixture import WAYS, Way, set_up
 
 if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
@@ -29,7 +31,7 @@ SEVERITIES = {
 }
 
 
-CASES = cases("diagnostics.txt")
+CASES = cases(Path(__file__).with_name("diagnostics.txt"))
 
 
 def found_in(editor: EditorFixture) -> list[types.Diagnostic]:

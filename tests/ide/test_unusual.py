@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import runpy
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fixtures import files
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
@@ -17,12 +17,7 @@ from foldline.ide.checks.costs import check_costs
 from foldline.ide.token_counter import token_counter
 from foldline.prompts import Prompt, PromptTemplate
 
-PARTS = re.split(
-    r"^#- (\S+)\n",
-    Path(__file__).with_name("unusual.txt").read_text(encoding="utf-8"),
-    flags=re.MULTILINE,
-)
-FILES = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
+_, FILES = files(Path(__file__).with_name("unusual.txt").read_text(encoding="utf-8"))
 COUNTERS = (token_counter(exact=False), token_counter())
 UNFINISHED: dict[Code, Severity] = {Code.UNUSED_FIELD: Severity.OFF}
 

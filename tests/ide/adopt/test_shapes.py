@@ -2,310 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from tests.fixtures import cases, files
 
 from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read, report
 from foldline.ide.adopt.model import AdoptError, Style
 
 from .here import prove_here, rendered_here
 
-# The file, the prompt, its source, and the texts of its messages where each field `x` is "<x>".
-SHAPES = [
-    ("percent.py", "P", "P = 'Ask %s, then %(b)s.'\n", None),
-    (
-        "percent.py",
-        "P",
-        "P = 'Ask %s for 5%%.'\ndef f(q):\n    return P % q\n",
-        ["Ask <q> for 5%."],
-    ),
-    (
-        "named.py",
-        "P",
-        "P = 'Ask %(a)s now.'\ndef f(q):\n    return P % {'a': q}\n",
-        ["Ask <a> now."],
-    ),
-    (
-        "replace.py",
-        "P",
-        "P = 'Answer <Q>: {x} stays.'\ndef f(q):\n    return P.replace('<Q>', q)\n",
-        ["Answer <q>: {x} stays."],
-    ),
-    (
-        "elsewhere.py",
-        "P",
-        "P = 'Answer in {json} now.'\ndef f(q):\n    return P.replace('<Q>', q)\n",
-        ["Answer in {json} now."],
-    ),
-    (
-        "steps.py",
-        "P",
-        "P = 'Answer <A> with <B>.'\ndef f(q, r):\n    p = P.replace('<A>', q)\n"
-        "    p = p.replace('<B>', r)\n    return p\n",
-        ["Answer <a> with <b>."],
-    ),
-    (
-        "memory.py",
-        "P",
-        "from jinja2 import Template\nP = 'So far {{history}}, now {{ q }}'\nt = Template(P)\n",
-        ["So far <history>, now <q>"],
-    ),
-    (
-        "inline.py",
-        "f",
-        "def f(q):\n    return 'Answer {q}, and {{x}} stays.'.format(q=q)\n",
-        ["Answer <q>, and {x} stays."],
-    ),
-    (
-        "dedent.py",
-        "f",
-        "from textwrap import dedent\ndef f(q):\n    return dedent(f'''\n"
-        "        You are a bot.\n        Answer {q}\n        ''').strip()\n",
-        ["You are a bot.\nAnswer <q>"],
-    ),
-    (
-        "added.py",
-        "f",
-        "def f(q, c):\n    p = f'You are a bot. {q}'\n    p += '\\nAlways.'\n    p += f' {c}'\n"
-        "    return p\n",
-        ["You are a bot. <q>\nAlways. <c>"],
-    ),
-    (
-        "blocks.py",
-        "f",
-        "def f(q):\n    p = f'You are a bot. {q}'\n    if q:\n        p += 'x'\n    return p\n",
-        "built step by step: `p` is changed again in line 3",
-    ),
-    ("parts.py", "f", "def f(x):\n    return ' '.join(x)\n", "it returns `' '.join(x)` (line 2)"),
-    (
-        "call.py",
-        "ask.messages",
-        "def ask(client, q):\n    return client.chat(messages=[{'role': 'system', 'content': 'Be "
-        "brief.'}, {'role': 'user', 'content': f'Answer {q}'}])\n",
-        ["Be brief.", "Answer <q>"],
-    ),
-    (
-        "agent.py",
-        "agent.system_prompt",
-        "agent = Agent('openai:x', system_prompt='You are a careful agent.')\n",
-        ["You are a careful agent."],
-    ),
-    (
-        "chain.py",
-        "prompt",
-        "S = 'You are {role}: {{}}'\nprompt = ChatPromptTemplate.from_messages([('system', S), "
-        "('human', '{q}')])\n",
-        ["You are <role>: {}", "<q>"],
-    ),
-    (
-        "mixed.py",
-        "p",
-        "p = ChatPromptTemplate.from_messages([SystemMessage(content='{x} stays'), "
-        "('human', '{q}')])\n",
-        ["{x} stays", "<q>"],
-    ),
-    (
-        "local.py",
-        "f.p",
-        "def f(who):\n    p = 'You help {who} with all things.'\n    return p.format(who=who)\n",
-        ["You help <who> with all things."],
-    ),
-    (
-        "two.py",
-        "f.p",
-        "def f(a):\n    p = f'You help {a} with {{b}} today.'\n    return p.format(b=1)\n",
-        ["You help <a> with <b> today."],
-    ),
-    (
-        "constant.py",
-        "m",
-        "S = f'You help {x} now.'\nm = [{'role': 'system', 'content': S}]\n",
-        ["You help <x> now."],
-    ),
-    (
-        "twice.py",
-        "f.p",
-        "import jinja2\ndef f(x):\n    p = jinja2.Template(f'You help {x} with {{{{ y }}}}.')\n"
-        "    return p.render(y=1)\n",
-        "Python fills in parts of the text before Jinja reads it",
-    ),
-    (
-        "later.py",
-        "p",
-        "p = ChatPromptTemplate.from_messages([('system', f'You help {x} with {{y}}.')])\n",
-        ["You help <x> with <y>."],
-    ),
-    ("asked.py", "P", "P = 'You help {who} with all things.'\n", "{who} looks like a placeholder"),
-    ("asked.md", None, "You help {who} with {{ }}.\n", "{who} looks like a placeholder"),
-    ("a.md", None, "---\nmodel: x\n---\nYou help {{ who }}.\n", ["You help <who>."]),
-    (
-        "a.prompty",
-        None,
-        "---\nmodel: x\n---\nsystem:\nBe brief.\n\nuser:\n{{q}}\n",
-        ["Be brief.", "<q>"],
-    ),
-    ("a.prompt", None, '{{role "system"}}Be {{ how }}.{{role "user"}}{{q}}', ["Be <how>.", "<q>"]),
-    ("a.prompt", None, "{{#each docs}}x{{/each}}", "`{{#each docs}}` is of Handlebars"),
-    (
-        "a.toml",
-        "x.system",
-        '[x]\nsystem = "You review {{ diff }} now."\n',
-        ["You review <diff> now."],
-    ),
-    (
-        "a.yaml",
-        "x[0].y",
-        "x:\n- y: You are a bot that answers in verse, always.\n",
-        ["You are a bot that answers in verse, always."],
-    ),
-    (
-        "a.json",
-        "prompt",
-        '{"prompt": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": '
-        '"{{q}}"}]}',
-        ["Be brief.", "<q>"],
-    ),
-    ("a.json", None, '{"a": ', "this isn't JSON"),
-    ("a.yaml", None, "a: [", "this isn't YAML"),
-    (
-        "named.py",
-        "f",
-        "BASE = 'You are a bot that answers.'\ndef f(q):\n    p = BASE\n    p += f' {q}'\n"
-        "    return p\n",
-        ["You are a bot that answers. <q>"],
-    ),
-    (
-        "filled.py",
-        "f",
-        "def f(q):\n    p = 'You are a bot. {}'.format(q)\n    if q:\n        p += 'x'\n"
-        "    return p\n",
-        "built step by step: `p` is changed again in line 3",
-    ),
-    (
-        "behind.py",
-        "f.p",
-        "def f(q):\n    if q:\n        p = f'You are a bot. {q}'\n    else:\n        p = q\n"
-        "    if q:\n        p += 'x'\n    return p\n",
-        "built step by step: `p` is changed again in line 6",
-    ),
-    (
-        "inner.py",
-        "P",
-        "P = 'You are a bot that answers in verse.'\ndef f(q):\n    P = q\n    return P\n",
-        ["You are a bot that answers in verse."],
-    ),
-    (
-        "branches.py",
-        "f.p_2",
-        "def f(q):\n    if q:\n        p = 'You are a bot. {q}'\n    else:\n"
-        "        p = 'You are a cook. {q}'\n    return p.format(q=q)\n",
-        ["You are a cook. <q>"],
-    ),
-    (
-        "partial.py",
-        "f.p",
-        "def f(q):\n    p = ChatPromptTemplate.from_messages([('system', 'You are {who}.')])\n"
-        "    p = p.partial(who=q)\n    return p\n",
-        ["You are <who>."],
-    ),
-    (
-        "variables.py",
-        "f.p",
-        "def f(q):\n    text = 'You are a cook.'\n    g(text)\n    text = 'You are {who}: {{}}'\n"
-        "    first = SystemMessagePromptTemplate.from_template(text)\n"
-        "    then = HumanMessagePromptTemplate.from_template('{q}')\n"
-        "    p = ChatPromptTemplate.from_messages([first, then])\n    return p\n",
-        ["You are <who>: {}", "<q>"],
-    ),
-    (
-        "parameter.py",
-        "f.p",
-        "def f(text, q):\n    if not text:\n        text = 'You are a bot.'\n"
-        "    p = ChatPromptTemplate.from_messages([('system', text), ('human', '{q}')])\n"
-        "    return p\n",
-        ["<text>", "<q>"],
-    ),
-    (
-        "shadowed.py",
-        "f.m",
-        "text = 'You are a cook.'\ndef f(text, q):\n    m = [{'role': 'system', 'content': text},\n"
-        "        {'role': 'user', 'content': q}]\n    return m\n",
-        ["<text>", "<q>"],
-    ),
-    (
-        "changed.py",
-        "m",
-        "text = 'You are a cook.'\nif x:\n    text += f' {x}'\n"
-        "m = [{'role': 'system', 'content': text}, {'role': 'user', 'content': 'Go.'}]\n",
-        ["<text>", "Go."],
-    ),
-    (
-        "classes.py",
-        "A.text",
-        "class A:\n    text = 'You help {who} with all things.'\n    def f(self):\n"
-        "        return self.text\nclass B:\n    text = 'You ask {who} for all things.'\n"
-        "    def f(self):\n        return self.text.format(who=1)\n",
-        "{who} looks like a placeholder",
-    ),
-    (
-        "derived.py",
-        "B.text",
-        "class A:\n    text = 'You help {who} with all things.'\n    def f(self):\n"
-        "        return self.text.format(who=1)\nclass B(A):\n"
-        "    text = 'You ask {who} for all things.'\n",
-        ["You ask <who> for all things."],
-    ),
-    (
-        "parts.py",
-        "f.m",
-        "def f(q):\n    m = [{'role': 'system', 'content': [{'text': f'Be {q}.'}]},\n"
-        "        {'role': 'human', 'content': q}]\n    return m\n",
-        ["Be <q>.", "<q>"],
-    ),
-    (
-        "image.py",
-        "f.m",
-        "def f(q, u):\n    m = [{'role': 'user', 'content': [{'type': 'text', 'text': q}, u]}]\n"
-        "    return m\n",
-        "none of these messages can be a section of a prompt",
-    ),
-    (
-        "keys.py",
-        "P.a",
-        "P = {}\nP['a'] = 'You help {who} with all things.'\ndef f(q):\n    t = P['a']\n"
-        "    return t.format(who=q)\n",
-        ["You help <who> with all things."],
-    ),
-    (
-        "table.py",
-        "P.a",
-        "P = {'a': 'You help {who} with all things.', 'b': 1}\ndef f(q):\n"
-        "    return P['a'].format(who=q)\n",
-        ["You help <who> with all things."],
-    ),
-    ("marks.txt", None, "You answer $INST$ in detail.\n", "$INST$ looks like a placeholder"),
-    ("kernel.txt", None, "You answer {{$input}} in detail.\n", "`{{$input}}` is of Handlebars"),
-    ("dollars.txt", None, "You answer ${inst} in detail.\n", "${inst} looks like a placeholder"),
-    ("a.toml", None, "a = 1\n", "no string of this TOML file looks like a prompt"),
-]
+SHAPES = cases(Path(__file__).with_name("shapes.txt"))
 
 
-@pytest.mark.parametrize(("file", "name", "source", "expected"), SHAPES)
-def test_a_shape_is_read_as_it_is_meant(
-    file: str, name: str | None, source: str, expected: list[str] | str | None
-) -> None:
-    if not isinstance(expected, list):
-        with pytest.raises(AdoptError) as refused:
-            adopt(read(Path(file), source, name=name))
-        assert (expected or "looks like a placeholder") in str(refused.value)
+@pytest.mark.parametrize("target", SHAPES)
+def test_a_shape_is_read_as_it_is_meant(target: str) -> None:
+    """Each field `x` of the messages is `<x>`."""
+    file, _, name = target.partition(":")
+    source, meant = files(SHAPES[target])
+    if "refused" in meant:
+        with pytest.raises(AdoptError, match=re.escape(meant["refused"].rstrip())):
+            adopt(read(Path(file), source, name=name or None))
         return
-    adoption = adopt(read(Path(file), source, name=name))
+    adoption = adopt(read(Path(file), source, name=name or None))
     rendered = rendered_here(
         adoption.plan,
         adoption.text,
         {field.name: f"<{field.name}>" for field in adoption.plan.fields},
     )
+    expected = meant["messages"].removesuffix("\n").split("\n---\n")
     assert [message.text.strip() for message in rendered.messages] == expected
     assert prove_here(adoption.plan, adoption.text).is_same
 
