@@ -185,6 +185,7 @@ model_provider = "scripted"
 approval_policy = "never"
 sandbox_mode = "read-only"
 check_for_update_on_startup = false
+mcp_optional_startup_grace_ms = 0
 model_context_window = 200000
 
 [model_providers.scripted]
@@ -207,7 +208,7 @@ persistence = "none"
 
 
 def codex(folder: Path) -> Agent:
-    """Codex, which speaks Responses, and waits for foldline as it does by default."""
+    """Codex, which speaks Responses, and waits for foldline: by default for one second only."""
     install(HERE / "others")
     home, workspace = _places(folder)
     vendor = HERE / "others/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl"

@@ -23,7 +23,6 @@ DONE = {"text": "The script is played."}
 
 
 def test_codex_has_the_tools_in_its_first_request(tmp_path: Path) -> None:
-    """It waits for one second only."""
     agent = codex(tmp_path)
     agent.install()
     ended = agent.play(STEPS, "Who uses TokenSigner.read?")
