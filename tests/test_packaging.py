@@ -34,33 +34,31 @@ def test_the_build_never_rewrites_sources_globally() -> None:
 
 
 MACHINES = {
-    "glibc and musl": {"sys_platform": "linux", "platform_machine": "x86_64"},
+    "Linux": {"sys_platform": "linux", "platform_machine": "x86_64"},
     "macOS": {"sys_platform": "darwin", "platform_machine": "arm64"},
     "Windows": {"sys_platform": "win32", "platform_machine": "AMD64"},
     "Windows on ARM": {"sys_platform": "win32", "platform_machine": "ARM64"},
 }
 WITHOUT_WHEELS = {
-    ("google-re2", "glibc and musl"),
     ("psycopg", "Windows on ARM"),
     ("rs-bpe", "Windows on ARM"),
 }
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_no_extra_but_re2_needs_what_has_no_wheel_for_the_machine(machine: str) -> None:
-    """Nothing tells musl from glibc: what has no wheel for one of them is an extra of its own."""
+def test_no_extra_needs_what_has_no_wheel_for_the_machine(machine: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for extra, requirements in project["optional-dependencies"].items():
+    for requirements in project["optional-dependencies"].values():
         for requirement in map(Requirement, requirements):
             applies = requirement.marker is None or requirement.marker.evaluate(
                 {**MACHINES[machine], "python_version": "3.13"}
             )
-            if extra != "re2" and (requirement.name, machine) in WITHOUT_WHEELS:
+            if (requirement.name, machine) in WITHOUT_WHEELS:
                 assert not applies
-            elif requirement.name in ("google-re2", "psycopg", "rs-bpe"):
+            elif requirement.name in ("psycopg", "rs-bpe"):
                 assert applies
     (everything,) = project["optional-dependencies"]["all"]
-    extras = set(project["optional-dependencies"]) - {"all", "re2"}
+    extras = set(project["optional-dependencies"]) - {"all"}
     assert Requirement(everything).extras == extras
 
 

@@ -14,7 +14,6 @@ import pytest
 from foldline.agent import cli
 from foldline.agent.cli import main
 from foldline.agent.refusals import report
-from foldline.backends.base.bounded_regex import HAS_RE2
 from foldline.ide.operations import MODULES, OPERATIONS
 
 OPERATION_VERBS = [operation.verb for operation in OPERATIONS if operation.verb]
@@ -97,7 +96,7 @@ def test_the_version_is_the_parsers(capsys: pytest.CaptureFixture[str]) -> None:
 
 # What each command may load: packages of others, and how many modules of ours, with those of the
 # thread that indexes, which may have begun or not when the command ends.
-FILES = {"pathspec", "platformdirs", "re2", "typing_extensions"}
+FILES = {"pathspec", "platformdirs", "regex", "typing_extensions"}
 PARSERS = {"tree_sitter", "tree_sitter_python"}
 IMPORTS = {
     "tree": (FILES, 82),
@@ -175,8 +174,6 @@ def test_a_command_loads_what_its_answer_needs(words: tuple[str, ...]) -> None:
         "asyncio", "cattrs", "foldline.backends.lsp", "foldline.ide.analysis", "foldline.prompts",
         "jedi", "mcp", "pygls", "rich",
     }  # fmt: skip
-    if HAS_RE2:
-        never.add("regex")
     loaded = loaded_by(*words)
     assert "foldline.backends.file_access" in loaded
     assert not loaded & (never | UNUSED[words])

@@ -1,4 +1,4 @@
-"""Grep: linear time, honest totals, pages."""
+"""Grep: bounded time, honest totals, pages."""
 
 import re
 from collections import Counter
@@ -40,13 +40,11 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-@pytest.fixture(params=["re2", "regex"], scope="module", autouse=True)
-def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """RE2, and what stands in for it where it isn't installed."""
+@pytest.fixture(scope="module", autouse=True)
+def _short_limit() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounded_regex, "HAS_RE2", request.param == "re2")
         patch.setattr(bounded_regex, "GREP_SECONDS", 1.0)
-        yield request.param
+        yield
 
 
 def grep(files: FileBackend, pattern: str, glob: str | None = None, **options: Any) -> GrepResults:
@@ -94,28 +92,18 @@ def test_lines_around_a_match() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        ("(z", r"missing \)"),
-        (r"(a)\1", "back-references"),
-        ("(?=a)", "look-around"),
-        ("[", r"]|character set"),
-    ],
-)
-def test_a_pattern_that_does_not_compile_says_what_is_missing(
-    engine: str, pattern: str, message: str
-) -> None:
-    if engine == "regex" and message in ("back-references", "look-around"):
-        assert isinstance(found(pattern), list)  # `regex` has them; a clock bounds it instead.
-        return
-    with pytest.raises(InvalidArgumentError, match=message) as refused:
+@pytest.mark.parametrize(("pattern", "message"), [("(z", r"missing \)"), ("[", "character set")])
+def test_a_pattern_that_does_not_compile_says_what_is_missing(pattern: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         found(pattern)
-    # Only the engine that lacks them says so.
-    assert ("no look-around" in str(refused.value)) == (engine == "re2")
 
 
-def test_no_pattern_can_hang_it(engine: str) -> None:
+def test_a_pattern_may_look_around_and_refer_back() -> None:
+    assert [line for _, line, _ in found(r"(?<=import )os", "a.py")] == [1]
+    assert [line for _, line, _ in found(r"o(s)(?! )|(.)\2", "*.py")] == [1, 4]
+
+
+def test_no_pattern_can_hang_it() -> None:
     files = MemoryFileBackend({"a.txt": "a" * 200_000 + "!\n", "b.txt": "a" * 300 + "!\n"})
     outcomes: set[object] = set()
     for pattern in ("(a+)+$", "(a|a)*b", "(a*)*c", "(a|aa)+$", "a?" * 50 + "a" * 50 + "b"):
@@ -123,7 +111,7 @@ def test_no_pattern_can_hang_it(engine: str) -> None:
             outcomes.add(grep(files, pattern).total)
         except InvalidArgumentError as error:
             outcomes.add("takes too long" in str(error))
-    assert outcomes == ({0} if engine == "re2" else {0, True})
+    assert outcomes == {0, True}
 
 
 def test_no_ignore_pattern_can_hang_it() -> None:
@@ -134,17 +122,37 @@ def test_no_ignore_pattern_can_hang_it() -> None:
 
 
 @given(
-    st.sampled_from(["a", "^a", "a$", "[^a]", r"\w+", r"a\s*b", r"\bb", "^$", "é", "(?i)É?a", "$"]),
-    st.lists(st.text(alphabet="ab\r é\ufffd", max_size=6), max_size=6),
+    st.sampled_from(
+        [
+            "a",
+            "^a",
+            "a$",
+            "[^a]",
+            r"\w+",
+            r"a\s*b",
+            r"b\s+",
+            r"\bb",
+            "^$",
+            "é",
+            "(?i)É?a",
+            "a(?!b)",
+            "$",
+        ]
+    ),
+    st.lists(st.text(alphabet="ab é\ufffd", max_size=6), max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
 )
-def test_both_engines_find_the_same(pattern: str, lines: list[str]) -> None:
-    files = MemoryFileBackend({"a.txt": "\n".join(lines)})
-    results = []
-    for has_re2 in (True, False):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bounded_regex, "HAS_RE2", has_re2)
-            results.append(grep(files, pattern))
-    assert results[0] == results[1]
+def test_a_line_matches_as_if_it_stood_alone(pattern: str, lines: list[str], end: str) -> None:
+    text = end.join(lines)
+    alone = text.removesuffix("\n").split("\n")
+    flags = re.ASCII if pattern.isascii() else 0
+    expected = [
+        (number, match.start() + 1)
+        for number, line in enumerate(alone, 1)
+        if (match := re.search(pattern, line, flags))
+    ]
+    matches = grep(MemoryFileBackend({"a.txt": text}), pattern).matches
+    assert [(match.line, match.column) for match in matches] == expected
 
 
 def pages(files: FileBackend, pattern: str, budget: int, **options: Any) -> list[GrepResults]:
@@ -429,15 +437,9 @@ def test_an_index_leaves_out_files_and_no_match(tmp_path: Path) -> None:
         ]
 
 
-def test_a_thousand_groups_are_searched_for_like_none(engine: str) -> None:
-    """Noted for each line, they would take an hour; what stands in for RE2 refuses them."""
-    files = MemoryFileBackend({"a.py": "x\n" * 200_000})
-    pattern = f"{'(' * 990}x{')' * 990}"
-    if engine == "re2":
-        assert grep(files, pattern).total == 200_000
-    else:
-        with pytest.raises(InvalidArgumentError, match="pattern"):
-            grep(files, pattern)
+def test_a_thousand_groups_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="pattern"):
+        grep(MemoryFileBackend({"a.py": "x\n"}), f"{'(' * 990}x{')' * 990}")
 
 
 def test_a_line_that_stands_alone_has_no_indentation() -> None:

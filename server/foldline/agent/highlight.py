@@ -34,7 +34,7 @@ def marked(line: Line, sought: re.Pattern[str] | None) -> Line:
 
 
 def pattern_of(text: str, *, ignore_case: bool) -> re.Pattern[str] | None:
-    """Return a pattern in RE2's syntax as Python's; None if Python has no such pattern."""
+    """Return a pattern of `regex` as one of `re`; None if that has no such pattern."""
     try:
         return re.compile(text, re.IGNORECASE if ignore_case else 0)
     except re.error:

@@ -1,53 +1,38 @@
-"""Untrusted regular expressions, with a bound on their time.
+"""Untrusted regular expressions, with a bound on their time: those of `regex`, under a clock.
 
-RE2 takes time linear in the text. It has no wheels for musl, and no marker tells musl from glibc;
-so where it isn't installed, `regex` is used, with a time limit. Each is loaded when it's used.
+`regex` is loaded when a pattern is compiled.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from foldline.backends.formatting.visible import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-HAS_RE2 = find_spec("re2") is not None
 # The time limit of all searches with one pattern together.
 GREP_SECONDS = 20.0
 IGNORE_SECONDS = 0.2
+# A search that takes less isn't counted: thousands of names are matched with a harmless pattern.
+_UNCOUNTED_SECONDS = 0.001
 _MOST_CHARACTERS = 10_000
 # What means a line's end, or lets a match go on behind it.
 _ACROSS = re.compile(r"\n|(?<!\\)(?:\\\\)*(?:\\n|\(\?[a-zA-Z]*s|\[\\s\\S\]|\[\\S\\s\])")
 # A class of all but some characters; what isn't one is a group.
 _NEGATED = re.compile(r"(\\.|\[(?!\^)\]?(?:\\.|[^\]\\])*\])|\[\^\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+# Look-around and atomic groups: what is behind a line's end may decide on a match in the line.
+_LOOKS_BEYOND = re.compile(r"\(\?|[+*?}]\+|\\[AGZ]")
 # Patterns of an ignore file that are matched at once with the names of a whole folder.
 _MOST_TOGETHER = 200
-
-
-class Match(Protocol):
-    """The part of a match that is used."""
-
-    def span(self) -> tuple[int, int]: ...
-
-
-class Pattern(Protocol):
-    """The part of a compiled pattern that is used."""
-
-    def search(self, text: bytes, pos: int = 0) -> Match | None: ...
-
-
-class Lines(Protocol):
-    """The part of a compiled pattern that is used for all lines of a text."""
-
-    def finditer(self, text: bytes) -> Iterable[Match]: ...
+# How pathspec begins a pattern that has no folder.
+_ANYWHERE = "^(?:.+/)?"
 
 
 class PatternError(ValueError):
@@ -61,17 +46,6 @@ class PatternTimeoutError(Exception):
 def spans_lines(pattern: str) -> bool:
     """Return whether matches may span lines: the pattern says so."""
     return _ACROSS.search(_NEGATED.sub(r"\1", pattern)) is not None
-
-
-def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
-    """A pattern to be searched for within the lines of a text, or across them if it says so.
-
-    Raises:
-        PatternError: It does not compile.
-    """
-    if not is_text(pattern):
-        raise PatternError("it has bytes or halves of characters that are no text")
-    return (_re2 if HAS_RE2 else _Lines)(pattern, ignore_case=ignore_case)
 
 
 def ignore_pattern(line: str) -> GitIgnoreSpecPattern:
@@ -90,8 +64,6 @@ def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgno
     """The patterns of an ignore file. One whose time is up hides nothing from then on."""
     from pathspec import GitIgnoreSpec
 
-    if HAS_RE2:
-        return GitIgnoreSpec(patterns, backend="re2")
     for pattern in patterns:
         if pattern.regex is not None:
             # pathspec uses this part of `re.Pattern` alone.
@@ -99,59 +71,47 @@ def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgno
     return GitIgnoreSpec(patterns, backend="simple")
 
 
-def compile_any_line(patterns: Sequence[GitIgnoreSpecPattern]) -> Lines | None:
-    """A pattern that matches in each line that one of these matches, and maybe in others.
+class AnyLine:
+    """A pattern that matches in each line that one of some patterns matches, and maybe in others.
 
-    None where there is none that takes little time.
+    Raises:
+        regex.error: The patterns are too much for one.
     """
-    if not HAS_RE2 or len(patterns) > _MOST_TOGETHER:
+
+    def __init__(self, patterns: Sequence[GitIgnoreSpecPattern]) -> None:
+        texts = [
+            pattern.regex.pattern.replace("[^/]", "[^/\n]")
+            for pattern in patterns
+            if pattern.regex is not None
+        ]
+        # Most of them match below any folder: what is above the name is passed over once for all.
+        below = [text.removeprefix(_ANYWHERE) for text in texts if text.startswith(_ANYWHERE)]
+        others = [text for text in texts if not text.startswith(_ANYWHERE)]
+        if below:
+            others.append(f"{_ANYWHERE}(?:{'|'.join(below)})")
+        together = f"(?m)(?:{'|'.join(others)})"
+        self._pattern = _Bounded(together) if len(texts) <= _MOST_TOGETHER else None
+
+    def numbers(self, text: str) -> set[int] | None:
+        """The numbers of the lines, from 0, in which it matches; None if that isn't soon known."""
+        numbers: set[int] = set()
+        number = position = 0
+        while self._pattern is not None:
+            try:
+                match = self._pattern.find(text, position)
+            except PatternTimeoutError:
+                break
+            if match is None:
+                return numbers
+            start, end = match.span()
+            number += text.count("\n", position, start)
+            last = number + text.count("\n", start, end)
+            numbers.update(range(number, last + 1))
+            position = text.find("\n", end) + 1
+            if not position:
+                return numbers
+            number = last + 1
         return None
-    import re2  # type: ignore[import-untyped]
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = True
-    texts = [
-        pattern.regex.pattern.replace("[^/]", "[^/\n]")
-        for pattern in patterns
-        if pattern.regex is not None
-    ]
-    try:
-        compiled: Lines = re2.compile(f"(?m)(?:{'|'.join(texts)})".encode(), options)
-    except re2.error:
-        return None
-    return compiled
-
-
-def lines_with(pattern: Lines, text: bytes) -> set[int]:
-    """The numbers of the lines, from 0, in which the pattern matches."""
-    numbers: set[int] = set()
-    number = counted = 0
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        number += text.count(b"\n", counted, start)
-        counted = start
-        numbers.update(range(number, number + text.count(b"\n", start, end) + 1))
-    return numbers
-
-
-def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = not spans_lines(pattern)
-    # Only where a match begins is asked; a thousand groups would be noted for each line.
-    options.never_capture = True
-    options.case_sensitive = not ignore_case
-    try:
-        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
-    except re2.error as error:
-        message = error.args[0] if error.args else error
-        shown = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
-        hint = "RE2's syntax has no look-around and no back-references"
-        raise PatternError(f"{shown.replace('(?m)', '', 1)}; {hint}") from None
-    return compiled
 
 
 class _Clock:
@@ -168,29 +128,35 @@ class _Clock:
         """
         if self._left <= 0:
             raise PatternTimeoutError
-        started = time.monotonic()
+        # Of this thread alone: on a busy machine, waiting for a processor costs nothing.
+        started = time.thread_time()
         try:
             return compiled.search(text, pos, end, concurrent=True, timeout=self._left)
         except (TimeoutError, MemoryError):
             self._left = 0
             raise PatternTimeoutError from None
         finally:
-            self._left -= time.monotonic() - started
+            seconds = time.thread_time() - started
+            if seconds > _UNCOUNTED_SECONDS:
+                self._left -= seconds
 
 
-class _Lines:
-    """A pattern whose matches span lines only if it says so, over UTF-8.
+class LinePattern:
+    """A pattern to be searched for within the lines of a text, or across them if it says so.
 
-    It may have look-around and back-references, which RE2 lacks: the clock bounds these too.
+    Raises:
+        PatternError: It does not compile.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
-        # Neither wheel carries types.
-        import regex  # type: ignore[import-untyped]
-
+        if not is_text(pattern):
+            raise PatternError("it has bytes or halves of characters that are no text")
         if len(pattern) > _MOST_CHARACTERS:
             raise PatternError(f"is longer than {_MOST_CHARACTERS} characters")
-        # Words and digits are ASCII, as RE2 has them; but so would be the folding of case.
+        # Its wheel carries no types.
+        import regex  # type: ignore[import-untyped]
+
+        # Words and digits are ASCII, as in most engines; but so would be the folding of case.
         words = regex.ASCII if pattern.isascii() else regex.UNICODE
         flags = regex.MULTILINE | words | (regex.IGNORECASE if ignore_case else 0)
         try:
@@ -198,50 +164,52 @@ class _Lines:
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
             raise PatternError(str(error)) from None
         self._across = spans_lines(pattern)
+        self._looks_beyond = _LOOKS_BEYOND.search(pattern) is not None
         self._clock = _Clock(GREP_SECONDS)
         self._data = b""
         self._text = ""
         # A place in both, from which on the next is counted.
         self._at = (0, 0)
 
-    def search(self, text: bytes, pos: int = 0) -> Match | None:
-        if text is not self._data:
-            self._data, self._text, self._at = text, text.decode("utf-8", "surrogateescape"), (0, 0)
-        start = self._character(pos)
-        while (found := self._clock.search(self._compiled, self._text, start)) is not None:
+    def search(self, data: bytes, position: int = 0) -> tuple[int, int] | None:
+        """The first and last byte of the next match; within lines, only where it begins.
+
+        Raises:
+            PatternTimeoutError: It took too long.
+        """
+        if data is not self._data:
+            self._data, self._text, self._at = data, data.decode("utf-8", "surrogateescape"), (0, 0)
+        start = self._character(position)
+        while (match := self._clock.search(self._compiled, self._text, start)) is not None:
             if self._across:
-                return _Found(self._byte(found.start()), self._byte(found.end()))
-            first = self._text.rfind("\n", 0, found.start()) + 1
-            end = self._text.find("\n", found.start())
+                return self._byte(match.start()), self._byte(match.end())
+            end = self._text.find("\n", match.start())
             end = len(self._text) if end < 0 else end
-            # What was found may go on behind the line's end, where nothing counts.
-            line = self._text[max(first, start) : end]
-            within = self._clock.search(self._compiled, line)
+            if match.end() <= end and not self._looks_beyond:
+                return (place := self._byte(match.start()), place)
+            # The match may go on behind the line's end, where nothing counts.
+            first = max(self._text.rfind("\n", 0, match.start()) + 1, start)
+            within = self._clock.search(self._compiled, self._text[first:end])
             if within is not None:
-                place = self._byte(max(first, start) + within.start())
-                return _Found(place, place)
+                return (place := self._byte(first + within.start()), place)
             if end >= len(self._text):
                 break
             start = end + 1
         return None
 
     def _character(self, byte: int) -> int:
+        if len(self._data) == len(self._text):
+            return byte
         at_byte, at = self._at if self._at[0] <= byte else (0, 0)
         at += len(self._data[at_byte:byte].decode("utf-8", "surrogateescape"))
         self._at = (byte, at)
         return at
 
     def _byte(self, character: int) -> int:
+        if len(self._data) == len(self._text):
+            return character
         at_byte, at = self._at if self._at[1] <= character else (0, 0)
         return at_byte + len(self._text[at:character].encode("utf-8", "surrogateescape"))
-
-
-class _Found(NamedTuple):
-    first: int
-    last: int
-
-    def span(self) -> tuple[int, int]:
-        return self.first, self.last
 
 
 class _Bounded:
@@ -254,8 +222,11 @@ class _Bounded:
         self._compiled = regex.compile(pattern)
         self._clock = _Clock(IGNORE_SECONDS)
 
+    def find(self, text: str, position: int = 0) -> Any:
+        return self._clock.search(self._compiled, text, position)
+
     def search(self, text: str) -> Any:
         try:
-            return self._clock.search(self._compiled, text)
+            return self.find(text)
         except PatternTimeoutError:
             return None

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    from foldline.backends.base.bounded_regex import Lines
+    from foldline.backends.base.bounded_regex import AnyLine
 
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
@@ -126,27 +126,27 @@ class _Rules:
         above = self.prefix + f"{folder}/"[len(self.base) :] if folder else self.prefix
         text = "\n".join(
             f"{above}{name}/" if is_folder else above + name for name, is_folder in entries
-        ).encode("utf-8", "replace")
-        from foldline.backends.base.bounded_regex import lines_with
-
+        )
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()
         found: set[int] = set()
         for matcher in self.matchers:
-            if matcher.any_line is None or text.count(b"\n") >= len(entries):
+            numbers = matcher.any_line.numbers(text)
+            if numbers is None or text.count("\n") >= len(entries):
                 return range(len(entries))
-            found |= lines_with(matcher.any_line, text)
+            found |= numbers
         return found
 
 
 class _Matcher(NamedTuple):
     """Successive patterns of one file, compiled together.
 
-    `any_line` matches in each line with a path that one of them matches; None where there is no
-    such pattern.
+    `any_line` matches in each line with a path that one of them matches.
     """
 
     patterns: tuple[str, ...]
     spec: GitIgnoreSpec
-    any_line: Lines | None
+    any_line: AnyLine
 
 
 class IgnoreRules:
@@ -360,12 +360,12 @@ def _compile_together(
 
     Engines have limits on what they compile at once: what is too much is halved.
     """
-    from foldline.backends.base.bounded_regex import compile_any_line, compile_ignore_patterns
+    from foldline.backends.base.bounded_regex import AnyLine, compile_ignore_patterns
 
     if not patterns:
         return
     try:
-        any_line = compile_any_line([pattern for _, pattern in patterns])
+        any_line = AnyLine([pattern for _, pattern in patterns])
         spec = compile_ignore_patterns([pattern for _, pattern in patterns])
     except Exception:
         if len(patterns) == 1:

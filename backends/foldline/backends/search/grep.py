@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.bounded_regex import (
     GREP_SECONDS,
+    LinePattern,
     PatternError,
     PatternTimeoutError,
-    compile_lines,
     spans_lines,
 )
 from foldline.backends.base.path_kinds import path_kind
@@ -36,7 +36,6 @@ from foldline.backends.search.walks import Scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from foldline.backends.base.bounded_regex import Match, Pattern
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.search.walks import Walked, Walks
@@ -71,9 +70,8 @@ async def grep(
 ) -> GrepResults:
     r"""The lines that match `pattern`, in the files of a folder or glob; code first, text last.
 
-    RE2's syntax means the same on every machine. Where RE2 isn't installed, look-around and
-    back-references work too, and a time limit bounds them. Matches span lines where the pattern
-    says so: by `\n`, `(?s)` or `[\s\S]`. One that matches nothing is taken as plain text.
+    Patterns have the syntax of `regex`, and a time limit. Matches span lines where the pattern says
+    so: by `\n`, `(?s)` or `[\s\S]`. One that matches nothing is taken as plain text.
 
     With a budget, pages begin with three lines of each file; lines of the same text count as one.
     `show` may be `files` or `counts`: these have no lines.
@@ -343,20 +341,20 @@ def _reason(search: _Search, pages: _Pages) -> str:
     return "; ".join(reasons)
 
 
-def _compile(pattern: str, *, ignore_case: bool) -> Pattern:
+def _compile(pattern: str, *, ignore_case: bool) -> LinePattern:
     try:
-        return compile_lines(pattern, ignore_case=ignore_case)
+        return LinePattern(pattern, ignore_case=ignore_case)
     except PatternError as error:
         raise InvalidArgumentError("pattern", str(error)) from None
 
 
-def _matching_lines(pattern: Pattern, data: bytes, *, across: bool) -> Iterator[_Place]:
+def _matching_lines(pattern: LinePattern, data: bytes, *, across: bool) -> Iterator[_Place]:
     """Each line with a part of a match; those of one match follow each other."""
     position = row = counted = 0
     last = -1
     end_of_time = monotonic() + GREP_SECONDS
     while position <= len(data) and (match := _search(pattern, data, position, end_of_time)):
-        at, end = match.span()
+        at, end = match
         start = data.rfind(b"\n", 0, at) + 1
         if start >= len(data) and data:
             return  # No line follows the final newline.
@@ -376,16 +374,16 @@ def _matching_lines(pattern: Pattern, data: bytes, *, across: bool) -> Iterator[
         position = max(end, at + 1) if across else start
 
 
-def _search(pattern: Pattern, data: bytes, position: int, end_of_time: float) -> Match | None:
+def _search(
+    pattern: LinePattern, data: bytes, position: int, end_of_time: float
+) -> tuple[int, int] | None:
     try:
         if monotonic() > end_of_time:
             raise PatternTimeoutError
         return pattern.search(data, position)
     except PatternTimeoutError:
         raise InvalidArgumentError(
-            "pattern",
-            "takes too long: leave out repetition within repetition, such as (a+)+; or install "
-            "foldline[re2], whose time is linear",
+            "pattern", "takes too long: leave out repetition within repetition, such as (a+)+"
         ) from None
 
 

@@ -24,7 +24,7 @@ class Arguments(ListPage):
 
     pattern: Annotated[
         str,
-        Doc("a regular expression; RE2's syntax works everywhere", "in RE2's syntax"),
+        Doc("a regular expression, in Python's syntax", "in Python's syntax"),
         Role.PATTERN,
     ]
     glob: Annotated[
