@@ -29,6 +29,7 @@ class Editor:
     def __init__(self, client: LanguageClient, root: Path) -> None:
         self.client = client
         self.root = root
+        self.trusted = False
         self.initialized: types.InitializeResult
         self.opened: set[str] = set()
         self.updates: list[dict[str, Any]] = []
@@ -75,6 +76,21 @@ class Editor:
         """Tell that files have changed on disk."""
         changes = [types.FileEvent(self.uri(path), types.FileChangeType.Changed) for path in paths]
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+
+    def visit(self, root: Path, *, trusted: bool = False) -> "Editor":
+        """Open the folder `root` in place of the one that is open, with what is known of none."""
+        before, self.root, self.trusted = self.root, root, trusted
+        added, removed = (
+            [types.WorkspaceFolder(folder.as_uri(), folder.name)] for folder in (root, before)
+        )
+        self.client.workspace_did_change_workspace_folders(
+            types.DidChangeWorkspaceFoldersParams(
+                types.WorkspaceFoldersChangeEvent(added=added, removed=removed)
+            )
+        )
+        self.client.protocol.notify("foldline/didChangeTrust", {"trusted": trusted})
+        self.client.messages.clear()
+        return self
 
     @contextlib.contextmanager
     def borrowed(self) -> Iterator["Editor"]:
@@ -143,6 +159,7 @@ class Editor:
 
 
 Connect = Callable[..., Awaitable[Editor]]
+Visit = Callable[..., Editor]
 
 
 @contextlib.asynccontextmanager
@@ -163,6 +180,7 @@ async def connections() -> AsyncIterator[Connect]:
     ) -> Editor:
         client = make_test_lsp_client()
         editor = kind(client, root)
+        editor.trusted = options.get("trusted") is True
         capabilities = deepcopy(capabilities_of(like))
         if prepare is not None:
             prepare(editor, capabilities)
@@ -214,6 +232,15 @@ def editor(example: Editor) -> Iterator[Editor]:
     """The module's server, for tests that only ask."""
     with example.borrowed():
         yield example
+
+
+@pytest.fixture
+def visit(example: Editor) -> Iterator[Visit]:
+    """Opens a folder in the module's server, for tests that ask about files of their own."""
+    home, trusted = example.root, example.trusted
+    with example.borrowed():
+        yield example.visit
+    example.visit(home, trusted=trusted)
 
 
 @served

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Connect, Editor
+from .conftest import Editor, Visit
 
 pytestmark = pytest.mark.real
 
@@ -117,14 +117,14 @@ async def test_an_open_buffer_wins_over_the_disk(editor: Editor) -> None:
 
 
 async def test_nothing_outside_the_workspace_is_read_unless_it_is_open(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
     outside = tmp_path / "secret.py"
     outside.write_text("secret = 1", encoding="utf-8")
     root = tmp_path / "workspace"
     root.mkdir()
     (root / "link.py").symlink_to(outside)
-    editor = await connect(root)
+    editor = visit(root)
     by_path = (
         ("code.readFile", {"path": f"{one}"}) for one in ("../secret.py", "link.py", outside)
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Connect, Editor, served
+from .conftest import Editor, Visit
 
 pytestmark = pytest.mark.real
 
@@ -62,8 +62,8 @@ async def test_a_language_server_is_asked_about_a_symbol(editor: Editor) -> None
     assert "def read" in hover["text"] or "bound method" in hover["text"]
 
 
-async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
+async def test_a_position_counts_as_the_client_does(visit: Visit, tmp_path: Path) -> None:
+    editor = visit(tmp_path)
     text = "def pay(): ...\n\n\nnote = '\N{GRINNING FACE}{faces}'; pay()\n"
     uri = editor.open("shop.py", text.replace("{faces}", "\N{GRINNING FACE}" * 3))
     # In UTF-16 each of the four counts twice.
@@ -87,8 +87,8 @@ async def test_with_no_seconds_no_server_is_asked(fresh: Editor) -> None:
     assert (await fresh.command("status"))["languageServers"] == []
 
 
-async def test_what_a_server_finds_wrong_is_told(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
+async def test_what_a_server_finds_wrong_is_told(visit: Visit, tmp_path: Path) -> None:
+    editor = visit(tmp_path)
     editor.open("bad.py", "def f() -> int:\n    return missing_name\n")
     found = await editor.command("code.diagnostics", seconds=PATIENCE)
     assert found["text"].startswith("bad.py: 1 problem\n  2:12 error: ")
@@ -96,8 +96,8 @@ async def test_what_a_server_finds_wrong_is_told(connect: Connect, tmp_path: Pat
     assert found["data"]["diagnostics"][0]["code"] == "unresolved-reference"
 
 
-@served
-async def without_servers(connect: Connect, tmp_path: Path) -> Editor:
+@pytest.fixture
+def without_servers(visit: Visit, tmp_path: Path) -> Editor:
     """A workspace in which no language server may be used."""
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline.lsp]\ndisable = ['ty', 'basedpyright', 'pyrefly']\n", encoding="utf-8"
@@ -107,7 +107,7 @@ async def without_servers(connect: Connect, tmp_path: Path) -> Editor:
         "\n\ndef pay(cart):\n    return cart.total()\n",
         encoding="utf-8",
     )
-    return await connect(tmp_path)
+    return visit(tmp_path)
 
 
 async def test_without_a_server_answers_are_by_name_and_say_what_to_do(

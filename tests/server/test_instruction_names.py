@@ -18,7 +18,7 @@ from foldline.ide.workspace import Workspace
 from foldline.server.diagnostic_items import quick_fixes
 from foldline.server.snapshots import LspSnapshot, query_snapshot
 
-from .conftest import Connect, Editor, connections, served_once
+from .conftest import Editor, Visit, connections, served_once
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -109,7 +109,7 @@ async def test_a_template_names_things_as_instructions_do(editor: Editor) -> Non
 
 
 async def test_diagnostics_come_again_with_what_the_history_says(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
     text = "Call `open_cart()`.\n"
 
@@ -124,7 +124,7 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     git("commit", "-q", "-m", "start")
     (tmp_path / "cart.py").write_text("def close_it(): ...\n", encoding="utf-8")
     git("commit", "-q", "-a", "-m", "another way")
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     uri = editor.open("AGENTS.md", text)
     (stale,) = await editor.diagnostics(uri)
     assert stale.code == "stale-reference"

@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Connect
+from .conftest import Visit
 
 pytestmark = pytest.mark.real
 
 
-async def test_the_stack_of_a_document_in_an_untrusted_folder(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path)
+async def test_the_stack_of_a_document_in_an_untrusted_folder(visit: Visit, tmp_path: Path) -> None:
+    editor = visit(tmp_path)
     (tmp_path / "AGENTS.md").write_text("# Rules\nBe brief.\n", encoding="utf-8")
     (tmp_path / "main.go").write_text("package main\n", encoding="utf-8")
     uri = editor.open("main.go", "package main\n")
@@ -26,8 +24,8 @@ async def test_the_stack_of_a_document_in_an_untrusted_folder(
     assert gemini["files"] == []
 
 
-async def test_the_stack_has_the_text_that_the_editor_has(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
+async def test_the_stack_has_the_text_that_the_editor_has(visit: Visit, tmp_path: Path) -> None:
+    editor = visit(tmp_path)
     (tmp_path / "AGENTS.md").write_text("# Old\n", encoding="utf-8")
     editor.open("AGENTS.md", "# New\nUnsaved.\n")
     answer = await editor.command("instructions.stack", clients=["codex"])
@@ -36,12 +34,12 @@ async def test_the_stack_has_the_text_that_the_editor_has(connect: Connect, tmp_
 
 
 async def test_a_file_is_reported_while_another_one_switches_it_off(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
     text, other = "# Rules\nBe brief.\n", tmp_path / "AGENTS.override.md"
     (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
     other.write_text("# Mine\n", encoding="utf-8")
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     uri = editor.open("AGENTS.md", text)
     (found,) = await editor.diagnostics(uri)
     assert found.code == "switched-off-instructions"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from .conftest import Connect, Editor, connections, served_once
+from .conftest import Connect, Editor, Visit, connections, served_once
 
 pytestmark = pytest.mark.real
 
@@ -68,12 +68,12 @@ async def test_a_heading_says_what_its_section_costs(editor: Editor) -> None:
 
 
 async def test_the_list_of_prompts_has_the_files_of_the_folder(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "AGENTS.md").write_text(TEXT, encoding="utf-8")
     (tmp_path / "README.md").write_text(TEXT, encoding="utf-8")
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     (listed,) = await editor.command("prompt.list")
     assert (listed["ns"], listed["key"], listed["name"]) == ("pkg", "AGENTS.md", "AGENTS.md")
     assert listed["sections"][0]["children"][0]["visibility"] == "SUMMARY"
@@ -103,11 +103,11 @@ async def test_lenses_hints_and_folds_are_those_of_sections(editor: Editor) -> N
     assert [(fold.start_line, fold.end_line) for fold in folds or ()] == [(0, 8), (3, 5), (7, 8)]
 
 
-async def test_lenses_and_hints_can_be_turned_off(connect: Connect, tmp_path: Path) -> None:
+async def test_lenses_and_hints_can_be_turned_off(visit: Visit, tmp_path: Path) -> None:
     options = "[tool.foldline]\ncode-lens = false\ninlay-hints = false\n"
     (tmp_path / "pyproject.toml").write_text(options, encoding="utf-8")
     (tmp_path / "AGENTS.md").write_text(TEXT, encoding="utf-8")
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     uri = editor.open("AGENTS.md", TEXT)
     assert await editor.lenses(uri) == []
     everything = types.Range(types.Position(0, 0), types.Position(9, 0))
@@ -115,8 +115,8 @@ async def test_lenses_and_hints_can_be_turned_off(connect: Connect, tmp_path: Pa
     assert not await editor.client.text_document_inlay_hint_async(params)
 
 
-async def test_what_is_wrong_is_published_and_pulled(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path)
+async def test_what_is_wrong_is_published_and_pulled(visit: Visit, tmp_path: Path) -> None:
+    editor = visit(tmp_path)
     text = "# Rules\n\n## Empty\n"
     (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
     uri = editor.open("AGENTS.md", text)

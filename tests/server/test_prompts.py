@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 from tests.ide.test_prompts import PROMPT
 
-from .conftest import Connect, Editor
+from .conftest import Editor, Visit
 
 pytestmark = pytest.mark.real
 
@@ -25,9 +25,9 @@ async def test_render_uses_the_unsaved_text(editor: Editor) -> None:
 
 @pytest.mark.parametrize("command", ["prompt.render", "prompt.openSections"])
 async def test_nothing_is_executed_before_the_workspace_is_trusted(
-    connect: Connect, tmp_path: Path, command: str
+    visit: Visit, tmp_path: Path, command: str
 ) -> None:
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     proof = tmp_path / "executed"
     editor.open("hello.py", f"open({str(proof)!r}, 'w').close()\n{PROMPT}")
     message, data = await editor.refusal(command)

@@ -12,7 +12,7 @@ from foldline.ide.render.revisions import texts_at
 from foldline.ide.uris import local_path
 from foldline.server.commands import show
 
-from .conftest import Connect, Editor
+from .conftest import Connect, Editor, Visit
 
 pytestmark = pytest.mark.real
 
@@ -55,9 +55,9 @@ async def test_a_long_uri_is_not_echoed_whole(editor: Editor) -> None:
 
 
 async def test_a_path_outside_the_workspace_is_shown_on_one_line(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
-    editor = await connect(tmp_path)
+    editor = visit(tmp_path)
     for name in ("red\x1b[31m.py", "two\nlines.py"):
         uri = (tmp_path.parent / name).as_uri()
         for command in ("code.outline", "code.tree", "prompt.render"):
@@ -71,13 +71,13 @@ async def test_a_path_outside_the_workspace_is_shown_on_one_line(
 
 
 async def test_a_module_whose_name_is_not_utf8_is_one_like_others(
-    connect: Connect, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
     try:
         (tmp_path / "odd\udcff.py").write_text(ODD, encoding="utf-8")
     except (OSError, UnicodeError):
         pytest.skip("This file system takes UTF-8 only")
-    editor = await connect(tmp_path, trusted=True)
+    editor = visit(tmp_path, trusted=True)
     uri = f"{tmp_path.resolve().as_uri()}/odd%FF.py"
     assert [prompt["uri"] for prompt in await editor.command("prompt.list")] == [uri]
     found = await editor.client.workspace_symbol_async(types.WorkspaceSymbolParams("odd"))
@@ -122,14 +122,14 @@ async def test_a_cache_that_cannot_be_written_is_named(
     assert "cannot be written" in message
 
 
-async def test_half_a_character_in_a_prompt_is_shown(connect: Connect, tmp_path: Path) -> None:
+async def test_half_a_character_in_a_prompt_is_shown(visit: Visit, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(
         "from foldline.prompts import MarkdownSection, PromptTemplate\n"
         "p = PromptTemplate(ns='n', key='k', sections=[\n"
         "    MarkdownSection[None](title='T', key='t', template='half \\ud83d')])\n",
         encoding="utf-8",
     )
-    editor = await connect(tmp_path, trusted=True)
+    editor = visit(tmp_path, trusted=True)
     state = await editor.command("prompt.preview", uri=editor.open("m.py"))
     assert "half" in state["blocks"][0]["text"]
     tokens = await editor.command("prompt.tokens", uri=editor.uri("m.py"))
