@@ -3,12 +3,19 @@
 import ast
 from pathlib import Path
 
+from tests.fixtures import cases, files
+
 from foldline.backends import MemoryFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.text import format_outline
 
+CASES = {
+    title.partition(" | ")[0]: (source, shown["outline"])
+    for title, text in cases(Path(__file__).with_name("outlines.txt")).items()
+    for source, shown in [files(text)]
+}
 CODE = ("function", "method", "class")
 
 

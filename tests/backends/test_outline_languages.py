@@ -1,10 +1,8 @@
 """Outlines of each language, of documents, of markup with scripts, and of what has no grammar."""
 
 import json
-from pathlib import Path
 
 import pytest
-from tests.fixtures import cases, files
 
 from foldline.backends.base import languages
 from foldline.backends.base.languages import language_of
@@ -12,13 +10,7 @@ from foldline.backends.outlines.symbols import distinct, flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.language_tables import LANGUAGES
 
-from .outlines import access_to, check_outline
-
-CASES = {
-    path: (source, shown["outline"])
-    for path, text in cases(Path(__file__).with_name("outlines.txt")).items()
-    for source, shown in [files(text)]
-}
+from .outlines import CASES, access_to, check_outline
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -122,31 +114,7 @@ def test_a_language_whose_grammar_is_not_installed_says_so(
 
 
 def test_entries_of_a_lock_file_have_names() -> None:
-    text = """version = 1
-[[package]]
-name = "attrs"
-version = "25.1"
-dependencies = ["a"]
-
-[[package]]
-version = "1"
-name = "late"
-[[bin]]
-path = "x"
-"""
-    check_outline(
-        "uv.lock",
-        text,
-        """
-1 version = 1
-2-5 [[package]] attrs
-7-9 [[package]]
-  8 version = "1"
-  9 name = "late"
-10-11 [[bin]]
-  11 path = "x"
-""",
-    )
+    text = CASES["uv.lock"][0]
     assert access_to({"uv.lock": text}).read_symbol("uv.lock", "attrs").line == 2
 
 
@@ -157,11 +125,6 @@ def test_only_small_files_of_yaml_are_listed_three_levels_deep() -> None:
     assert names == ["jobs", "jobs.build", "jobs.build.steps"]
     large = access_to({"a.yml": text + "# x\n" * 2_000}).get_outline("a.yml")
     assert [name for name, _ in distinct(flatten(large.symbols))] == names[:2]
-
-
-def test_templates_in_scripts_are_no_code() -> None:
-    text = '<script type="text/x-template" id="row">\n<p>{{ a</p>\n</script>\n'
-    check_outline("a.html", text, '1 <script type="text/x-template" id="row">')
 
 
 def test_a_notebook_lists_what_its_cells_define() -> None:

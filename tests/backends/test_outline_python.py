@@ -11,142 +11,12 @@ from foldline.backends.files.source import decode
 from foldline.backends.outlines.outlines import outline_source
 
 from . import corpora
-from .outlines import access_to, check_outline, definitions, definitions_by_ast, python_files
-
-
-def test_definitions_of_every_kind() -> None:
-    check_outline(
-        "a.py",
-        '''
-"""A module."""
-import os, sys as system
-from . import sibling
-from .models import (
-    A,
-    B as C,  # why
-)
-
-__all__ = ["Thing", "make"]
-__all__ += ["more"]
-LIMIT: int = 3
-first, (second, third) = 1, (2, 3)
-type Alias[T] = list[T]
-
-
-@dataclass(frozen=True)
-class Thing(Base, metaclass=Meta):
-    r"""A thing."""
-
-    name: str
-    size: int = field(default=0)
-    x = y = None
-
-    @property
-    def area(self): ...
-
-    @area.setter
-    def area(self, value): ...
-
-    @overload
-    def get(self, key: str) -> str: ...
-    @overload
-    def get(self, key: int) -> int: ...
-    def get(self, key): return key
-
-    class Meta:
-        ordering = ["name"]
-
-    async def run(
-        self,
-        *args: int,
-        flag: bool = True,  # a comment, with (brackets
-        **kw: "dict[str, int]",
-    ) -> None:
-        """Runs."""
-        def inner():
-            class Deep:
-                def deepest(self): ...
-
-    match = lambda self: 1
-
-class Color(Enum):
-    RED = 1
-
-def make[T](x: T, /, *, y="a#b") -> T: return x
-''',
-        """
-imports os, sys as system, .: sibling, .models: A, B as C
-10 __all__ = ["Thing", "make"]
-  more
-12 LIMIT: int = 3
-13 first, (second, third) = 1, (2, 3)
-13 first, (second, third) = 1, (2, 3)
-13 first, (second, third) = 1, (2, 3)
-14 type Alias[T] = list[T]
-17-51 @dataclass(frozen=True) class Thing(Base, metaclass=Meta)  # A thing.
-  21 name: str
-  22 size: int = field(default=0)
-  23 x = y = None
-  23 x = y = None
-  25-26 @property def area(self)
-  28-29 @area.setter def area(self, value)
-  31-32 @overload def get(self, key: str) -> str
-  33-34 @overload def get(self, key: int) -> int
-  35 def get(self, key)
-  37-38 class Meta
-    38 ordering = ["name"]
-  40-49 async def run(self, *args: int, flag: bool = True, **kw: "dict[str, int]") -> None  # Runs.
-    47-49 def inner()
-      48-49 class Deep
-        49 def deepest(self)
-  51 match = lambda self: 1
-53-54 class Color(Enum)
-  54 RED = 1
-56 def make[T](x: T, /, *, y="a#b") -> T
-""",
-    )
+from .outlines import access_to, definitions, definitions_by_ast, python_files
 
 
 def test_exports_are_those_of_all() -> None:
     source = '__all__ = ["a", "b"]\n__all__ += ("c",)\n'
     assert access_to({"a.py": source}).get_outline("a.py").exports == ("a", "b", "c")
-
-
-def test_definitions_in_compound_statements_belong_to_the_scope_around() -> None:
-    check_outline(
-        "a.py",
-        """
-if TYPE_CHECKING:
-    from a import B
-    X = int
-else:
-    X = str
-    def fallback(): ...
-try:
-    import fast
-except ImportError:
-    class Slow: ...
-finally:
-    with x as y:
-        for i in z:
-            async def deep(): ...
-match 1:
-    case 1:
-        def matched(): ...
-""",
-        """
-imports a: B, fast
-4 X = int
-7 def fallback()
-11 class Slow
-15 async def deep()
-18 def matched()
-""",
-    )
-
-
-def test_assignments_in_functions_are_no_symbols() -> None:
-    check_outline("a.py", "def f():\n    x = 1\n    if x:\n        y = 2\n", "1-4 def f()")
 
 
 def test_a_broken_function_hides_no_other() -> None:
@@ -171,31 +41,6 @@ def last(): return '''never closed
     children = [child.name for child in outline.symbols[2].children]
     assert children[-2:] == ["method", "conditional"]
     assert "errors" in outline.reason
-
-
-def test_a_docstring_is_a_plain_string_that_comes_first() -> None:
-    check_outline(
-        "a.py",
-        '''
-def a():
-    # a comment
-    """
-
-    Second line \\\\ escaped.
-    """
-def b(): f"""no"""
-def c(): b"no"
-def d():
-    x = 1
-    "no"
-''',
-        r"""
-2-7 def a()  # Second line \ escaped.
-8 def b()
-9 def c()
-10-12 def d()
-""",
-    )
 
 
 def test_depth_of_nesting_is_no_limit() -> None:
