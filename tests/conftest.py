@@ -75,6 +75,18 @@ def pytest_terminal_summary(
 
 
 @pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as a user gets it, built from the sdist, once in a run."""
+    import try_wheels
+
+    base = tmp_path_factory.getbasetemp()
+    # The folder of all workers.
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    with one_at_a_time("wheel"):
+        return next(out.glob("*.whl"), None) or try_wheels.build(out)
+
+
+@pytest.fixture(scope="session")
 def program() -> Callable[..., str]:
     """Finds the first of some programs that aren't Python or npm packages: `program("clangd")`.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .editors.node import find, install, run
+from .rows import slow
 
 pytestmark = pytest.mark.real
 
@@ -37,7 +38,7 @@ def test_the_sources_pass(check: str) -> None:
 
 
 @pytest.mark.timeout(900)  # The first run installs the linters.
-@pytest.mark.parametrize("check", ["lint", "format:check"])
+@pytest.mark.parametrize("check", ["format:check", *slow("lint")])
 def test_the_typescript_and_javascript_pass(check: str) -> None:
     install(EXTENSION)
     run(find("npm"), "run", "--silent", check, cwd=EXTENSION)

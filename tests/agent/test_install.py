@@ -21,6 +21,7 @@ from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.files import UnparsableError
 
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"codex"})
+PROGRAM = str(Path(sys.executable).with_name("foldline"))
 USER_FILES = {
     "opencode": ".config/opencode/opencode.json",
     "codex": ".codex/config.toml",
@@ -59,23 +60,24 @@ def values(file: Path) -> Any:
     return tomllib.loads(text) if file.suffix == ".toml" else jsonc.read(text)
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_client_gets_a_server_that_starts(client: str, home: Path) -> None:
+def test_every_client_gets_the_program_of_this_environment(client: str, home: Path) -> None:
     assert install(client) == 0
     file = home / USER_FILES[client]
     entry = values(file)[CLIENTS[client].table]["foldline"]
     command = entry["command"]
     words = command if isinstance(command, list) else [command, *entry["args"]]
-    assert words[1:] == ["mcp"]
-    assert Path(words[0]).is_absolute()
+    assert words == [PROGRAM, "mcp"]
+
+
+@pytest.mark.real
+def test_the_program_that_clients_start_is_a_server(tmp_path: Path) -> None:
     started = subprocess.run(
-        words, cwd=home.parent, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [PROGRAM, "mcp"], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     assert (started.returncode, started.stderr) == (0, b"")
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_projects_file_names_the_program_and_comes_and_goes(
     client: str, project: Path, home: Path, capsys: pytest.CaptureFixture[str]

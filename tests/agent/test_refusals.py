@@ -13,6 +13,8 @@ import pytest
 from foldline.agent import cli, exit_statuses
 from foldline.agent.cli import main
 
+from ..rows import slow
+
 pytestmark = pytest.mark.real
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
@@ -166,13 +168,7 @@ def test_a_pipe_that_is_closed_early_leaves_no_traceback(words: list[str], folde
 @pytest.mark.parametrize("unbuffered", ["1", ""])
 @pytest.mark.parametrize(
     "words",
-    [
-        ["tree"],
-        *(
-            pytest.param(words, marks=pytest.mark.slow)
-            for words in (["tree", "--json"], ["--version"], ["check", PROMPT])
-        ),
-    ],
+    [["tree"], *slow(["tree", "--json"], ["--version"], ["check", PROMPT])],
 )
 def test_an_answer_that_cannot_be_written_is_told(words: list[str], unbuffered: str) -> None:
     """Standard output is a full disk, or closed; what is said is all, also where nothing can be."""

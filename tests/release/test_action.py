@@ -103,7 +103,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("paths", "checked"),
     [
-        (".", ["."]),
+        pytest.param(".", ["."], marks=pytest.mark.slow),
         (
             "prompts  a.py\n\n\t--help $(touch RAN)\n",
             ["prompts", "a.py", "--help", "$(touch", "RAN)"],

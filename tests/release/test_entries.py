@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import try_wheels
 from foldline.version import VERSION
 from make_release import ROOT, server_entry
 
@@ -47,8 +46,7 @@ def test_neovim_starts_the_server_from_the_entry_without_the_plugin(tmp_path: Pa
             assert own == other
 
 
-def test_the_entry_of_the_mcp_registry_starts_the_server(tmp_path: Path) -> None:
-    try_wheels.build(tmp_path / "dist")
+def test_the_entry_of_the_mcp_registry_starts_the_server(wheel: Path, tmp_path: Path) -> None:
     (package,) = server_entry(ROOT, VERSION, ADDRESSES)["packages"]
     # Clients put the package's name between the arguments for uvx and those for the server.
     words = [package["runtimeHint"]]
@@ -63,7 +61,7 @@ def test_the_entry_of_the_mcp_registry_starts_the_server(tmp_path: Path) -> None
     }
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening}
     # Not the last test's wheel, which has the same name.
-    fresh = {"UV_FIND_LINKS": str(tmp_path / "dist"), "UV_REFRESH_PACKAGE": "foldline"}
+    fresh = {"UV_FIND_LINKS": str(wheel.parent), "UV_REFRESH_PACKAGE": "foldline"}
     program = shutil.which(words[0])
     assert program is not None
     with subprocess.Popen(

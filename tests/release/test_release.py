@@ -194,6 +194,7 @@ def release(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # npm gets the packages that build the extension.
 def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
     checkout: Path, tmp_path: Path
@@ -235,6 +236,7 @@ def test_tests_that_fail_refuse_and_those_that_passed_are_not_run_again(
     ready: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     option = 'def pytest_addoption(parser):\n    parser.addoption("--slow", action="store_true")\n'
     (ready / "conftest.py").write_text(option, encoding="utf-8")
     (ready / "test_it.py").write_text("def test_it():\n    assert False\n", encoding="utf-8")

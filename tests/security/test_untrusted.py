@@ -6,7 +6,8 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from foldline.backends.lsp.servers import SERVERS
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
 from ..capabilities import capabilities_of
+from ..rows import slow
 from .canaries import BY_JEDI, CANARIES, MODULE, plant
 from .risks import RISKS, as_markdown
 
@@ -104,6 +106,7 @@ async def server_command(
         await client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
 
 
+FIRES = [name for name, canary in CANARIES.items() if canary.fires]
 SHELLS: dict[str, Shell] = {
     "command line": by_command_line,
     "MCP": by_mcp,
@@ -123,9 +126,16 @@ def planted(name: str, tmp_path: Path) -> tuple[Path, Path, Environment]:
     return root, mark, environment
 
 
+def rows() -> Iterator[Any]:
+    """Each canary and shell; every time each canary with the fastest shell, and one with all."""
+    for name, shell in product(CANARIES, SHELLS):
+        slow = shell != "command line" and name != "settings"
+        if CANARIES[name].questions:
+            yield pytest.param(name, shell, marks=pytest.mark.slow if slow else ())
+
+
 @pytest.mark.real
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("name", [name for name, canary in CANARIES.items() if canary.questions])
+@pytest.mark.parametrize(("name", "shell"), rows())
 async def test_a_workspace_that_is_not_trusted_runs_nothing(
     name: str, shell: str, planted: tuple[Path, Path, Environment]
 ) -> None:
@@ -139,7 +149,7 @@ async def test_a_workspace_that_is_not_trusted_runs_nothing(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", [name for name, canary in CANARIES.items() if canary.fires])
+@pytest.mark.parametrize("name", [FIRES[0], *slow(*FIRES[1:])])
 async def test_trust_makes_the_same_workspace_run_it(
     name: str, planted: tuple[Path, Path, Environment]
 ) -> None:
@@ -178,7 +188,7 @@ async def test_the_doctor_asks_no_program_of_the_workspace(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", ["interpreter", "basedpyright"])
+@pytest.mark.parametrize("name", ["interpreter", *slow("basedpyright")])
 async def test_the_doctor_asks_no_interpreter_of_a_file_elsewhere(
     name: str, planted: tuple[Path, Path, Environment], tmp_path: Path
 ) -> None:

