@@ -135,7 +135,7 @@ def rows() -> Iterator[Any]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "shell"), rows())
+@pytest.mark.parametrize(("name", "shell"), [*rows()])
 async def test_a_workspace_that_is_not_trusted_runs_nothing(
     name: str, shell: str, planted: tuple[Path, Path, Environment]
 ) -> None:

@@ -235,8 +235,8 @@ def test_the_container_file_makes_a_replica_of_the_wheel_alone(wheel: Path, tmp_
             # pip would get each package anew.
             pip = "/opt/foldline/bin/pip install --no-cache-dir"
             assert pip in rest
-            rest = rest.replace(pip, "uv pip install --python /opt/foldline/bin/python")
-            done(["sh", "-euc", at(rest)], environment)
+            cached = rest.replace(pip, "uv pip install --python /opt/foldline/bin/python")
+            done(["sh", "-euc", at(cached)], environment)
     program, *entry = re.findall(r'"([^"]*)"', at(by_name["ENTRYPOINT"]))
     found = shutil.which(program, path=environment["PATH"])
     assert found == f"{tmp_path}/opt/foldline/bin/foldline"
