@@ -536,7 +536,10 @@ async def test_a_client_that_never_tells_its_roots_gets_the_tools_nevertheless(
         await mcp_server.close()
 
 
-async def test_tools_are_listed_only_where_the_prompts_need_them(tmp_path: Path) -> None:
+async def test_tools_are_listed_only_where_the_prompts_need_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LIST_SECONDS", SECONDS)
     plain = (
         "from foldline.prompts import MarkdownSection, PromptTemplate, Tool\n"
         "template = PromptTemplate(ns='a', key='b', sections=[\n"

@@ -229,6 +229,17 @@ def test_grep_opens_only_files_with_the_words_of_the_pattern(tmp_path: Path, siz
     assert counted["_open_regular"] == 3  # The two files, and one that isn't indexed.
 
 
+def test_grep_uses_an_index_that_is_current_however_long_the_list_of_files_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace(tmp_path, 100).close()
+    monkeypatch.setattr("foldline.backends.index.workspace._WORDS_PATIENCE", -1.0)
+    access = SmartFileAccess.for_workspace(tmp_path)
+    counted = calls(lambda: access.grep(r"^shared = \d"))
+    access.close()
+    assert counted["_open_regular"] == 3
+
+
 def test_grep_indexes_no_files_where_many_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -391,7 +391,7 @@ class WorkspaceIndex:
         # To read many files for it would slow down the search, which reads them, too.
         if any(some is None or are_many(some) for some in left):
             return set()
-        if await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
+        if any(left) and await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
             return set()
         return self._lookup(lambda store: store.files_without(parts)) - {*self._overlays()}
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from foldline.agent.mcp.server import AgentServer
     from foldline.ide.workspace import Workspace
 
-# Clients list the tools while they start. If the search for prompts takes longer, all are listed.
-LIST_SECONDS = 1.0
+# Clients list the tools while they start, and some wait for a second in all. If the search for
+# prompts takes longer, all are listed.
+LIST_SECONDS = 0.4
 CLOSE_SECONDS = 3.0
 
 
