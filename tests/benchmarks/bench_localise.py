@@ -10,7 +10,7 @@ wheels; with `--sdists` Django's tests and documentation are there too.
 *Recall* is how often the gold file is among the first 1, 5, 10 or 20. *Identifiers* asks with the
 words of a report that look like names in code only. *In 300 bytes* is what fits an answer of that
 size: how often it has the gold file, and which part of its files are gold ones. The questions about
-other languages (`localise_others.py`) were written before the sources were searched.
+other languages (`localise_others.jsonl`) were written before the sources were searched.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Each has the files that a person would open first.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tarfile
 import tempfile
@@ -27,98 +28,10 @@ class Other(NamedTuple):
     files: tuple[str, ...]
 
 
-OTHERS = (
-    Other(
-        "TypeScript",
-        "debounceTime emits the last value too late when the source completes",
-        ("src/internal/operators/debounceTime.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "BehaviorSubject getValue throws after an error",
-        ("src/internal/BehaviorSubject.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "retrying should wait with a delay that grows after every failure",
-        ("src/internal/operators/retry.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "unsubscribing within a teardown leaks the finalizers of the parent subscription",
-        ("src/internal/Subscription.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "forkJoin with a dictionary of observables never emits",
-        ("src/internal/observable/forkJoin.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "requests made by ajax don't report the progress of an upload",
-        ("src/internal/ajax/ajax.ts",),
-    ),
-    Other(
-        "TypeScript",
-        "a replayed value is older than the window time allows",
-        ("src/internal/ReplaySubject.ts",),
-    ),
-    Other(
-        "Rust",
-        "BPE merges ignore the dropout probability when the cache is used",
-        ("tokenizers-lib/src/models/bpe/model.rs", "tokenizers-lib/src/models/bpe/word.rs"),
-    ),
-    Other(
-        "Rust",
-        "truncation with a stride drops the overflowing part of a pair",
-        ("tokenizers-lib/src/utils/truncation.rs", "tokenizers-lib/src/tokenizer/encoding.rs"),
-    ),
-    Other(
-        "Rust",
-        "the unigram trainer prunes too many pieces in the EM loop",
-        ("tokenizers-lib/src/models/unigram/trainer.rs",),
-    ),
-    Other(
-        "Rust",
-        "added special tokens are split when they are normalized",
-        ("tokenizers-lib/src/tokenizer/added_vocabulary.rs",),
-    ),
-    Other(
-        "Rust",
-        "byte level pre-tokenizer adds a space before the first word",
-        ("tokenizers-lib/src/pre_tokenizers/byte_level.rs",),
-    ),
-    Other(
-        "Rust",
-        "padding to a multiple of eight doesn't work with the longest strategy",
-        ("tokenizers-lib/src/utils/padding.rs",),
-    ),
-    Other(
-        "Rust",
-        "word piece decoder leaves the prefix ## at the start",
-        ("tokenizers-lib/src/decoders/wordpiece.rs",),
-    ),
-    Other(
-        "Go",
-        "completion script for zsh doesn't list the descriptions of subcommands",
-        ("zsh_completions.go",),
-    ),
-    Other(
-        "Go",
-        "a required flag isn't reported when the command has a persistent pre run",
-        ("command.go",),
-    ),
-    Other("Go", "validate that exactly n positional arguments are given", ("args.go",)),
-    Other(
-        "Go", "flags marked as mutually exclusive may be set together", ("flag_groups.go",)
-    ),
-    Other(
-        "Go",
-        "suggestions for a mistyped subcommand depend on the case of letters",
-        ("command.go", "cobra.go"),
-    ),
-    Other("Go", "markdown documentation lists hidden flags", ("doc/md_docs.go",)),
-)  # fmt: skip
+OTHERS = [
+    Other(row["language"], row["question"], tuple(row["files"]))
+    for row in map(json.loads, Path(__file__).with_suffix(".jsonl").read_text().splitlines())
+]
 
 
 def other_sources(language: str) -> Path:

@@ -18,29 +18,6 @@ async def test_tree_lists_the_workspace(editor: Editor) -> None:
     assert tree["coverage"] == "complete"
 
 
-async def test_outline_shows_signatures_and_no_bodies(editor: Editor) -> None:
-    outline = await editor.command("code.outline", path="auth/tokens.py")
-    assert "class TokenSigner" in outline["text"]
-    assert "@overload def sign(" in outline["text"]
-    assert "hmac.new" not in outline["text"]
-    assert (outline["backend"], outline["coverage"]) == ("ast", "complete")
-    assert outline["data"]["language"] == "python"
-
-
-async def test_outline_of_the_focused_file_needs_no_arguments(editor: Editor) -> None:
-    editor.open("auth/models.py")
-    outline = await editor.command("code.outline")
-    assert outline["data"]["path"] == "auth/models.py"
-
-
-async def test_read_symbol_gives_exactly_its_source(editor: Editor) -> None:
-    symbol = await editor.command("code.readSymbol", path="auth/tokens.py", name="TokenSigner.read")
-    source = (editor.root / "auth/tokens.py").read_text(encoding="utf-8").splitlines()
-    data = symbol["data"]
-    assert data["body"].splitlines() == source[data["line"] - 1 : data["line_end"]]
-    assert data["parent"] == "TokenSigner"
-
-
 async def test_a_definition_is_found_by_its_name_after_its_file_was_renamed(editor: Editor) -> None:
     found = await editor.command("code.readSymbol", path="auth/old.py", name="TokenSigner.read")
     assert "(auth/old.py isn't there; auth/tokens.py defines TokenSigner.read)" in found["text"]
@@ -58,14 +35,6 @@ async def test_references_are_confirmed_and_the_status_shows_by_whom(editor: Edi
     [server] = (await editor.command("status"))["languageServers"]
     assert (server["name"], server["state"], server["restarts"]) == ("ty", "ready", 0)
     assert server["pid"] > 0
-
-
-async def test_references_without_arguments_are_those_of_the_first_symbol(editor: Editor) -> None:
-    editor.open("auth/models.py")
-    outline = await editor.command("code.outline")
-    found = await editor.command("code.findReferences", seconds=0)
-    assert found["data"]["name"] == outline["data"]["symbols"][0]["name"]
-    assert found["backend"] == "ast"
 
 
 async def test_a_read_file_carries_its_outline_and_priority(editor: Editor) -> None:

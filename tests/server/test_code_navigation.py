@@ -18,7 +18,7 @@ async def test_lines_are_found_by_a_pattern(editor: Editor) -> None:
     found = await editor.command("code.grep", pattern=r"def \w+_reset\(", glob="auth/*.py")
     assert found["text"].splitlines()[1] == "auth/service.py"
     assert (found["backend"], found["coverage"]) == ("grep", "complete")
-    _, data = await editor.refusal("code.grep", pattern="(?=x)")
+    _, data = await editor.refusal("code.grep", pattern="(x")
     assert (data["kind"], data["argument"]) == ("arguments", "pattern")
 
 
@@ -27,10 +27,12 @@ async def test_without_arguments_it_is_the_first_symbol_of_the_focused_file(
 ) -> None:
     editor.open("auth/models.py")
     outline = await editor.command("code.outline")
+    assert (outline["data"]["path"], outline["backend"]) == ("auth/models.py", "ast")
     first = outline["data"]["symbols"][0]
     name, line = first["name"], first["name_line"]
     assert (await editor.command("code.searchFiles"))["data"]["query"] == name
     assert (await editor.command("code.grep"))["data"]["pattern"] == rf"\b{name}\b"
+    assert (await editor.command("code.findReferences", seconds=0))["data"]["name"] == name
     for command in ABOUT_SYMBOLS:
         answer = await editor.command(f"code.{command}")
         assert answer["text"].startswith(f"auth/models.py:{line} {name}")

@@ -1,17 +1,15 @@
-"""A preview of hostile code: the server answers all the while, keeps the last good, leaves nothing.
+"""A preview of hostile code keeps the last good text, and leaves no process behind.
 
-What each kind of code is answered with is for `test_worker` to say. Here it runs below a real
-server, from an editor's buffer.
+`test_worker` says what each kind of code is answered with, and `test_preview` that the server
+answers meanwhile. Here it runs below a real server, from an editor's buffer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import statistics
 import sys
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
@@ -30,7 +28,6 @@ pytestmark = [
 ]
 
 DEADLINE = 4.0
-PING_SECONDS = 0.1
 MARK = "FOLDLINE_TEST_HOSTILE"
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
@@ -40,7 +37,6 @@ p = PromptTemplate(ns="n", key="k", sections=[
 
 RENDERED = "rendered"
 HOSTILE = {
-    "prints": ("for _ in range(2000): print('x' * 1000)", RENDERED),
     "forks children that print": (
         "import os\n"
         "for _ in range(3):\n"
@@ -53,8 +49,6 @@ HOSTILE = {
         "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')",
         "deadline",
     ),
-    # As the machine has the memory, and how fast.
-    "allocates 2 GB": ("hoard = bytearray(2 << 30)", f"{RENDERED} exit deadline exception"),
     "forks again and again": (
         # Bounded, for the sake of the machine: 32 processes, half in sessions of their own.
         "import os, time\n"
@@ -70,7 +64,6 @@ HOSTILE = {
         "    threading.Thread(target=time.sleep, args=(600,), daemon=False).start()",
         RENDERED,
     ),
-    "lacks a dependency": ("import not_there_at_all", "exception"),
 }
 
 
@@ -88,7 +81,7 @@ async def workspace(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[t
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-async def test_the_server_answers_and_nothing_stays_when_the_code(
+async def test_the_last_good_text_and_no_process_stays_when_the_code(
     workspace: tuple[Editor, Path], case: str
 ) -> None:
     editor, root = workspace
@@ -102,23 +95,13 @@ async def test_the_server_answers_and_nothing_stays_when_the_code(
         before = processes(root)
         editor.updates.clear()
         editor.change(uri, f"{text}\n{PROMPT.replace('body', 'changed')}")
-        pings = []
-        while not editor.updates:
-            start = perf_counter()
-            await editor.command("prompt.history", sessionId=preview["sessionId"])
-            pings.append(perf_counter() - start)
-        # A single one may be late on a busy machine; a server that waits for the code makes all of
-        # them late, or one of them by as much as the code takes.
-        assert statistics.median(pings) < PING_SECONDS
-        assert max(pings) < DEADLINE
-        (update,) = editor.updates
+        update = await editor.update(1)
         assert (update["fidelity"], update["order"]) == ("executed", ["t"])
         shown = [block["text"] for block in update["blocks"]]
         if update["stale"] is None:
-            assert RENDERED in outcome
-            assert shown == ["## 1. T\n\nchanged"]
+            assert (outcome, shown) == (RENDERED, ["## 1. T\n\nchanged"])
         else:
-            assert (update["stale"]["kind"] in outcome.split(), shown) == (True, [])
+            assert (update["stale"]["kind"], shown) == (outcome, [])
         async with asyncio.timeout(10):
             while len(processes(root)) > len(before):
                 await asyncio.sleep(0.01)
@@ -136,18 +119,10 @@ async def test_a_wrong_interpreter_is_told_and_the_source_shown(
 ) -> None:
     async with connections() as connect:
         editor = await connect(tmp_path, trusted=True, interpreter=program)
-        state = await preview_of(editor)
-        assert (state["fidelity"], state["stale"]["kind"] in ("interpreter", "exit")) == (
-            "static",
-            True,
-        )
+        state = await editor.command("prompt.preview", uri=editor.open("prompt.py", PROMPT))
+        assert state["fidelity"] == "static"
+        assert state["stale"]["kind"] in ("interpreter", "exit")
         assert [block["text"] for block in state["blocks"]] == ["## 1. T\n\nbody"]
-
-
-async def preview_of(editor: Editor) -> dict[str, Any]:
-    uri = editor.open("prompt.py", PROMPT)
-    state: dict[str, Any] = await editor.command("prompt.preview", uri=uri)
-    return state
 
 
 def processes(root: Path) -> list[str]:
