@@ -239,6 +239,13 @@ def test_json_is_the_whole_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert (outline["backend"], outline["coverage"]) == ("ast", "complete")
 
 
+def test_what_else_is_asked_of_a_name_is_a_verb_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["refs", "Cart.total", "--relation", "calls"]) == 2
+    assert "takes no '--relation'" in capsys.readouterr().err
+
+
 def test_a_range_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lines", "shop.py", "first"]) == 2
     assert "START-END" in capsys.readouterr().err
@@ -247,17 +254,17 @@ def test_a_range_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_context_is_packed_for_files_or_a_question(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["scoped-context", "shop.py"]) == 0
+    assert main(["context", "--paths", "shop.py"]) == 0
     assert capsys.readouterr().out.startswith("shop.py:1-9 of 9 lines\n")
-    assert main(["scoped-context", "--query", "How is the total computed?"]) == 0
+    assert main(["context", "How", "is the total computed?"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("shop.py:")
     assert "Cart.total\n" in shown
-    assert main(["scoped-context", "--query", "How is the total computed?", "--json"]) == 0
+    assert main(["context", "How is the total computed?", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [one["qualified_name"] for one in data["symbols"]] == ["Cart.total"]
-    assert main(["scoped-context", "--query", "zebra"]) == 1
-    assert main(["scoped-context"]) == 2
+    assert main(["context", "zebra"]) == 1
+    assert main(["context"]) == 2
     assert "query: give a question, or `paths` of files" in capsys.readouterr().err
 
 

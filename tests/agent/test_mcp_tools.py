@@ -109,6 +109,8 @@ def test_answers_name_paths_relative_to_the_only_folder(
     lines = ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9})
     assert lines == "pkg/sums.py:9 of 11 lines\nclass Adder:"
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
+    callers = ask(folders, "find_references", {"name": "add", "relation": "calls"})
+    assert callers.splitlines()[1] == "called by:"
     whole = ask(folders, "read_file", {"path": "pkg/sums.py"})
     assert whole == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
 

@@ -38,7 +38,7 @@ ERRORS = [
     (["hover", "nothing_here"], 1, "symbol"),
     (["lines", "shop.py"], 2, "usage"),
     (["lines", "shop.py", "x"], 2, "usage"),
-    (["grep", "(?=x)"], 2, "arguments"),
+    (["grep", "(zebra"], 2, "arguments"),
     (["tokens", "gone"], 2, "arguments"),
     (["doctor", "--root", "gone"], 2, "path"),
     (["context", "what", "--transcript", "gone"], 2, "arguments"),

@@ -29,7 +29,7 @@ from foldline.ide.operations.reading import read_arguments
 
 BY_VERB = {operation.verb: operation for operation in OPERATIONS}
 # What is asked about a name, about a file, and about a name in a file.
-OF_NAMES = {"refs": "name", "search": "query", "grep": "pattern", "scoped-context": "query"}
+OF_NAMES = {"refs": "name", "search": "query", "grep": "pattern", "context": "query"}
 OF_FILES = ("outline", "read", "lines")
 OF_BOTH = ("symbol", "definition", "implementations", "calls", "hover")
 NAMES = ("PathSpec", "match_file", "Pattern", "RegexPattern", "lookup_pattern", "inner", "fresh")

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.cli import VERBS
 from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
@@ -40,7 +41,7 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
 
 def register(verbs: Verbs) -> None:
     for operation in operations():
-        if operation.verb:
+        if operation.verb and operation.verb not in VERBS:
             add_operation(verbs, operation)
 
 
@@ -61,9 +62,9 @@ def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.Argu
     parser.add_argument("--no-ignore", action="store_true", help="include ignored files")
     covered = _add_combined(parser, operation)
     for argument in operation.parameters:
-        if argument.name not in covered:
+        if argument.name not in covered and Role.TOOL not in argument.roles:
             _add_argument(parser, argument, several=operation.several)
-    parser.set_defaults(run=lambda options: _run(operation, options))
+    parser.set_defaults(run=lambda options: run_operation(operation, options))
     return parser
 
 
@@ -111,7 +112,7 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
         parser.add_argument(option, default=argument.default, help=doc)
 
 
-def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
+def run_operation(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
     # The process ends before garbage matters, and looking for it takes a tenth of the time.
     gc.disable()
@@ -198,7 +199,8 @@ async def _values(
     }
     for argument in operation.parameters:
         if Role.WORDS in argument.roles:
-            values[argument.name] = " ".join(values[argument.name])
+            words: Any = values[argument.name]
+            values[argument.name] = " ".join(words) if words else None
     if getattr(options, "all", False):
         values["budget"] = None
     if issubclass(operation.arguments, LinesArguments):

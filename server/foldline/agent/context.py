@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.code import add_operation, run_operation
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
-from foldline.agent.targets import number_from
 from foldline.agent.terminal import complain, json_text, show
-from foldline.ide.operations.arguments import SMALLEST_BUDGET
+from foldline.backends.formatting.budget import LARGEST_BUDGET, PIPELINE_BUDGET
+from foldline.ide.operations.code_scoped_context import OPERATION
 
 if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
@@ -20,18 +21,15 @@ if TYPE_CHECKING:
 PROVIDERS = ("openai", "openai-responses", "anthropic")
 CLOSE_SECONDS = 10.0
 DESCRIPTION = """\
-Packs the code that a question is about: the source of the symbols that match best, and outlines.
-With --model, a model chooses the symbols by the outlines, and answers from the context; both are
-sent to its provider. Keys come from its environment variables, such as OPENAI_API_KEY."""
+Packs the code that a question is about: the source of the symbols that match best, and outlines;
+and files that are named, in full or as outlines. With --model, a model chooses the symbols by the
+outlines, and answers from the context; both are sent to its provider. Keys come from its
+environment variables, such as OPENAI_API_KEY."""
 
 
 def register(verbs: Verbs) -> None:
-    parser = verbs.add_parser(
-        "context",
-        help="pack the code that a question is about, or answer it",
-        description=DESCRIPTION,
-    )
-    parser.add_argument("question", nargs="+", help="a question about the code")
+    parser = add_operation(verbs, OPERATION)
+    parser.description = DESCRIPTION
     models = parser.add_mutually_exclusive_group()
     models.add_argument(
         "--model",
@@ -45,40 +43,45 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write a transcript of the model's answers"
     )
-    parser.add_argument(
-        "--budget",
-        type=number_from(SMALLEST_BUDGET),
-        metavar="BYTES",
-        help="the most bytes of the context (default: 30000)",
-    )
-    parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
-    parser.add_argument("--json", action="store_true", help="the whole result, for programs")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, budget=PIPELINE_BUDGET)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.model or options.transcript:
+        return _answer(options)
+    if options.record:
+        raise Refused("--record needs --model or --transcript")
+    return run_operation(OPERATION, options)
+
+
+def _answer(options: argparse.Namespace) -> int:
+    """Print a model's answer, and return the exit status."""
     from foldline.agent.folders import NoFolderError
-    from foldline.agent.pipeline import CONTEXT_BUDGET, Pipeline
+    from foldline.agent.pipeline import Pipeline
     from foldline.ide.workspace import AccessOptions, Workspace
     from foldline.prompts import adapters
     from foldline.prompts.errors import PromptError
 
+    if not options.query:
+        raise Refused("a model answers a question: give one")
+    if options.supporting:
+        raise Refused("a model gets outlines of what it chooses from: name the files by --within")
     try:
         adapter = _adapter(options)
-        recording = adapters.RecordingAdapter(adapter) if adapter and options.record else None
-        if options.record and not recording:
-            raise Refused("--record needs --model or --transcript")
+        recording = adapters.RecordingAdapter(adapter) if options.record else None
         if recording and not Path(options.record).parent.is_dir():
             raise Refused(f"{options.record}: there is no such folder to record in")
         workspace = Workspace.at(
-            options.root, access=AccessOptions(parse_in_workers=True, patient=True)
+            options.root,
+            access=AccessOptions(parse_in_workers=True, no_ignore=options.no_ignore, patient=True),
         )
         try:
             workspace.access(workspace.roots[0])
-            pipeline = Pipeline(
-                workspace, recording or adapter, budget=options.budget or CONTEXT_BUDGET
+            budget = LARGEST_BUDGET if options.all else options.budget
+            pipeline = Pipeline(workspace, recording or adapter, budget=budget)
+            result = pipeline.run(
+                " ".join(options.query), files=options.paths, candidates=options.within or None
             )
-            result = pipeline.run(" ".join(options.question))
         finally:
             workspace.close_files(CLOSE_SECONDS)
             # Also save after a failed call: the earlier ones were paid for.
@@ -90,15 +93,15 @@ def run(options: argparse.Namespace) -> int:
         from foldline.ide.structuring import unstructure
 
         show(json_text(unstructure(result)))
-    elif result.context:
-        show(result.context if result.answer is None else result.answer)
+    elif result.answer is not None:
+        show(result.answer)
     else:
         complain(f"foldline context: {result.reason}")
     return FOUND if result.context else NOTHING
 
 
-def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
-    """Return the adapter of the options; None without a model.
+def _adapter(options: argparse.Namespace) -> BaseAdapter:
+    """Return the adapter of the options.
 
     Raises:
         PromptConfigurationError: An SDK or its key is missing; found before any file is read.
@@ -111,8 +114,6 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
         return adapters.ScriptedAdapter(
             adapters.Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
         )
-    if options.model is None:
-        return None
     adapter = _sdk_adapter(*options.model)
     _ = adapter.client
     return adapter

@@ -22,7 +22,7 @@ from foldline.agent.pipeline_prompts import (
 )
 from foldline.backends.base.waiting import run
 from foldline.backends.errors import cut
-from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.budget import PIPELINE_BUDGET, size_of
 from foldline.backends.formatting.parts import plain
 from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
@@ -68,9 +68,9 @@ __all__ = [
     "SymbolChoice",
 ]
 
-SYMBOLS_BUDGET = 24_000
-CONTEXT_BUDGET = OUTLINES_BUDGET + SYMBOLS_BUDGET
+CONTEXT_BUDGET = PIPELINE_BUDGET
 """The most bytes of the context of an answer."""
+SYMBOLS_BUDGET = CONTEXT_BUDGET - OUTLINES_BUDGET
 
 FILE_ROOM = 300
 """Bytes for the header of a file in a context."""

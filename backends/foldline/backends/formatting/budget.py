@@ -34,6 +34,7 @@ GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
+PIPELINE_BUDGET = 30_000
 OUTLINE_DETAILS = 1500
 """The bytes of an outline with signatures within the default budget; names alone may fill it."""
 SYMBOL_MATCHES = 2000

@@ -56,6 +56,7 @@ class Arguments(ListPage):
             "references, definition, implementations, or calls: callers and callees",
             "or definition, implementations, calls",
         ),
+        Role.TOOL,
     ] = Relation.REFERENCES
     scope: Annotated[
         str | None,

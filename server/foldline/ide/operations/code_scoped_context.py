@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 class Arguments(Budgeted):
     """A query, or the files that are edited or explained and those around them, or both."""
 
-    paths: Annotated[
-        tuple[str, ...], Doc("files to show in full", "in full"), Role.FILES, Role.POSITIONAL
-    ] = ()
+    paths: Annotated[tuple[str, ...], Doc("files to show in full", "in full"), Role.FILES] = ()
     supporting: Annotated[
         tuple[str, ...], Doc("files to show as outlines", "as outlines"), Role.FILES
     ] = ()
@@ -33,6 +31,8 @@ class Arguments(Budgeted):
         str | None,
         Doc("a question: also show the symbols and outlines that match it", "what to answer"),
         Role.QUESTION,
+        Role.WORDS,
+        Role.POSITIONAL,
     ] = None
     within: Annotated[
         tuple[str, ...],
@@ -87,13 +87,13 @@ def _format(context: ScopedContext, arguments: Arguments) -> Sequence[Line]:
 
 OPERATION = Operation(
     "code.scopedContext",
-    "pack a context for a question or for named files: files in full, symbols, outlines",
+    "pack the code that a question is about, or named files",
     Arguments,
     run,
     _format,
     tool="generate_scoped_context",
     description="The context of an answer: what matches a question, and named files.",
-    verb="scoped-context",
+    verb="context",
     found=len,
     run_across=run_across,
     many=True,

@@ -84,6 +84,8 @@ class Role(Enum):
     """Optional, and positional on the command line."""
     PEOPLE = auto()
     """For people and programs; not offered to models."""
+    TOOL = auto()
+    """For models; on the command line, each of its values is a verb of its own."""
     KEY = auto()
     """In an action on a prompt: by default the selected section, chapter or set."""
     MODEL = auto()
