@@ -32,6 +32,15 @@ CURSOR_HELP = "https://cursor.com/help/customization/rules"
 GEMINI = "https://github.com/google-gemini/gemini-cli/blob/5411f113cafae26161b4969b0237b8e1e024e2c2/docs/cli/gemini-md.md"
 OPENCODE1 = "https://opencode.ai/v1/docs/rules"
 OPENCODE2 = "https://opencode.ai/docs/instructions"
+CLIENTS = {
+    CODEX: "codex",
+    MEMORY: "claude",
+    VSCODE: "copilot",
+    **dict.fromkeys((CURSOR, OLD_CURSOR, CURSOR_HELP), "cursor"),
+    GEMINI: "gemini",
+    OPENCODE1: "opencode",
+    OPENCODE2: "opencode2",
+}
 
 
 @dataclass(frozen=True)
@@ -39,13 +48,16 @@ class Case:
     """A rule: a repository, what a client loads of it with when, what it leaves out, the source."""
 
     name: str
-    client: str
     source: str
     tree: dict[str, str]
     loaded: list[tuple[str, str]]
     left_out: list[str] = field(default_factory=list)
     file: str | None = "a/b/x.py"
     start: str = "."
+
+    @property
+    def client(self) -> str:
+        return CLIENTS[self.source.partition("#")[0]]
 
 
 def rule(front: str) -> str:
@@ -55,7 +67,6 @@ def rule(front: str) -> str:
 CASES = [
     Case(
         "codex reads one file of each folder from the root to its start",
-        "codex",
         CODEX,
         {"AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b"},
         [("AGENTS.md", "always"), ("a/AGENTS.md", "always")],
@@ -64,7 +75,6 @@ CASES = [
     ),
     Case(
         "codex reads an override instead of the file beside it",
-        "codex",
         CODEX,
         {"AGENTS.md": "r", "AGENTS.override.md": "o"},
         [("AGENTS.override.md", "always")],
@@ -72,7 +82,6 @@ CASES = [
     ),
     Case(
         "codex reads fallback names where neither is there",
-        "codex",
         CODEX,
         {
             ".codex/config.toml": 'project_doc_fallback_filenames = ["TEAM.md"]',
@@ -86,7 +95,6 @@ CASES = [
     ),
     Case(
         "codex has no room behind its limit",
-        "codex",
         CODEX,
         {"AGENTS.md": "# One\n" + "word " * 6_600, "a/AGENTS.md": "a"},
         [("AGENTS.md", "always")],
@@ -95,7 +103,6 @@ CASES = [
     ),
     Case(
         "claude reads its files from the root down, the local one last, the rest on demand",
-        "claude",
         f"{MEMORY}#how-claude-md-files-load",
         {"CLAUDE.local.md": "l", "CLAUDE.md": "r", ".claude/CLAUDE.md": "c", "a/CLAUDE.md": "a"},
         [
@@ -107,7 +114,6 @@ CASES = [
     ),
     Case(
         "claude reads AGENTS.md where no CLAUDE.md stands above",
-        "claude",
         f"{MEMORY}#when-claude-code-reads-agents-md",
         {"AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b", "a/b/CLAUDE.md": "c"},
         [("AGENTS.md", "always"), ("a/AGENTS.md", "nested"), ("a/b/CLAUDE.md", "nested")],
@@ -115,7 +121,6 @@ CASES = [
     ),
     Case(
         "a CLAUDE.md at the root switches off each AGENTS.md below",
-        "claude",
         f"{MEMORY}#when-claude-code-reads-agents-md",
         {"CLAUDE.md": "r", "AGENTS.md": "r", "a/AGENTS.md": "a"},
         [("CLAUDE.md", "always")],
@@ -123,7 +128,6 @@ CASES = [
     ),
     Case(
         "a personal file switches AGENTS.md off, too",
-        "claude",
         f"{MEMORY}#when-claude-code-reads-agents-md",
         {"CLAUDE.local.md": "l", "AGENTS.md": "r"},
         [("CLAUDE.local.md", "always")],
@@ -131,28 +135,24 @@ CASES = [
     ),
     Case(
         "rules don't switch AGENTS.md off",
-        "claude",
         f"{MEMORY}#when-claude-code-reads-agents-md",
         {".claude/rules/a.md": "x", "AGENTS.md": "r"},
         [("AGENTS.md", "always"), (".claude/rules/a.md", "always")],
     ),
     Case(
         "an imported AGENTS.md is read, once",
-        "claude",
         f"{MEMORY}#import-additional-files",
         {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": "See @docs/a.md.", "docs/a.md": "a"},
         [("CLAUDE.md", "always"), ("AGENTS.md", "always"), ("docs/a.md", "always")],
     ),
     Case(
         "imports in code import nothing, nor do names of people and packages",
-        "claude",
         f"{MEMORY}#import-additional-files",
         {"CLAUDE.md": "`see @a.md` @ann x@a.md\n```\n@a.md\n```\n    @a.md\n", "a.md": "a"},
         [("CLAUDE.md", "always")],
     ),
     Case(
         "imports go four deep, and a loop ends",
-        "claude",
         f"{MEMORY}#import-additional-files",
         {"CLAUDE.md": "@1.md", **{f"{n}.md": f"@{n + 1}.md @CLAUDE.md" for n in range(1, 6)}},
         [("CLAUDE.md", "always"), *[(f"{n}.md", "always") for n in range(1, 5)]],
@@ -160,7 +160,6 @@ CASES = [
     ),
     Case(
         "rules with paths hold for the files that match",
-        "claude",
         f"{MEMORY}#path-specific-rules",
         {
             ".claude/rules/all.md": "x",
@@ -177,7 +176,6 @@ CASES = [
     ),
     Case(
         "copilot reads its file, AGENTS.md and CLAUDE.md of the root",
-        "copilot",
         VSCODE,
         {
             ".github/copilot-instructions.md": "i",
@@ -195,7 +193,6 @@ CASES = [
     ),
     Case(
         "copilot applies instructions to the files that match, from any folder on",
-        "copilot",
         VSCODE,
         {
             f".github/instructions/{name}.instructions.md": rule(front)
@@ -219,7 +216,6 @@ CASES = [
     ),
     Case(
         "copilot applies claude's rules to all files unless they say which",
-        "copilot",
         VSCODE,
         {".claude/rules/a.md": "x", ".claude/rules/b.md": rule("paths: ['*.ts']")},
         [(".claude/rules/a.md", "always")],
@@ -227,7 +223,6 @@ CASES = [
     ),
     Case(
         "cursor's four kinds of rules",
-        "cursor",
         CURSOR,
         {
             ".cursor/rules/always.mdc": rule("alwaysApply: true\nglobs: '*.ts'"),
@@ -246,35 +241,30 @@ CASES = [
     ),
     Case(
         "cursor reads AGENTS.md of each folder above the file",
-        "cursor",
         CURSOR,
         {"AGENTS.md": "r", "a/AGENTS.md": "a", "c/AGENTS.md": "c"},
         [("AGENTS.md", "always"), ("a/AGENTS.md", "nested")],
     ),
     Case(
         "cursor's rules of inner folders and its old file",
-        "cursor",
         OLD_CURSOR,
         {"a/.cursor/rules/x.mdc": rule("alwaysApply: true"), ".cursorrules": "old"},
         [(".cursorrules", "always"), ("a/.cursor/rules/x.mdc", "nested")],
     ),
     Case(
         "cursor reads CLAUDE.md of the root",
-        "cursor",
         CURSOR_HELP,
         {"CLAUDE.md": "r"},
         [("CLAUDE.md", "always")],
     ),
     Case(
         "gemini reads GEMINI.md of the root, those below on demand, and what they import",
-        "gemini",
         GEMINI,
         {"GEMINI.md": "@./x.md", "x.md": "x", "a/GEMINI.md": "a", "AGENTS.md": "no"},
         [("GEMINI.md", "always"), ("x.md", "always"), ("a/GEMINI.md", "nested")],
     ),
     Case(
         "gemini reads the names that its settings name",
-        "gemini",
         GEMINI,
         {
             ".gemini/settings.json": '{"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}}',
@@ -285,7 +275,6 @@ CASES = [
     ),
     Case(
         "gemini's settings may have comments",
-        "gemini",
         GEMINI,
         {
             ".gemini/settings.json": '{"context": {"fileName": "AGENTS.md" /* not //GEMINI */}} //',
@@ -295,7 +284,6 @@ CASES = [
     ),
     Case(
         "opencode 1 reads CLAUDE.md only without an AGENTS.md, nearest folder first",
-        "opencode",
         OPENCODE1,
         {"CLAUDE.md": "c", "a/AGENTS.md": "a", "a/b/CLAUDE.md": "b"},
         [("a/AGENTS.md", "always"), ("a/b/CLAUDE.md", "nested")],
@@ -304,7 +292,6 @@ CASES = [
     ),
     Case(
         "opencode 1 reads CLAUDE.md without an AGENTS.md",
-        "opencode",
         OPENCODE1,
         {"CLAUDE.md": "c", "CONTEXT.md": "x"},
         [("CLAUDE.md", "always")],
@@ -312,7 +299,6 @@ CASES = [
     ),
     Case(
         "opencode 1 reads the instructions of its configuration",
-        "opencode",
         OPENCODE1,
         {
             "opencode.json": '{"instructions": ["docs/*.md", "https://a.example/b.md", "~/x"]}',
@@ -324,7 +310,6 @@ CASES = [
     ),
     Case(
         "opencode 1 reads both configurations, with comments and trailing commas",
-        "opencode",
         OPENCODE1,
         {
             "opencode.jsonc": '// ours\n{"instructions": ["b.md", "a.md",],}',
@@ -337,7 +322,6 @@ CASES = [
     ),
     Case(
         "opencode 2 reads AGENTS.md alone, nearest folder first",
-        "opencode2",
         OPENCODE2,
         {"CLAUDE.md": "c", "AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b"},
         [("a/AGENTS.md", "always"), ("AGENTS.md", "always"), ("a/b/AGENTS.md", "nested")],
