@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,14 @@ def files(text: str) -> tuple[str, dict[str, str]]:
     """The text above the first line `#- path`, and the files that stand below such lines."""
     above, names, texts = _parts(r"^#- (\S+)\n", text)
     return above, dict(zip(names, texts, strict=True))
+
+
+def is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _parts(pattern: str, text: str) -> tuple[str, list[str], list[str]]:

@@ -1,7 +1,6 @@
 """How the work of a question grows with the workspace and the question: calls, not seconds."""
 
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +19,8 @@ from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.backends.ranking import symbols
 from foldline.backends.references import namesakes
 from foldline.backends.search.walks import Scope
+
+from .building import half_indexed
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -108,49 +109,29 @@ def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(
 def test_first_references_read_each_file_once_for_the_name_and_few_for_its_definition(
     tmp_path: Path, size: int
 ) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-
-    def progress(done: int, total: int) -> None:
-        reached.set()
-        go_on.wait(30)
-
-    access = SmartFileAccess.for_workspace(modules(tmp_path, size), patience=0)
-    access.start_indexing(progress)
-    assert reached.wait(30)
-    found: list[References] = []
-    counted = calls(lambda: found.append(access.find_references("shared", seconds=0)))
-    assert (found[0].total, found[0].coverage) == (2, COMPLETE)
-    # The ignore file too; and the two that have the name are read for definitions.
-    assert counted["bytes_of"] == size + 1 + 2
-    # Of code, and of texts.
-    assert counted["_differences"] <= 2
-    # Each part of a query asks for itself.
-    since = time.monotonic()
-    assert access.index is not None
-    for kind in (access.index.files_with, access.index.texts_with):
-        asked = [calls(lambda: kind("f1x1", since=since))["bytes_of"] for _ in range(2)]  # noqa: B023
-        assert (asked[0] > 0, asked[1]) == (True, 0)
-    go_on.set()
-    access.close()
+    with half_indexed(modules(tmp_path, size)) as access:
+        found: list[References] = []
+        counted = calls(lambda: found.append(access.find_references("shared", seconds=0)))
+        assert (found[0].total, found[0].coverage) == (2, COMPLETE)
+        # The ignore file too; and the two that have the name are read for definitions.
+        assert counted["bytes_of"] == size + 1 + 2
+        # Of code, and of texts.
+        assert counted["_differences"] <= 2
+        # Each part of a query asks for itself.
+        since = time.monotonic()
+        assert access.index is not None
+        for kind in (access.index.files_with, access.index.texts_with):
+            asked = [calls(lambda: kind("f1x1", since=since))["bytes_of"] for _ in range(2)]  # noqa: B023
+            assert (asked[0] > 0, asked[1]) == (True, 0)
 
 
 def test_a_search_in_a_folder_reads_no_other_while_the_index_is_built(tmp_path: Path) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-
-    def progress(done: int, total: int) -> None:
-        reached.set()
-        go_on.wait(30)
-
-    access = SmartFileAccess.for_workspace(modules(tmp_path, 100), patience=0)
-    access.start_indexing(progress)
-    assert reached.wait(30)
-    assert access.index is not None
-    within = {f"package3/m3{number}x.py" for number in range(10)}
-    terms, words = ["f31x1"], {"f31x1": 1.0}
-    look_up = access.index.look_up
-    assert calls(lambda: look_up(terms, words=words, within=within))["bytes_of"] == 10
-    go_on.set()
-    access.close()
+    with half_indexed(modules(tmp_path, 100)) as access:
+        assert access.index is not None
+        within = {f"package3/m3{number}x.py" for number in range(10)}
+        terms, words = ["f31x1"], {"f31x1": 1.0}
+        look_up = access.index.look_up
+        assert calls(lambda: look_up(terms, words=words, within=within))["bytes_of"] == 10
 
 
 def test_a_second_search_reads_nothing_for_the_index(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """Ignore files by git's rules, compared with git itself."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.repositories import git
 
 from foldline.backends import IgnoredPathError, LocalFileBackend
 from foldline.backends.base.bounded_regex import compile_ignore_patterns, ignore_pattern
@@ -79,14 +79,13 @@ def test_rules_of_the_repository_above_the_workspace_count(tmp_path: Path) -> No
 def test_a_worktree_has_the_excludes_of_its_repository(tmp_path: Path) -> None:
     main, other = tmp_path / "main", tmp_path / "other"
     make(main, {"built.py": "", "a.py": "", "sub/built.py": ""})
-    user = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for arguments in (
         ("init", "-q"),
         ("add", "."),
-        (*user, "commit", "-qm", "first"),
+        ("commit", "-qm", "first"),
         ("worktree", "add", "-q", str(other)),
     ):
-        subprocess.run(["git", "-C", str(main), *arguments], check=True)
+        git(main, *arguments)
     make(main, {".git/info/exclude": "built.py\n"})
     assert listed(other) == ["a.py"]
     # A repository that doesn't know the folder has no say in it.
@@ -192,16 +191,9 @@ def test_git_hides_the_same_files(
     make(root, {".gitignore": "\n".join(top) + "\n"})
     if (root / "d").is_dir():
         make(root, {"d/.gitignore": "\n".join(below) + "\n"})
-    git = ["git", "-C", str(root)]
-    subprocess.run([*git, "init", "-q"], check=True, timeout=30)
-    shown = subprocess.run(
-        [*git, "ls-files", "--others", "--exclude-standard", "-z"],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
-    assert listed(root) == sorted(filter(None, shown.stdout.split("\0")))
+    git(root, "init", "-q")
+    shown = git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    assert listed(root) == sorted(filter(None, shown.split("\0")))
 
 
 MALFORMED = ["[z-a]", "a" * 1_000_000, "foo[[:bad:]", "\\", "!", "/"]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.base.languages import CODE
@@ -33,6 +34,8 @@ from foldline.backends.index.store import KnownFile, Store, index_location
 from foldline.backends.index.words import whole_word, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
+
+from .building import half_indexed
 
 
 @pytest.fixture
@@ -262,22 +265,18 @@ def test_an_ignore_file_counts_at_once(root: Path) -> None:
 
 @pytest.mark.real
 def test_a_git_checkout_is_never_answered_stale(root: Path) -> None:
-    def git(*arguments: str) -> None:
-        command = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t"]
-        subprocess.run([*command, *arguments], check=True, capture_output=True, timeout=30)
-
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-qm", "one")
-    git("checkout", "-qb", "other")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "one")
+    git(root, "checkout", "-qb", "other")
     (root / "src" / "a.py").write_text("def second(): ...\n")
     (root / "src" / "b.py").unlink()
-    git("commit", "-qam", "two")
+    git(root, "commit", "-qam", "two")
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("first").total == 0
-    git("checkout", "-q", "main")
+    git(root, "checkout", "-q", "main")
     assert access.find_references("first").total == 2
-    git("checkout", "-q", "other")
+    git(root, "checkout", "-q", "other")
     assert access.find_references("first").total == 0
     assert access.find_references("second").total == 1
     access.close()
@@ -296,37 +295,25 @@ def test_an_open_buffer_wins_over_what_is_indexed(root: Path) -> None:
 def test_answers_during_the_build_read_what_is_missing_and_say_what_they_leave_out(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-
-    def progress(done: int, total: int) -> None:
-        assert 1 <= done <= total <= 2
-        reached.set()
-        go_on.wait(30)
-
-    access = SmartFileAccess.for_workspace(root, patience=0)
-    access.start_indexing(progress)
-    assert reached.wait(30)
-    (root / "src" / "a.py").write_text("\ndef first(): ...\n")
-    (root / "src" / "new.py").write_text("first()\n")
-    for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 2 files)")):
-        monkeypatch.setattr(reading, "_MOST_SCANNED", most)
-        found = access.search_files("first")
-        assert (found.coverage, found.total) == (coverage, most)
-    uses = access.find_references("first")
-    assert [(one.path, one.line) for one in uses] == [
-        ("src/a.py", 2),
-        ("src/b.py", 1),
-        ("src/new.py", 1),
-    ]
-    assert uses.coverage == "complete"
-    for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
-        monkeypatch.setattr(reading, name, -1.0)
-    # No time is left to read.
-    uses = access.find_references("first")
-    assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 2 files)", "")
-    go_on.set()
-    assert access.index is not None
-    assert access.index.wait(30)
+    with half_indexed(root) as access:
+        (root / "src" / "a.py").write_text("\ndef first(): ...\n")
+        (root / "src" / "new.py").write_text("first()\n")
+        for most, coverage in ((3, "complete"), (2, "partial: indexing (1 of 2 files)")):
+            monkeypatch.setattr(reading, "_MOST_SCANNED", most)
+            found = access.search_files("first")
+            assert (found.coverage, found.total) == (coverage, most)
+        uses = access.find_references("first")
+        assert [(one.path, one.line) for one in uses] == [
+            ("src/a.py", 2),
+            ("src/b.py", 1),
+            ("src/new.py", 1),
+        ]
+        assert uses.coverage == "complete"
+        for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
+            monkeypatch.setattr(reading, name, -1.0)
+        # No time is left to read.
+        uses = access.find_references("first")
+        assert (uses.coverage, uses.reason) == ("partial: indexing (1 of 2 files)", "")
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("first").total == 3
     access.close()
@@ -374,37 +361,27 @@ def test_cancelling_keeps_what_was_read(root: Path) -> None:
 def test_definitions_say_that_some_may_be_missing_while_the_index_is_built(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-
-    def progress(done: int, total: int) -> None:
-        reached.set()
-        go_on.wait(30)
-
     for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
         monkeypatch.setattr(reading, name, -1.0)
     (root / "src" / "b.py").write_text("class Second: ...\n")
-    access = SmartFileAccess.for_workspace(root, patience=0)
-    access.start_indexing(progress)
-    assert reached.wait(30)
-    # No time is left to read, and nothing of what is read is written yet.
-    with pytest.raises(SymbolNotFoundError, match="nothing read so far defines 'third'; indexing"):
-        access.definitions_of("third").one()
-    said = access.definitions_of("Second.third").said
-    assert "indexing (1 of 2 files): so far, nothing defines Second.third" in said
-    # Files with the name are parsed where none is known to define it.
-    access.file_backend.set_overlay("src/a.py", "def first(): ...\n")
-    meant = access.definitions_of("first")
-    assert meant.said == "indexing (1 of 2 files): other definitions may be missing"
-    assert [one.path for one in meant.found] == ["src/a.py"]
-    read = meant.shown(access.read_symbol("src/a.py", "first", seconds=0))
-    assert (read.coverage, read.notes) == (f"partial: {meant.said}", ())
-    access.file_backend.set_overlay("src/b.py", "def first(): ...\n")
-    with pytest.raises(AmbiguousSymbolError, match=r"has 2 definitions so far \(indexing"):
-        access.definitions_of("first").one()
-    go_on.set()
-    assert access.index is not None
-    assert access.index.wait(30)
-    access.close()
+    with half_indexed(root) as access:
+        # No time is left to read, and nothing of what is read is written yet.
+        with pytest.raises(
+            SymbolNotFoundError, match="nothing read so far defines 'third'; indexing"
+        ):
+            access.definitions_of("third").one()
+        said = access.definitions_of("Second.third").said
+        assert "indexing (1 of 2 files): so far, nothing defines Second.third" in said
+        # Files with the name are parsed where none is known to define it.
+        access.file_backend.set_overlay("src/a.py", "def first(): ...\n")
+        meant = access.definitions_of("first")
+        assert meant.said == "indexing (1 of 2 files): other definitions may be missing"
+        assert [one.path for one in meant.found] == ["src/a.py"]
+        read = meant.shown(access.read_symbol("src/a.py", "first", seconds=0))
+        assert (read.coverage, read.notes) == (f"partial: {meant.said}", ())
+        access.file_backend.set_overlay("src/b.py", "def first(): ...\n")
+        with pytest.raises(AmbiguousSymbolError, match=r"has 2 definitions so far \(indexing"):
+            access.definitions_of("first").one()
     monkeypatch.undo()
     access = SmartFileAccess.for_workspace(root)
     assert access.definitions_of("first").said == ""
@@ -492,27 +469,16 @@ def test_a_search_waits_for_an_index_that_another_process_left_unfinished(
 def test_references_that_are_not_read_yet_are_not_called_missing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, go_on = threading.Event(), threading.Event()
-
-    def progress(done: int, total: int) -> None:
-        reached.set()
-        go_on.wait(30)
-
     for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
         monkeypatch.setattr(reading, name, -1.0)
-    access = SmartFileAccess.for_workspace(root, patience=0)
-    access.start_indexing(progress)
-    assert reached.wait(30)
-    uses = access.find_references("first")
-    assert (uses.total, uses.coverage) == (0, "partial: indexing (1 of 2 files)")
-    assert "no code mentions" not in uses.reason
-    assert access.index is not None
-    # The list of files isn't there yet.
-    access.index._progress = (0, 0)
-    assert access.find_references("first").coverage == "partial: indexing has just begun"
-    go_on.set()
-    assert access.index.wait(30)
-    access.close()
+    with half_indexed(root) as access:
+        uses = access.find_references("first")
+        assert (uses.total, uses.coverage) == (0, "partial: indexing (1 of 2 files)")
+        assert "no code mentions" not in uses.reason
+        assert access.index is not None
+        # The list of files isn't there yet.
+        access.index._progress = (0, 0)
+        assert access.find_references("first").coverage == "partial: indexing has just begun"
     monkeypatch.undo()
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("none").reason.startswith("no code mentions `none`")

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
@@ -31,11 +32,6 @@ from foldline.backends.index.terms import terms_of
 from foldline.backends.index.words import Words, content_key, words_of
 
 from .test_index import rows
-
-
-def git(root: Path, *arguments: str) -> None:
-    command = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
 
 
 def repository(root: Path, origin: str = "") -> Path:

@@ -9,13 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.backends import (
-    ASTFileAnalysisBackend,
     InvalidArgumentError,
-    MemoryFileBackend,
-    SmartFileAccess,
 )
 from foldline.backends.files.source import split_lines
 from foldline.backends.text import format_file_text, format_grep, format_symbol
+
+from .outlines import access_to
 
 LONG = "x" * 3_900_000
 
@@ -29,11 +28,6 @@ TEXTS = st.lists(
 ).map("".join)
 # A character of four bytes has to get through.
 BUDGETS = st.one_of(st.integers(4, 60), st.integers(60, 3_000))
-
-
-def access_to(files: dict[str, str]) -> SmartFileAccess:
-    backend = MemoryFileBackend(files)
-    return SmartFileAccess(backend, ASTFileAnalysisBackend(backend))
 
 
 def size(data: object) -> int:

@@ -1,18 +1,15 @@
 """The one function that reads files: regular, bounded, below the root, and never waiting."""
 
 import os
-import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.hostile import Making, make_socket, make_sparse
 
 from foldline.backends.errors import MalformedFileError, PathError, PathKind
 from foldline.backends.files.reader import read_bytes, read_json, read_text, read_toml
 from foldline.backends.lsp.configuration import hiding_settings, read_configuration
 from foldline.backends.lsp.servers import SERVERS
-
-Making = Callable[[Path], object]
 
 
 def refused(file: Path, root: Path | None = None) -> PathKind:
@@ -20,16 +17,6 @@ def refused(file: Path, root: Path | None = None) -> PathKind:
         read_text(file, 1000, root=root, strict=True)
     assert str(file) in str(caught.value)
     return caught.value.kind
-
-
-def make_socket(file: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(file))
-
-
-def make_sparse(file: Path) -> None:
-    with file.open("wb") as stream:
-        stream.truncate(10 << 30)
 
 
 HOSTILE: dict[str, tuple[Making, PathKind]] = {

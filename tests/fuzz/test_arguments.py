@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import random
-import subprocess
 import sys
 import typing
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from lsprotocol import types
+from tests.repositories import git
 
 from foldline.server.app import COMMANDS, FEATURES
 from foldline.server.features.notifications import NOTIFICATIONS
@@ -195,9 +195,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "pyproject.toml").write_text(
         '[tool.foldline.lsp]\ndisable = ["ty", "basedpyright", "pyrefly", "jedi"]\n'
     )
-    git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@example.org")
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run([*git, *arguments], check=True)
+        git(root, *arguments)
     return root
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 import shutil
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fixtures import files
+from tests.fixtures import files, is_python
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.section_tree import span_of
@@ -170,14 +169,6 @@ def test_nothing_is_reported_while_a_module_that_works_is_typed(
         analysed(project, folder, name), severities={Code.UNUSED_FIELD: Severity.OFF}
     )
     assert [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in found] == []
-
-
-def is_python(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
 
 
 def fields_of(analysis: ModuleAnalysis) -> dict[str, int]:

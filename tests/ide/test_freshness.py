@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.base.waiting import run
@@ -36,11 +37,6 @@ NAMES = ("PathSpec", "match_file", "Pattern", "RegexPattern", "lookup_pattern", 
 COMMITS = 4
 # What a line becomes; with None, five are deleted, and with "all", every one.
 TEXTS = st.sampled_from(["", "fresh()", "def inner(): ...", None, "all"])
-
-
-def git(root: Path, *arguments: str) -> None:
-    command = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
 
 
 @cache

@@ -2,11 +2,10 @@
 
 # ruff: noqa: E501 - a fixture reads best on one line.
 
-import ast
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fixtures import is_python
 
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.evaluator import Evaluator
@@ -296,11 +295,3 @@ def test_reading_on_after_edits_is_reading_afresh(data: st.DataObject) -> None:
             fresh = read(Document("prompt.py", text))
             assert not fresh.broken
             assert read(document) == fresh
-
-
-def is_python(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True

@@ -1,10 +1,10 @@
 """What differs between two versions of a prompt: of a preview, and of git."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.repositories import git
 
 from foldline.ide.errors import RevisionError
 from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
@@ -26,11 +26,6 @@ second = MarkdownSection[None](
     visibility=SectionVisibility.SUMMARY)
 both = PromptTemplate(ns="demo", key="both", sections=[first, second])
 """
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

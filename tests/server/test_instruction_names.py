@@ -1,7 +1,6 @@
 """Names in instruction files and prompts over the wire: links, definitions, hovers."""
 
 import asyncio
-import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from lsprotocol import types
+from tests.repositories import git
 
 from foldline.ide.instructions.checks import Around
 from foldline.ide.instructions.mentions import mentions
@@ -112,18 +112,13 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     visit: Visit, tmp_path: Path
 ) -> None:
     text = "Call `open_cart()`.\n"
-
-    def git(*arguments: str) -> None:
-        who = ("-c", "user.name=a", "-c", "user.email=a@b")
-        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True)
-
-    git("init", "-q")
+    git(tmp_path, "init", "-q")
     (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
     (tmp_path / "cart.py").write_text("def open_cart(): ...\n", encoding="utf-8")
-    git("add", "-A")
-    git("commit", "-q", "-m", "start")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "start")
     (tmp_path / "cart.py").write_text("def close_it(): ...\n", encoding="utf-8")
-    git("commit", "-q", "-a", "-m", "another way")
+    git(tmp_path, "commit", "-q", "-a", "-m", "another way")
     editor = visit(tmp_path)
     uri = editor.open("AGENTS.md", text)
     (stale,) = await editor.diagnostics(uri)
@@ -131,8 +126,8 @@ async def test_diagnostics_come_again_with_what_the_history_says(
     assert "another way" in stale.message
     assert stale.range.start == types.Position(0, 6)
     # A rename that isn't committed.
-    git("checkout", "-q", "HEAD~", "--", "cart.py")
-    git("commit", "-q", "-m", "back")
+    git(tmp_path, "checkout", "-q", "HEAD~", "--", "cart.py")
+    git(tmp_path, "commit", "-q", "-m", "back")
     (tmp_path / "cart.py").write_text("def begin(): ...\n", encoding="utf-8")
     editor.saved("cart.py")
     found = await editor.diagnostics(uri)

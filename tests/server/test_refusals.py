@@ -1,10 +1,10 @@
 """What cannot be meant is refused, and says so; it is never an internal error."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from tests.repositories import git
 
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RevisionError
@@ -85,11 +85,6 @@ async def test_a_module_whose_name_is_not_utf8_is_one_like_others(
     assert (await editor.command("code.outline", uri=uri))["text"].startswith("odd\\udcff.py")
     assert "Odd." in (await editor.command("prompt.render", uri=uri))["text"]
     assert local_path(uri) == tmp_path.resolve() / "odd\udcff.py"
-
-
-def git(folder: Path, *arguments: str) -> None:
-    names = ("-c", "user.name=t", "-c", "user.email=t@example.org")
-    subprocess.run(["git", "-C", str(folder), *names, *arguments], check=True, capture_output=True)
 
 
 def test_a_revision_that_cannot_be_read_says_why(tmp_path: Path) -> None:

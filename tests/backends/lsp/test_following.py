@@ -1,6 +1,5 @@
 """Whatever happens to the files, the next answer is that of a fresh start."""
 
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
@@ -56,22 +56,14 @@ class Following(RuleBasedStateMachine):
         (self.root / "hub.py").write_text(HUB)
         (self.root / "pkg").mkdir()
         for branch, text in (("main", first), ("other", second)):
-            self.git("init", "-q", "-b", "main") if branch == "main" else None
-            self.git("checkout", "-q", "-B", branch)
+            git(self.root, "init", "-q", "-b", "main") if branch == "main" else None
+            git(self.root, "checkout", "-q", "-B", branch)
             (self.root / "one.py").write_text(text)
             (self.root / "pkg" / f"{branch}.py").write_text(second)
-            self.git("add", "-A")
-            self.git("commit", "-q", "--allow-empty", "-m", branch)
+            git(self.root, "add", "-A")
+            git(self.root, "commit", "-q", "--allow-empty", "-m", branch)
         self.overlays: dict[str, str] = {}
         self.access = open_access(self.root)
-
-    def git(self, *arguments: str) -> None:
-        subprocess.run(
-            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *arguments],
-            cwd=self.root,
-            check=True,
-            capture_output=True,
-        )
 
     @rule(name=names, text=texts)
     def write(self, name: str, text: str) -> None:
@@ -88,7 +80,7 @@ class Following(RuleBasedStateMachine):
 
     @rule(branch=st.sampled_from(["main", "other"]))
     def check_out(self, branch: str) -> None:
-        self.git("checkout", "-q", "--force", branch)
+        git(self.root, "checkout", "-q", "--force", branch)
 
     @rule(name=names, text=texts)
     def open_buffer(self, name: str, text: str) -> None:
