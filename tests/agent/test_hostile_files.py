@@ -12,6 +12,7 @@ from tests.hostile import HOSTILE, SECRET, names_for
 
 from foldline.agent.mcp.stdio import Options
 
+from ..rows import slow
 from .mcp_process import call, connect_here
 
 pytestmark = pytest.mark.real
@@ -24,6 +25,7 @@ hello = PromptTemplate(ns="demo", key="hello", sections=[
 """
 SECONDS = 60.0
 MOST_MEMORY = 2 << 30
+OTHERS = [what for what in HOSTILE if what not in ("/dev/zero", "a pipe")]
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def run(root: Path, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize("what", ["/dev/zero", "a pipe", *slow(*OTHERS)])
 def test_verbs_say_which_configuration_they_refuse(make: Path, what: str) -> None:
     for name in names_for(what):
         HOSTILE[what](make / name)
@@ -68,7 +70,7 @@ def test_verbs_say_which_configuration_they_refuse(make: Path, what: str) -> Non
     assert "pyproject.toml" in said
 
 
-@pytest.mark.parametrize("what", ["/dev/zero", "a pipe", "a link outside", "ten gigabytes"])
+@pytest.mark.parametrize("what", ["/dev/zero", *slow("a pipe", "a link outside", "ten gigabytes")])
 def test_the_doctor_names_what_is_refused(make: Path, what: str) -> None:
     for name in ("pyproject.toml", ".gitignore"):
         HOSTILE[what](make / name)
@@ -79,7 +81,9 @@ def test_the_doctor_names_what_is_refused(make: Path, what: str) -> None:
     assert any(".gitignore" in problem for problem in problems)
 
 
-@pytest.mark.parametrize("what", ["/dev/zero", "a pipe", "a folder", "a socket", "deep nesting"])
+@pytest.mark.parametrize(
+    "what", ["/dev/zero", *slow("a pipe", "a folder", "a socket", "deep nesting")]
+)
 def test_a_baseline_and_a_file_of_values_are_refused_by_name(make: Path, what: str) -> None:
     HOSTILE[what](make / "given.toml")
     for arguments in (

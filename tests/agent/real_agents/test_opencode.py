@@ -54,6 +54,7 @@ def test_a_prompt_with_options_is_a_command(agent: Agent) -> None:
     assert not list(agent.workspace.rglob("__pycache__"))
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_an_error_that_the_model_reads(agent: Agent) -> None:
     agent.install()
     tree = {"call": "get_tree", "arguments": {}}

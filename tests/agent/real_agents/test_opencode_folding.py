@@ -12,6 +12,7 @@ import pytest
 from foldline.agent.install.verb import PLUGIN
 
 from ...editors.node import find
+from ...rows import slow
 from .agents import Agent, opencode
 
 if TYPE_CHECKING:
@@ -73,12 +74,8 @@ def test_a_section_is_folded_and_read_and_the_prefix_stays(agent: Agent) -> None
 
 @pytest.mark.parametrize(
     "program",
-    [
-        "printf '# Rules'; kill -9 $$",
-        "exec sleep 3600",
-        None,
-    ],
-    ids=["killed", "slow", "missing"],
+    [None, *slow("printf '# Rules'; kill -9 $$", "exec sleep 3600")],
+    ids=["missing", "killed", "slow"],
 )
 def test_without_foldline_the_file_is_whole(program: str | None, agent: Agent) -> None:
     plugin = agent.home / ".config/opencode/plugins/foldline.js"
@@ -125,6 +122,7 @@ def test_a_file_that_was_sent_whole_stays_whole(tmp_path: Path) -> None:
     assert program.with_name("other.ran").exists()
 
 
+@pytest.mark.slow
 def test_the_plugin_is_taken_out_by_one_line(agent: Agent) -> None:
     agent.install("--fold", "--remove")
     ended = agent.play([DONE], "Where is the metadata?")
