@@ -503,7 +503,7 @@ class SmartFileAccess(CodeNavigation):
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> GrepResults:
-        """The lines that match a regular expression, in linear time whatever the pattern.
+        """The lines that match a regular expression, in bounded time whatever the pattern.
 
         Code comes first, then tests, then other text. Pages of a budget begin with three lines of
         each file. `show` may be `files` or `counts`, which have no lines. Matches span lines where

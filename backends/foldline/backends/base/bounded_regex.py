@@ -120,7 +120,7 @@ class _Clock:
     def __init__(self, seconds: float) -> None:
         self._left = seconds
 
-    def search(self, compiled: Any, text: str, pos: int = 0, end: int | None = None) -> Any:
+    def search(self, compiled: Any, text: str, pos: int = 0) -> Any:
         """Search as `regex` does, without the interpreter's lock.
 
         Raises:
@@ -131,7 +131,7 @@ class _Clock:
         # Of this thread alone: on a busy machine, waiting for a processor costs nothing.
         started = time.thread_time()
         try:
-            return compiled.search(text, pos, end, concurrent=True, timeout=self._left)
+            return compiled.search(text, pos, concurrent=True, timeout=self._left)
         except (TimeoutError, MemoryError):
             self._left = 0
             raise PatternTimeoutError from None

@@ -19,9 +19,9 @@ IGNORE_BYTES = 1 << 20
 IGNORE_PATTERNS = 5_000
 # Compiling so many takes seconds.
 IGNORE_PATTERNS_IN_ALL = 20_000
-# Each makes what the patterns compile to larger, and a person's pattern has one or two.
+# Each lets a match go back once more, and a person's pattern has one or two.
 IGNORE_WILDCARDS_IN_ALL = 10_000
-# No path is longer, and the automaton of a longer pattern would take megabytes.
+# No path is longer.
 IGNORE_PATTERN_CHARACTERS = 4_096
 # The standard library's parser of TOML takes time quadratic in the parts of a dotted key.
 KEY_PARTS = 32
