@@ -72,13 +72,19 @@ LIMITS = (
     ),
     (
         r"`?foldline (tree|refs|search|grep|outline)",
-        "A command is a new process: Python and foldline's modules take 100 to 130 ms before it "
+        "A command is a new process: Python and foldline's modules take 70 to 100 ms before it "
         "looks at anything, and then its list of files is compared with the disk.",
     ),
     (
         r"foldline serve: document symbols",
         "pygls takes as long to import as for `pygls alone`, the types of the protocol half as "
         "long; the rest are foldline's modules and the document.",
+    ),
+    (
+        r"foldline mcp: first outline",
+        "Which tools are listed depends on the prompts of the workspace, and before, foldline "
+        "looks for them: all files are compared with the disk twice, and their paths with globs. "
+        "The first outline of a client that asks for no list takes less than that of `mcp alone`.",
     ),
     (
         r"document symbols after|code lenses",
