@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent.check_formats import GUTTER, WIDEST, FileDiagnostic, text_lines
-from foldline.agent.cli import main
 from foldline.ide import checks
 from foldline.ide.analysis.model import Position, SourceSpan
 from foldline.ide.checks import Code, Diagnostic, Severity
+
+from .verbs import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,23 +45,13 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+def test_nothing_found_is_said_and_is_success(project: Path) -> None:
+    assert run("check", project) == (0, "1 file: no diagnostics\n", "")
 
 
-def test_nothing_found_is_said_and_is_success(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, "check", project) == (0, "1 file: no diagnostics\n", "")
-
-
-def test_a_finding_is_written_with_its_place_and_fails(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finding_is_written_with_its_place_and_fails(project: Path) -> None:
     (project / "bad.py").write_text(BAD, encoding="utf-8")
-    status, out, _ = run(capsys, "check", project)
+    status, out, _ = run("check", project)
     assert status == 1
     assert out.splitlines() == [
         "bad.py:9:71: error: `nmae` isn't a field of `Params`. Did you mean `name`? "
@@ -70,17 +61,15 @@ def test_a_finding_is_written_with_its_place_and_fails(
         "      |" + " " * 71 + "^^^^^^^",
         "1 error in 2 files",
     ]
-    _, concise, _ = run(capsys, "check", project, "--format", "concise")
+    _, concise, _ = run("check", project, "--format", "concise")
     assert concise.splitlines() == [out.splitlines()[0], out.splitlines()[-1]]
 
 
 @pytest.mark.parametrize("before", ["x" * 300, "\t" * 60, "\u202e\x1b[31m" * 20])
-def test_a_long_or_hostile_line_shows_what_is_wrong(
-    project: Path, capsys: pytest.CaptureFixture[str], before: str
-) -> None:
+def test_a_long_or_hostile_line_shows_what_is_wrong(project: Path, before: str) -> None:
     bad = GOOD.replace("Hello ${name}", f"{before}${{nmae}}")
     (project / "bad.py").write_text(bad, encoding="utf-8")
-    _, out, _ = run(capsys, "check", project / "bad.py")
+    _, out, _ = run("check", project / "bad.py")
     _, source, marks, _ = out.splitlines()
     assert source[marks.index("^") : marks.rindex("^") + 1] == "${nmae}"
     assert "\x1b" not in out
@@ -108,23 +97,19 @@ def test_an_excerpt_fits_the_terminal_and_marks_what_is_wrong(
         assert shown.endswith(source)
 
 
-def test_an_error_is_json_where_that_is_the_format(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_is_json_where_that_is_the_format(project: Path) -> None:
     for words in (["--format", "json"], ["--format=json"], ["--json"]):
-        status, out, err = run(capsys, "check", project / "gone", *words)
+        status, out, err = run("check", project / "gone", *words)
         assert (status, err) == (2, "")
         assert "no such file" in json.loads(out)["error"]["message"]
-    _, out, err = run(capsys, "check", project / "gone", "--format", "sarif")
+    _, out, err = run("check", project / "gone", "--format", "sarif")
     assert (out, err.count("\n")) == ("", 1)
 
 
 @pytest.mark.real
-def test_a_module_that_is_not_python_fails(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_that_is_not_python_fails(project: Path) -> None:
     (project / "bad.py").write_text(GOOD.replace('title="One",', 'title="One"'), encoding="utf-8")
-    status, out, _ = run(capsys, "check", project)
+    status, out, _ = run("check", project)
     assert status == 1
     first, _, marks, last = out.splitlines()
     assert first.startswith("bad.py:9:35: error: This isn't Python: invalid syntax.")
@@ -132,15 +117,13 @@ def test_a_module_that_is_not_python_fails(
     assert marks.endswith("^" * len('"One"'))
     assert last == "1 error in 2 files"
     (project / "pyproject.toml").write_text("[tool.foldline.severity]\nsyntax-error = 'off'\n")
-    assert run(capsys, "check", project)[0] == 0
+    assert run("check", project)[0] == 0
 
 
 @pytest.mark.real
-def test_where_python_does_not_tell_the_broken_statement_is_named(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_python_does_not_tell_the_broken_statement_is_named(project: Path) -> None:
     (project / "bad.py").write_text(f"{GOOD}\nX = {'-' * 50_000}1 +\n", encoding="utf-8")
-    status, out, _ = run(capsys, "check", project / "bad.py", "--format", "concise")
+    status, out, _ = run("check", project / "bad.py", "--format", "concise")
     assert status == 1
     assert out.startswith("bad.py:14:1: error: This isn't Python: ")
 
@@ -153,38 +136,32 @@ def test_where_python_does_not_tell_the_broken_statement_is_named(
         b"\xff\xfe\x00\x00",
     ],
 )
-def test_a_named_file_without_a_prompt_is_told(
-    project: Path, capsys: pytest.CaptureFixture[str], source: bytes
-) -> None:
+def test_a_named_file_without_a_prompt_is_told(project: Path, source: bytes) -> None:
     (project / "legacy.py").write_bytes(source)
-    status, out, err = run(capsys, "check", project / "legacy.py", project / "good.py")
+    status, out, err = run("check", project / "legacy.py", project / "good.py")
     assert (status, out) == (2, "1 file: no diagnostics\n")
     assert "legacy.py: it holds no prompt, section or tool" in err
-    assert run(capsys, "check", project)[0] == 0
+    assert run("check", project)[0] == 0
 
 
-def test_sections_for_other_modules_are_prompts_enough(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sections_for_other_modules_are_prompts_enough(project: Path) -> None:
     (project / "shared.py").write_text(
         "from foldline.prompts import MarkdownSection\n"
         "def tone():\n"
         '    return MarkdownSection[None](title="Tone", key="tone", template="Be kind.")\n'
     )
-    assert run(capsys, "check", project / "shared.py")[0] == 0
+    assert run("check", project / "shared.py")[0] == 0
 
 
-def test_a_folder_without_prompts_names_the_next_step(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, err = run(capsys, "check", tmp_path)
+def test_a_folder_without_prompts_names_the_next_step(tmp_path: Path) -> None:
+    status, out, err = run("check", tmp_path)
     assert (status, out) == (0, "")
     assert "`foldline new PATH`" in err
 
 
-def test_findings_are_written_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_written_as_json(project: Path) -> None:
     (project / "bad.py").write_text(BAD, encoding="utf-8")
-    status, out, _ = run(capsys, "check", project, "--json")
+    status, out, _ = run("check", project, "--json")
     document = json.loads(out)
     assert status == 1
     (finding,) = document["findings"]
@@ -193,9 +170,9 @@ def test_findings_are_written_as_json(project: Path, capsys: pytest.CaptureFixtu
     assert finding["fixes"][0] == "Change to `name`"
 
 
-def test_findings_are_written_as_sarif(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_written_as_sarif(project: Path) -> None:
     (project / "bad.py").write_text(BAD, encoding="utf-8")
-    _, out, _ = run(capsys, "check", project, "--format", "sarif")
+    _, out, _ = run("check", project, "--format", "sarif")
     log = json.loads(out)
     (sarif_run,) = log["runs"]
     (result,) = sarif_run["results"]
@@ -207,44 +184,38 @@ def test_findings_are_written_as_sarif(project: Path, capsys: pytest.CaptureFixt
     assert place["region"]["startColumn"] == 71
 
 
-def test_findings_are_written_as_annotations(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_findings_are_written_as_annotations(project: Path) -> None:
     (project / "a,b.py").write_text(BAD, encoding="utf-8")
-    _, out, _ = run(capsys, "check", project, "--format", "github")
+    _, out, _ = run("check", project, "--format", "github")
     assert out.startswith("::error file=a%2Cb.py,line=9,col=71,endLine=9,endColumn=78,title=")
     assert out.count("\n") == 1
 
 
-def test_the_configuration_decides_what_fails(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_configuration_decides_what_fails(project: Path) -> None:
     (project / "bad.py").write_text(BAD, encoding="utf-8")
     configuration = project / "pyproject.toml"
     configuration.write_text("[tool.foldline.severity]\nunknown-placeholder = 'hint'\n")
-    assert run(capsys, "check", project)[0] == 0
-    assert run(capsys, "check", project, "--fail-on", "hint")[0] == 1
+    assert run("check", project)[0] == 0
+    assert run("check", project, "--fail-on", "hint")[0] == 1
     configuration.write_text("[tool.foldline]\ntoken-budget = 5\nexact-tokens = false\n")
-    _, out, _ = run(capsys, "check", project / "good.py")
+    _, out, _ = run("check", project / "good.py")
     assert "more than its budget of 5. [token-budget]" in out
 
 
-def test_a_comment_silences_a_finding(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_comment_silences_a_finding(project: Path) -> None:
     silenced = BAD.rstrip("\n") + "  # foldline: ignore[unknown-placeholder]\n"
     (project / "bad.py").write_text(silenced, encoding="utf-8")
-    status, out, _ = run(capsys, "check", project)
+    status, out, _ = run("check", project)
     assert (status, "no diagnostics" in out) == (0, True)
     mended = silenced.replace("nmae", "name")
     assert mended != silenced
     (project / "bad.py").write_text(mended, encoding="utf-8")
-    status, out, _ = run(capsys, "check", project)
+    status, out, _ = run("check", project)
     assert status == 1
     assert "there is no `unknown-placeholder` here. [unused-ignore]" in out
 
 
-def test_a_section_that_costs_more_folded_is_found(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_section_that_costs_more_folded_is_found(project: Path) -> None:
     (project / "folded.py").write_text(
         "from foldline.prompts import *\n"
         'T = PromptTemplate(ns="n", key="k", sections=[MarkdownSection[None](title="A", key="a",\n'
@@ -252,7 +223,7 @@ def test_a_section_that_costs_more_folded_is_found(
         "visibility=SectionVisibility.SUMMARY)])\n",
         encoding="utf-8",
     )
-    status, out, _ = run(capsys, "check", project / "folded.py")
+    status, out, _ = run("check", project / "folded.py")
     assert status == 0
     assert "information: In `T`, `a` has ~27 tokens folded, with its note, and ~7 in full" in out
 
@@ -281,56 +252,52 @@ def test_a_section_that_costs_more_folded_is_found(
     ],
 )
 def test_a_wrong_configuration_is_told_with_its_path(
-    project: Path, capsys: pytest.CaptureFixture[str], configuration: str, complaint: str
+    project: Path, configuration: str, complaint: str
 ) -> None:
     (project / "pyproject.toml").write_text(configuration)
-    status, _, err = run(capsys, "check", project)
+    status, _, err = run("check", project)
     assert status == 2
     assert complaint in err
 
 
-def test_folders_of_no_project_are_checked_together(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folders_of_no_project_are_checked_together(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):
         folder.mkdir()
         (folder / "good.py").write_text(GOOD, encoding="utf-8")
     both = "2 files: no diagnostics\n"
-    assert run(capsys, "check", first, second) == (0, both, "")
-    assert run(capsys, "check", first / "good.py", second / "good.py") == (0, both, "")
+    assert run("check", first, second) == (0, both, "")
+    assert run("check", first / "good.py", second / "good.py") == (0, both, "")
     # Each project has settings of its own.
     (second / "pyproject.toml").touch()
     for one, other in ((first, second), (second, first)):
-        status, _, err = run(capsys, "check", one, other)
+        status, _, err = run("check", one, other)
         assert status == 2
         assert f"{one} and {other} are of different projects: give each a call of its own" in err
 
 
-def test_a_missing_path_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run(capsys, "check", project / "nowhere")
+def test_a_missing_path_is_told(project: Path) -> None:
+    status, _, err = run("check", project / "nowhere")
     assert status == 2
     assert "there is no such file or directory" in err
 
 
 @pytest.mark.parametrize("code", Code)
-def test_every_diagnostic_has_a_page(code: Code, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "check", "--explain", code)
+def test_every_diagnostic_has_a_page(code: Code) -> None:
+    status, out, _ = run("check", "--explain", code)
     assert status == 0
     assert out.startswith(f"# {code}: ")
     assert checks.__file__ is not None
 
 
-def test_an_unknown_diagnostic_names_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run(capsys, "check", "--explain", "stray-dolar")
+def test_an_unknown_diagnostic_names_near_ones() -> None:
+    status, _, err = run("check", "--explain", "stray-dolar")
     assert status == 2
     assert "stray-dollar" in err
 
 
-def test_tokens_are_listed_by_prompt_and_section(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, _ = run(capsys, "tokens", project)
+def test_tokens_are_listed_by_prompt_and_section(project: Path) -> None:
+    status, out, _ = run("tokens", project)
     lines = out.splitlines()
     assert status == 0
     assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
@@ -338,7 +305,7 @@ def test_tokens_are_listed_by_prompt_and_section(
     assert lines[2].split()[1:] == ["1.", "One"]
     assert lines[3].endswith("2. Two  summarized, ? if opened (--run shows it)")
     assert "in 1 prompt (o200k, estimated" in lines[4]
-    _, executed, _ = run(capsys, "tokens", "--run", project)
+    _, executed, _ = run("tokens", "--run", project)
     assert re.search(r"\n.*2\. Two  summarized, .*\d if opened.*\n.*\(o200k, as run", executed)
 
 
@@ -368,11 +335,9 @@ CHANGED = made(**popped)
 """
 
 
-def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(project: Path) -> None:
     (project / "good.py").write_text(COUNTED)
-    prompts = json.loads(run(capsys, "tokens", project, "--json")[1])["prompts"]
+    prompts = json.loads(run("tokens", project, "--json")[1])["prompts"]
     certain = {name.partition(":")[2]: count["certain"] for name, count in prompts.items()}
     assert certain == {
         "LONG": False,
@@ -387,18 +352,18 @@ def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(
 
 @pytest.mark.real
 def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
 ) -> None:
     (project / "good.py").write_text(COUNTED)
-    _, out, _ = run(capsys, "tokens", project)
+    _, out, _ = run("tokens", project)
     assert "     ≥8  n/k  good.py:LONG  (without the text that code makes, which --run" in out
     assert "\n      ≥40  in 6 prompts" in out
     assert "  n/k  good.py:UNBOUND  (estimated from source; --run gives the exact count)\n" in out
-    _, out, _ = run(capsys, "tokens", project, "--json")
+    _, out, _ = run("tokens", project, "--json")
     static = json.loads(out)["prompts"]
     bounds = {name for name, one in static.items() if one["lower_bound"]}
     assert bounds == {f"good.py:{name}" for name in ("LONG", "JOINED", "CHANGED")}
-    _, ran, _ = run(capsys, "tokens", project, "--run", "--json")
+    _, ran, _ = run("tokens", project, "--run", "--json")
     executed = json.loads(ran)["prompts"]
     assert not any(one["lower_bound"] for one in executed.values())
     assert [name for name, one in executed.items() if not one["certain"]] == ["good.py:UNBOUND"]
@@ -409,25 +374,21 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
 
 
 @pytest.mark.real
-def test_a_baseline_of_run_prompts_sees_the_growth_of_a_computed_text(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_baseline_of_run_prompts_sees_the_growth_of_a_computed_text(project: Path) -> None:
     (project / "good.py").write_text(COUNTED)
     baseline = project / "tokens.json"
-    baseline.write_text(run(capsys, "tokens", project, "--run", "--json")[1])
+    baseline.write_text(run("tokens", project, "--run", "--json")[1])
     grows = (project / "good.py").write_text(COUNTED.replace("20_000", "30_000"))
     assert grows
-    status, out, _ = run(capsys, "tokens", project, "--run", "--baseline", baseline)
+    status, out, _ = run("tokens", project, "--run", "--baseline", baseline)
     assert (status, "good.py:LONG grew from " in out) == (1, True)
     # What was counted from the source can't be compared with it.
-    status, _, err = run(capsys, "tokens", project, "--baseline", baseline)
+    status, _, err = run("tokens", project, "--baseline", baseline)
     assert (status, "write it again" in err) == (2, True)
 
 
 @pytest.mark.real
-def test_chapters_are_counted_as_an_evaluation_sends_them(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_chapters_are_counted_as_an_evaluation_sends_them(project: Path) -> None:
     chapters = """
 chapters=[
     Chapter[None](title="More", key="more", sections=[
@@ -439,29 +400,27 @@ chapters=[
     source = GOOD.replace("import MarkdownSection", "import Chapter, MarkdownSection")
     (project / "good.py").write_text(source.rstrip().removesuffix("])") + "], " + chapters.strip())
     for arguments in ((), ("--run",)):
-        _, out, _ = run(capsys, "tokens", project, "--json", *arguments)
+        _, out, _ = run("tokens", project, "--json", *arguments)
         (counted,) = json.loads(out)["prompts"].values()
         assert list(counted["sections"]) == ["one", "two", "rules"]
         assert counted["sections"]["rules"]["number"] == "3"
         # Only running it tells that the other chapter stays closed.
         assert counted["lower_bound"] is (arguments == ())
         assert counted["undecided_chapters"] == ([] if arguments else ["maybe"])
-    _, out, _ = run(capsys, "tokens", project)
+    _, out, _ = run("tokens", project)
     assert "  (without chapters that code may open: maybe; see --run)\n" in out
 
 
-def test_growth_beyond_the_baseline_fails(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, out, _ = run(capsys, "tokens", project, "--json")
+def test_growth_beyond_the_baseline_fails(project: Path) -> None:
+    _, out, _ = run("tokens", project, "--json")
     baseline = project / "tokens.json"
     baseline.write_text(out)
-    assert run(capsys, "tokens", project, "--baseline", baseline)[0] == 0
+    assert run("tokens", project, "--baseline", baseline)[0] == 0
     (project / "good.py").write_text(GOOD.replace("welcome", "welcome " * 10), encoding="utf-8")
-    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline, "--max-growth", "5%")
+    status, out, _ = run("tokens", project, "--baseline", baseline, "--max-growth", "5%")
     assert status == 1
     assert "good.py:PROMPT grew from " in out
-    assert run(capsys, "tokens", project, "--baseline", baseline, "--max-growth", "500%")[0] == 0
+    assert run("tokens", project, "--baseline", baseline, "--max-growth", "500%")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -474,14 +433,10 @@ def test_growth_beyond_the_baseline_fails(
     ],
 )
 def test_a_comparison_that_cannot_be_made_is_told(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    baseline: str,
-    growth: str,
-    complaint: str,
+    project: Path, baseline: str, growth: str, complaint: str
 ) -> None:
     file = project / "tokens.json"
     file.write_text(baseline)
-    status, _, err = run(capsys, "tokens", project, "--baseline", file, f"--max-growth={growth}")
+    status, _, err = run("tokens", project, "--baseline", file, f"--max-growth={growth}")
     assert status == 2
     assert complaint in err

@@ -8,19 +8,18 @@ import pytest
 
 from foldline.agent.cli import main
 
+from .verbs import run
+
 pytestmark = pytest.mark.real
 
 
-def servers(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, object]]:
-    main(["doctor", "--json", *arguments])
-    report = json.loads(capsys.readouterr().out)
+def servers(*arguments: str) -> dict[str, dict[str, object]]:
+    report = json.loads(run("doctor", "--json", *arguments)[1])
     return {server["name"]: server for server in report["servers"]}
 
 
-def test_ty_is_the_first_choice_for_python(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = servers(capsys, "--root", str(tmp_path))
+def test_ty_is_the_first_choice_for_python(tmp_path: Path) -> None:
+    found = servers("--root", str(tmp_path))
     assert found["ty"]["chosen_for"] == ["python"]
     assert str(found["ty"]["version"]).startswith("ty ")
     assert found["basedpyright"]["chosen_for"] == []
@@ -36,13 +35,11 @@ def test_the_text_names_every_server_and_how_to_get_it(
     assert "not trusted" in shown
 
 
-def test_a_project_chooses_orders_and_disables(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_chooses_orders_and_disables(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline.lsp]\nuse = ['basedpyright']\ndisable = ['clangd']\n"
     )
-    found = servers(capsys, "--root", str(tmp_path), "--trust")
+    found = servers("--root", str(tmp_path), "--trust")
     assert next(iter(found)) == "basedpyright"
     assert found["basedpyright"]["chosen_for"] == ["python"]
     assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
@@ -58,7 +55,7 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     evil = tmp_path / "evil"
     evil.write_text("#!/bin/sh\ntouch " + str(tmp_path / "executed") + "\n")
     evil.chmod(0o755)
-    found = servers(capsys, "--root", str(tmp_path))
+    found = servers("--root", str(tmp_path))
     assert found["ty"]["command"] == [str(Path(sys.executable).with_name("ty")), "server"]
     assert next(iter(found)) == "ty"
     assert "confined as the workspace is not trusted" in str(found["basedpyright"]["reason"])
@@ -68,7 +65,7 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     assert "not read: [tool.foldline.lsp] use and servers may choose what is run" in shown
     assert "with --trust" in shown
     assert not (tmp_path / "executed").exists()
-    trusted = servers(capsys, "--root", str(tmp_path), "--trust")
+    trusted = servers("--root", str(tmp_path), "--trust")
     assert trusted["ty"]["command"] == [str(evil), "--stdio"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.agent.cli import main
+from .verbs import run
 
 
 @pytest.fixture
@@ -18,36 +18,35 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    status = main(["index", *words])
-    out, err = capsys.readouterr()
+def asked(*words: object) -> tuple[int, str]:
+    status, out, err = run("index", *words)
     return status, out + err
 
 
 def test_an_index_goes_from_one_machine_to_another(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status, text = asked(capsys)
+    status, text = asked()
     assert status == 1
     assert "0 files of this workspace" in text
     assert "nothing of this workspace is indexed yet" in text
-    status, text = asked(capsys, "export")
+    status, text = asked("export")
     assert (status, text.partition(",")[0]) == (0, "app.flindex: 2 contents")
     artefact = root / "app.flindex"
     monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "elsewhere"))
-    status, text = asked(capsys, "import", str(artefact))
+    status, text = asked("import", str(artefact))
     assert status == 0
     assert f"{artefact}: 2 of 2 contents are new (sha256 " in text
-    status, text = asked(capsys, "status", "--json")
+    status, text = asked("status", "--json")
     found = json.loads(text)
     assert (status, found["files"], found["contents"], found["workspaces"]) == (0, 2, 2, 1)
     (imported,) = found["artefacts"]
     assert (imported["source"], imported["contents"]) == (str(artefact), 2)
-    status, text = asked(capsys, "build")
+    status, text = asked("build")
     assert (status, f"2 contents from {artefact} (sha256 " in text) == (0, True)
-    status, text = asked(capsys, "prune", "--imported")
+    status, text = asked("prune", "--imported")
     assert (status, "2 imported contents forgotten" in text) == (0, True)
-    status, text = asked(capsys, "status")
+    status, text = asked("status")
     assert (status, "imported" in text) == (1, False)
 
 
@@ -66,18 +65,14 @@ def test_an_index_goes_from_one_machine_to_another(
         (["mend"], "invalid choice: 'mend'"),
     ],
 )
-def test_what_cannot_be_done_is_refused(
-    root: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
-) -> None:
-    status, text = asked(capsys, *words)
+def test_what_cannot_be_done_is_refused(root: Path, words: list[str], said: str) -> None:
+    status, text = asked(*words)
     assert status == 2
     assert said in text
     assert "pw" not in text
     assert "\n" not in text.strip()
 
 
-def test_a_refusal_is_an_object_for_programs(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, text = asked(capsys, "import", "a.py", "--json")
+def test_a_refusal_is_an_object_for_programs(root: Path) -> None:
+    status, text = asked("import", "a.py", "--json")
     assert (status, json.loads(text)["error"]["kind"]) == (2, "artefact")

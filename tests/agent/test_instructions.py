@@ -15,6 +15,8 @@ from foldline.agent import check
 from foldline.agent.cli import main
 from foldline.ide.instructions import checks
 
+from .verbs import run
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -57,82 +59,72 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = main([*arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
 @pytest.mark.usefixtures("repository")
-def test_tokens_counts_each_file_and_each_section(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "tokens")
+def test_tokens_counts_each_file_and_each_section() -> None:
+    status, out, _ = run("tokens")
     assert status == 0
     assert "in 3 instruction files" in out
     assert "  1.1. Data  summarized, +" in out
     assert "README.md" not in out
-    _, out, _ = run(capsys, "tokens", "AGENTS.md", "--depth", "1")
+    _, out, _ = run("tokens", "AGENTS.md", "--depth", "1")
     assert "1. Rules  with 2 inside" in out
     assert "in 1 instruction file " in out
 
 
 @pytest.mark.usefixtures("repository")
-def test_tokens_does_not_count_the_source_of_a_file(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tokens_does_not_count_the_source_of_a_file(repository: Path) -> None:
     (repository / "AGENTS.md").rename(repository / "pkg/AGENTS.full.md")
-    whole = run(capsys, "tokens", "pkg/AGENTS.full.md")[1].split()[0]
-    assert run(capsys, "fold", "pkg/AGENTS.full.md", "--write", "AGENTS.md")[0] == 0
-    alone = run(capsys, "tokens", "AGENTS.md", "--depth", "1")[1].split()[0]
-    _, out, _ = run(capsys, "tokens", "AGENTS.md", "pkg/AGENTS.full.md", "--depth", "1")
+    whole = run("tokens", "pkg/AGENTS.full.md")[1].split()[0]
+    assert run("fold", "pkg/AGENTS.full.md", "--write", "AGENTS.md")[0] == 0
+    alone = run("tokens", "AGENTS.md", "--depth", "1")[1].split()[0]
+    _, out, _ = run("tokens", "AGENTS.md", "pkg/AGENTS.full.md", "--depth", "1")
     assert f"{whole}  pkg/AGENTS.full.md  not counted: it's the source of AGENTS.md\n" in out
     assert f"{alone}  in 1 instruction file " in out
 
 
 @pytest.mark.usefixtures("repository")
-def test_tokens_counts_the_three_levels_of_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "tokens", ".claude", "--json")
+def test_tokens_counts_the_three_levels_of_a_skill() -> None:
+    _, out, _ = run("tokens", ".claude", "--json")
     (skill,) = json.loads(out)["prompts"].values()
     levels = skill["levels"]
     assert levels["used"] == skill["tokens"] == skill["sections"]["deploy"]["tokens"]
     assert list(levels["files"]) == ["references/hosts.md"]
     assert 0 < levels["always"] < 20
-    _, out, _ = run(capsys, "tokens", ".claude")
+    _, out, _ = run("tokens", ".claude")
     assert f"{levels['always']} tokens always, {levels['used']} when used, " in out
-    _, _, err = run(capsys, "preview", ".claude/skills/deploy/SKILL.md")
+    _, _, err = run("preview", ".claude/skills/deploy/SKILL.md")
     assert "in 1 file on demand" in err
 
 
-def test_a_file_that_grew_over_the_baseline_is_a_failure(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (repository / "before.json").write_text(run(capsys, "tokens", "--json")[1])
-    assert run(capsys, "tokens", "--baseline", "before.json")[0] == 0
+def test_a_file_that_grew_over_the_baseline_is_a_failure(repository: Path) -> None:
+    (repository / "before.json").write_text(run("tokens", "--json")[1])
+    assert run("tokens", "--baseline", "before.json")[0] == 0
     file = repository / "pkg/AGENTS.md"
     file.write_text(file.read_text() + "Be kind to all who read this.\n")
-    status, out, _ = run(capsys, "tokens", "--baseline", "before.json")
+    status, out, _ = run("tokens", "--baseline", "before.json")
     assert status == 1
     assert "pkg/AGENTS.md grew from" in out
 
 
 @pytest.mark.usefixtures("repository")
-def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "preview", "AGENTS.md")
+def test_preview_shows_a_file_as_it_is_sent() -> None:
+    status, out, err = run("preview", "AGENTS.md")
     assert (status, err) == (0, "")
     assert "where data lives" in out
     assert "data/" not in out
-    _, out, _ = run(capsys, "preview", "AGENTS.md", "--open", "rules.data")
+    _, out, _ = run("preview", "AGENTS.md", "--open", "rules.data")
     assert out == AGENTS
-    _, out, _ = run(capsys, "preview", "AGENTS.md", "--tree")
+    _, out, _ = run("preview", "AGENTS.md", "--tree")
     assert "▸ 1.1. Data  rules.data  +" in out
-    _, out, _ = run(capsys, "preview", "AGENTS.md", "--json")
+    _, out, _ = run("preview", "AGENTS.md", "--json")
     assert [block["key"] for block in json.loads(out)["blocks"]] == [
         "rules",
         "rules.data",
         "rules.tests",
     ]
-    _, out, _ = run(capsys, "preview", ".claude/skills/deploy/SKILL.md")
+    _, out, _ = run("preview", ".claude/skills/deploy/SKILL.md")
     assert out == "# Deploy\nRun `make deploy`.\n"
-    status, _, err = run(capsys, "preview", "AGENTS.md", "--open", "data2")
+    status, _, err = run("preview", "AGENTS.md", "--open", "data2")
     assert status != 0
     assert "rules.data" in err
 
@@ -149,10 +141,8 @@ def test_preview_shows_a_file_as_it_is_sent(capsys: pytest.CaptureFixture[str]) 
         (["fold", "AGENTS.md", "--root", "nowhere"], "--root nowhere: there is no such folder"),
     ],
 )
-def test_arguments_that_mean_nothing_are_refused(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, err = run(capsys, *arguments)
+def test_arguments_that_mean_nothing_are_refused(arguments: list[str], message: str) -> None:
+    status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert message in err
 
@@ -166,42 +156,38 @@ def test_preview_serves_a_page_of_a_file() -> None:
     assert "running" not in done.stderr
 
 
-def test_check_reads_them_in_every_format(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, "check") == (0, "3 files: no diagnostics\n", "")
+def test_check_reads_them_in_every_format(repository: Path) -> None:
+    assert run("check") == (0, "3 files: no diagnostics\n", "")
     skill = ".claude/skills/deploy/SKILL.md"
     (repository / skill).write_text(SKILL.replace("name: deploy", "name: Deploy"))
-    status, out, _ = run(capsys, "check")
+    status, out, _ = run("check")
     assert status == 1
     assert f"{skill}:2:1: error: `Deploy` isn't a name" in out
-    _, out, _ = run(capsys, "check", skill, "--json")
+    _, out, _ = run("check", skill, "--json")
     (finding,) = json.loads(out)["findings"]
     assert (finding["code"], finding["range"]["start"]["line"]) == ("front-matter", 2)
-    _, out, _ = run(capsys, "check", skill, "--format", "sarif")
+    _, out, _ = run("check", skill, "--format", "sarif")
     assert json.loads(out)["runs"][0]["results"][0]["ruleId"] == "front-matter"
-    _, out, _ = run(capsys, "check", skill, "--format", "github")
+    _, out, _ = run("check", skill, "--format", "github")
     assert out.startswith(f"::error file={skill},line=2,")
 
 
 @pytest.mark.usefixtures("repository")
 def test_all_files_of_a_check_share_the_time_for_their_names(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = Mock(return_value=())
     monkeypatch.setattr(checks, "stale_mentions", given)
     monkeypatch.setattr(check, "monotonic", Mock(side_effect=count(0, 25)))
-    status, _, err = run(capsys, "check")
+    status, _, err = run("check")
     assert status == 0
     assert [call.kwargs["seconds"] for call in given.call_args_list] == [20, 10, -15]
     assert "looking up names took over 60 seconds" in err
 
 
-def test_a_repository_with_neither_says_what_there_could_be(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repository_with_neither_says_what_there_could_be(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# App\n")
-    status, _, err = run(capsys, "check", str(tmp_path))
+    status, _, err = run("check", str(tmp_path))
     assert status == 0
     assert "no file here instructs agents, as AGENTS.md does" in err
 

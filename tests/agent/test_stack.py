@@ -9,6 +9,8 @@ import pytest
 
 from foldline.agent.cli import main
 
+from .verbs import run
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,15 +28,16 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["stack", *arguments]) == 0
-    return capsys.readouterr().out
+def shown(*arguments: str) -> str:
+    status, out, _ = run("stack", *arguments)
+    assert status == 0
+    return out
 
 
-def test_the_stack_of_a_file(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_stack_of_a_file(repository: Path) -> None:
     assert repository
     assert (
-        shown(capsys, "src/app.go", "--client", "gemini", "codex")
+        shown("src/app.go", "--client", "gemini", "codex")
         == """\
 Gemini CLI  18 tokens: 12 in each session + 6 for this file
        12  AGENTS.md  in each session
@@ -49,20 +52,18 @@ Files of the user and of an organization aren't shown; --user names them.
     )
 
 
-def test_what_is_not_certain_is_explained(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_certain_is_explained(repository: Path) -> None:
     (repository / "CLAUDE.md").write_text("# Rules\nBe brief.\n")
     said = "?: the client's documentation doesn't say clearly that this is loaded."
-    assert said in shown(capsys, "--client", "cursor").splitlines()
-    assert "?" not in shown(capsys, "--client", "claude")
+    assert said in shown("--client", "cursor").splitlines()
+    assert "?" not in shown("--client", "claude")
 
 
-def test_a_file_may_be_a_new_one(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_may_be_a_new_one(repository: Path) -> None:
     assert repository
-    known = shown(capsys, "src/app.go")
-    assert shown(capsys, "src/new.go") == known
-    assert "src/AGENTS.md  when a file in src is read" in shown(capsys, "src/new/new.go")
+    known = shown("src/app.go")
+    assert shown("src/new.go") == known
+    assert "src/AGENTS.md  when a file in src is read" in shown("src/new/new.go")
 
 
 def test_a_git_link_that_the_system_does_not_follow_is_no_repository(
@@ -75,60 +76,56 @@ def test_a_git_link_that_the_system_does_not_follow_is_no_repository(
 
 
 def test_without_git_the_working_folder_is_the_repository(
-    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = shown(capsys, "src/app.go")
+    known = shown("src/app.go")
     (repository / ".git").rmdir()
     # A client loads files from above a nested project, too.
     (repository / "src" / "pyproject.toml").touch()
     told = f"No .git: {repository} is taken for the repository.\n"
-    assert shown(capsys, "src/app.go") == known + told
+    assert shown("src/app.go") == known + told
     (repository / "other").mkdir()
     monkeypatch.chdir("other")
-    assert f"No .git: {repository / 'src'} is taken" in shown(capsys, "../src/app.go")
+    assert f"No .git: {repository / 'src'} is taken" in shown("../src/app.go")
 
 
-def test_clients_without_files_are_one_line(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_clients_without_files_are_one_line(repository: Path) -> None:
     for file in repository.rglob("AGENTS.md"):
         file.unlink()
     (repository / "GEMINI.md").write_text("Be brief.\n")
-    told = shown(capsys)
+    told = shown()
     assert "GEMINI.md" not in told
     assert "Nothing here for Codex, Claude Code, GitHub Copilot, Cursor, Gemini CLI" in told
 
 
-def test_a_client_may_start_in_another_folder(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_client_may_start_in_another_folder(repository: Path) -> None:
     assert repository
-    told = shown(capsys, "src/app.go", "--client", "codex", "--start", "src")
+    told = shown("src/app.go", "--client", "codex", "--start", "src")
     assert "src/AGENTS.md  in each session" in told
 
 
-def test_sections_have_costs(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sections_have_costs(repository: Path) -> None:
     assert repository
-    told = shown(capsys, "--sections")
+    told = shown("--sections")
     assert "        6      1.1 Tests\n" in told
     assert "Nothing here for" not in told
     assert "for this file" not in told
 
 
 def test_the_files_of_a_user_are_named_only_when_asked_for(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(repository / "home"))
     (repository / "home" / ".codex").mkdir(parents=True)
     (repository / "home" / ".codex" / "AGENTS.md").write_text("secret")
-    assert "~/.codex" not in shown(capsys)
-    told = shown(capsys, "--user")
+    assert "~/.codex" not in shown()
+    told = shown("--user")
     assert "~/.codex/AGENTS.override.md (not there), ~/.codex/AGENTS.md (there)" in told
     assert "secret" not in told
 
 
-def test_json_has_sources_and_dates(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(shown(capsys, "src/app.go", "--json", "--client", "opencode2"))
+def test_json_has_sources_and_dates(repository: Path) -> None:
+    document = json.loads(shown("src/app.go", "--json", "--client", "opencode2"))
     (stack,) = document["stacks"]
     assert document["file"] == "src/app.go"
     assert (stack["base"], stack["added"]) == (12, 6)

@@ -8,6 +8,8 @@ import pytest
 
 from foldline.agent.cli import main
 
+from .verbs import run
+
 FILES = {
     "shop.py": '''LIMIT = 3
 
@@ -41,9 +43,10 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def first_lines(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
-    assert main([*words, *SECONDS]) == 0
-    return capsys.readouterr().out.splitlines()[:2]
+def first_lines(*words: str) -> list[str]:
+    status, out, _ = run(*words, *SECONDS)
+    assert status == 0
+    return out.splitlines()[:2]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +79,9 @@ def test_implementations_take_a_name(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.startswith("shop.py:3 Cart: ")
 
 
-def test_a_method_is_named_with_its_class_or_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert first_lines(capsys, "symbol", "Order.total")[0] == "depot.py:2-3 Order.total"
-    assert first_lines(capsys, "symbol", "Cart.total")[0] == "shop.py:6-7 Cart.total"
+def test_a_method_is_named_with_its_class_or_alone() -> None:
+    assert first_lines("symbol", "Order.total")[0] == "depot.py:2-3 Order.total"
+    assert first_lines("symbol", "Cart.total")[0] == "shop.py:6-7 Cart.total"
 
 
 def test_a_name_with_several_definitions_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,23 +126,21 @@ def test_an_inherited_property_is_shown_with_all_its_parts(
     assert "def lid(self, new): ..." in shown
 
 
-def test_a_variable_and_a_heading_have_names_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert first_lines(capsys, "definition", "LIMIT")[0] == "shop.py:1 LIMIT: 1 definition"
-    assert first_lines(capsys, "symbol", "notes.md:3")[0] == "notes.md:1-3 About the shop"
+def test_a_variable_and_a_heading_have_names_too() -> None:
+    assert first_lines("definition", "LIMIT")[0] == "shop.py:1 LIMIT: 1 definition"
+    assert first_lines("symbol", "notes.md:3")[0] == "notes.md:1-3 About the shop"
 
 
 def test_a_line_within_a_definition_is_that_of_the_symbol_around_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert first_lines(capsys, "symbol", "shop.py:7")[0] == "shop.py:6-7 Cart.total"
+    assert first_lines("symbol", "shop.py:7")[0] == "shop.py:6-7 Cart.total"
     assert main(["symbol", "shop.py:2", *SECONDS]) == 1
     assert "nothing here defines 'shop.py:2'; did you mean 'Cart'?" in capsys.readouterr().err
 
 
-def test_a_column_is_that_of_an_identifier_whose_definition_is_shown(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert first_lines(capsys, "symbol", "shop.py:9:20")[0] == "shop.py:3-7 Cart"
+def test_a_column_is_that_of_an_identifier_whose_definition_is_shown() -> None:
+    assert first_lines("symbol", "shop.py:9:20")[0] == "shop.py:3-7 Cart"
 
 
 def test_symbols_of_several_files_are_shown_together(capsys: pytest.CaptureFixture[str]) -> None:

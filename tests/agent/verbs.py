@@ -44,3 +44,9 @@ def foldline(
         status = main(words)
     shown, said = (stream.bytes.getvalue().decode() for stream in (out, err))
     return CompletedProcess(words, status, shown, said)
+
+
+def run(*words: object) -> tuple[int, str, str]:
+    """Return the status, what is shown and what is said."""
+    done = foldline(*map(str, words))
+    return done.returncode, done.stdout, done.stderr
