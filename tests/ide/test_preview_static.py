@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import until
 
 from foldline.ide.errors import RenderError
 from foldline.ide.render import execution
@@ -99,9 +100,7 @@ async def test_what_runs_when_trust_is_taken_back_is_ended(view: View, tmp_path:
     )
     uri = editor.open("both.py", PROMPT + running)
     rendering = asyncio.create_task(editor.refusal("prompt.render", uri=uri))
-    async with asyncio.timeout(30):
-        while not pids.exists() or not pids.read_text():
-            await asyncio.sleep(0.01)
+    await until(lambda: pids.exists() and pids.read_text())
     editor.trust(trusted=False)
     _, data = await rendering
     assert data["kind"] == "untrusted"

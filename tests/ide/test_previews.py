@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from foldline.ide.previews.session import Preview
 from foldline.ide.prompts.request import View as PromptView
@@ -75,9 +76,7 @@ async def test_an_edit_ends_a_render_that_does_not_end(view: View, tmp_path: Pat
     await editor.command("prompt.preview")
     started = tmp_path / "started"
     editor.change(uri, f"{PROMPT}\nopen({str(started)!r}, 'w').close()\nwhile True: pass\n")
-    async with asyncio.timeout(30):
-        while not started.exists():
-            await asyncio.sleep(0.01)
+    await until(started.exists)
     editor.change(uri, PROMPT.replace("Two.", "Mended."), version=3)
     update = await editor.update(1)
     assert update["documentVersion"] == 3
@@ -249,9 +248,7 @@ async def test_an_answer_to_an_older_text_does_not_replace_that_to_a_newer_one(
     opening = asyncio.create_task(
         editor.command("prompt.openSections", sessionId=session, section_keys=["first"])
     )
-    async with asyncio.timeout(30):
-        while not (tmp_path / "started").exists():
-            await asyncio.sleep(0.01)
+    await until((tmp_path / "started").exists)
     editor.change(uri, folded.replace("Two.", "Newest."), version=3)
     assert (await editor.update(1))["documentVersion"] == 3
     (tmp_path / "go").touch()

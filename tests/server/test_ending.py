@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from tests.backends.lsp.faulty import FILES, PATIENCE, SERVER
+from tests.backends.lsp.faulty import FILES, SERVER
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,13 +185,6 @@ def freeze_server(root: Path) -> None:
     state = root.parent / "state"
     wait_until(lambda: _holds(state / "requests", "textDocument/references"))
     psutil.Process(int((state / "pids").read_text())).suspend()
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def _holds(path: Path, text: str) -> bool:

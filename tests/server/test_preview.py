@@ -1,9 +1,9 @@
 """Previews over the wire: notifications, and a server that answers while user code runs."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from .conftest import Connect, Editor
 
@@ -48,9 +48,7 @@ async def test_the_server_answers_while_hostile_code_runs(connect: Connect, tmp_
         started = tmp_path / str(number)
         touch = f"open({str(started)!r}, 'w').close()"
         editor.change(uri, f"{PROMPT}\n{touch}\n{text}\n", version=2 * number)
-        async with asyncio.timeout(30):
-            while not started.exists():
-                await asyncio.sleep(0.01)
+        await until(started.exists)
         # With a deadline of ten minutes, only a server that does not wait for it answers here.
         assert (await editor.command("status"))["previews"] == 1, case
         assert len(editor.updates) == number - 1, case

@@ -6,13 +6,13 @@ answers meanwhile. Here it runs below a real server, from an editor's buffer.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.waiting import until
 
 from .conftest import connections
 
@@ -75,9 +75,7 @@ async def workspace(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[t
         patch.setenv(MARK, str(root))
         async with connections() as connect:
             yield await connect(root, trusted=True, render_deadline=DEADLINE), root
-    async with asyncio.timeout(10):
-        while processes(root):
-            await asyncio.sleep(0.01)
+    await until(lambda: not processes(root))
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -102,9 +100,7 @@ async def test_the_last_good_text_and_no_process_stays_when_the_code(
             assert (outcome, shown) == (RENDERED, ["## 1. T\n\nchanged"])
         else:
             assert (update["stale"]["kind"], shown) == (outcome, [])
-        async with asyncio.timeout(10):
-            while len(processes(root)) > len(before):
-                await asyncio.sleep(0.01)
+        await until(lambda: len(processes(root)) <= len(before))
         editor.change(uri, PROMPT.replace("body", "mended"), version=3)
         mended = await editor.update(2)
         assert (mended["stale"], mended["blocks"][0]["text"]) == (None, "## 1. T\n\nmended")

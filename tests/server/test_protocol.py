@@ -8,12 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import wait_until
 
 from foldline.server.transport import LONGEST_MESSAGE, read_message
 
@@ -250,7 +250,7 @@ def orphaned(loop_forever: Path) -> Iterator[tuple[subprocess.Popen[bytes], list
         assert parent.stdout is not None
         server = int(parent.stdout.readline())
         pids = root / "pids"
-        assert wait_until(pids.exists), "the prompt was not started"
+        wait_until(pids.exists)
         yield parent, [server, *map(int, pids.read_text().split())]
     finally:
         parent.kill()
@@ -264,7 +264,7 @@ def test_server_and_workers_are_gone_when_their_parent_is_killed(
     assert all(map(is_alive, below))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    assert wait_until(lambda: not any(map(is_alive, below))), f"still there: {below}"
+    wait_until(lambda: not any(map(is_alive, below)))
 
 
 def test_workers_are_gone_when_the_server_is_killed(
@@ -272,7 +272,7 @@ def test_workers_are_gone_when_the_server_is_killed(
 ) -> None:
     _, (server, *workers) = orphaned
     os.kill(server, signal.SIGKILL)
-    assert wait_until(lambda: not any(map(is_alive, workers))), f"still there: {workers}"
+    wait_until(lambda: not any(map(is_alive, workers)))
 
 
 def test_tcp_serves_each_client_by_itself_on_the_loopback() -> None:
@@ -311,16 +311,6 @@ def is_alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != b"Z"
-
-
-def wait_until(condition: Any, seconds: float = 20) -> bool:
-    """Whether `condition` became true within a bound that only a failure reaches."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 BODY = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize"}).encode()

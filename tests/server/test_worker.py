@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import until
 
 from foldline.ide.errors import RenderError
 from foldline.ide.render.interpreter import Interpreter
@@ -233,9 +234,8 @@ async def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path) -> No
         "while True: time.sleep(1)\n"
     )
     task = asyncio.create_task(render(tmp_path, bomb, deadline=600))
-    async with asyncio.timeout(60):
-        while len(pids := [file.stem for file in tmp_path.glob("*.pid")]) < 32:
-            await asyncio.sleep(0.01)
+    await until(lambda: len([*tmp_path.glob("*.pid")]) == 32)
+    pids = [file.stem for file in tmp_path.glob("*.pid")]
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -303,9 +303,7 @@ async def test_cancelling_ends_the_process(tmp_path: Path) -> None:
         "while True: pass\n"
     )
     task = asyncio.create_task(render(tmp_path, text, deadline=600))
-    async with asyncio.timeout(20):
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            await asyncio.sleep(0.01)
+    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -326,9 +324,7 @@ async def test_a_process_that_holds_the_output_open_holds_up_nobody(
         render(tmp_path, PROMPT, interpreter=Interpreter(program, "the test's"))
     )
     try:
-        async with asyncio.timeout(30):
-            while not (left.exists() and left.read_text().strip()):
-                await asyncio.sleep(0.01)
+        await until(lambda: left.exists() and left.read_text().strip())
         task.cancel()
         async with asyncio.timeout(30):
             await asyncio.wait({task})
@@ -615,9 +611,7 @@ async def test_a_worker_that_a_request_was_taken_from_answers_the_next(
     task = asyncio.create_task(
         ask(f"import pathlib\npathlib.Path({str(tmp_path / 'on')!r}).touch()\nwhile True: pass\n")
     )
-    async with asyncio.timeout(20):
-        while not (tmp_path / "on").exists():
-            await asyncio.sleep(0.01)
+    await until((tmp_path / "on").exists)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -640,8 +634,7 @@ async def test_a_worker_starts_again_when_packages_have_changed(
 async def test_a_worker_that_was_killed_is_replaced(ask: Ask) -> None:
     worker = int(await ask("import os\nSAID = str(os.getppid())\n"))
     os.kill(worker, signal.SIGKILL)
-    while Path(f"/proc/{worker}/stat").exists():
-        await asyncio.sleep(0.01)
+    await until(lambda: not Path(f"/proc/{worker}/stat").exists())
     assert await ask("SAID = 'again'\n") == "again"
 
 
