@@ -20,7 +20,7 @@ def cases(path: Path) -> dict[str, str]:
 
 def files(text: str) -> tuple[str, dict[str, str]]:
     """The text above the first line `#- path`, and the files that stand below such lines."""
-    above, names, texts = _parts(r"^#- (\S+)\n", text)
+    above, names, texts = _parts(r"^#- (\S+)\r?\n", text)
     return above, dict(zip(names, texts, strict=True))
 
 

@@ -718,16 +718,9 @@ async def test_rendering_leaves_nothing_beside_the_modules(
 
 async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> None:
     renderer = Renderer()
-    jobs = []
-    for number in range(8):
-        file = tmp_path / f"prompt{number}.py"
-        text = PROMPT.replace('"body"', f'"body {number}"')
-        action: dict[str, object] = {"action": "render", "name": None, "params": {}}
-        action["overrides"] = {}
-        jobs.append(
-            renderer.run(OURS, Job(file, tmp_path, {str(file): text}, 30.0, action), Render)
-        )
-    answers = await asyncio.gather(*jobs)
+    texts = [PROMPT.replace('"body"', f'"body {number}"') for number in range(8)]
+    jobs = [job_of(tmp_path, text, name=f"prompt{n}.py") for n, text in enumerate(texts)]
+    answers = await asyncio.gather(*(renderer.run(OURS, job, Render) for job in jobs))
     await renderer.stop()
     assert [answer.text for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.fixtures import cases, files
 
 from foldline.backends.files.local import LocalFileBackend
 from foldline.ide.adopt.adoption import adopt, output_path, read
 from foldline.ide.adopt.model import AdoptError
 from foldline.ide.adopt.rewrite import Rewritten, rewrite
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.real
 
@@ -28,72 +26,7 @@ HOLE = 'Answer <THE QUESTION> in <LANGUAGE>, and {x} stays.'
 class Coder:
     main = 'Use {fence} around code, please.'
 """
-# The prompt, the module that uses it, what is called, and a part of the new module.
-CALLS = [
-    (
-        "prompts.py:SYSTEM",
-        '"""Doc."""\nfrom prompts import SYSTEM as S\n\ndef f(w="é"):\n'
-        '    return "ü" + S.format(who=w, limit=2,\n        bag=["b"]) + "!"\n',
-        'import SYSTEM as S\nfrom system_prompt import SystemParams, system\n\ndef f(w="é"):\n'
-        '    return "ü" + system.render(\n',
-    ),
-    (
-        "prompts.py:SYSTEM",
-        "import prompts\r\ndef f(system='x'):\r\n"
-        "    text = prompts.SYSTEM\r\n    return text.format(who=system, limit=2, bag='b')\r\n",
-        "import prompts\r\nfrom system_prompt import SystemParams, system as system_template\r\n",
-    ),
-    (
-        "prompts.py:LETTER",
-        "import prompts as p\ndef f():\n    return p.LETTER.substitute(name='Ada', topic=3)\n",
-        "return letter.render(LetterParams(name='Ada', topic=3)).text",
-    ),
-    (
-        "prompts.py:COUNT",
-        "from prompts import COUNT\ndef f(n=1):\n    return COUNT % (n, 'é')\n",
-        "return count.render(CountParams(",
-    ),
-    (
-        "prompts.py:HOLE",
-        "from prompts import HOLE\ndef f(q='Q', x=1):\n"
-        "    return HOLE.replace('<THE QUESTION>', q).replace('<LANGUAGE>', 'en')\n",
-        "hole.render(HoleParams(the_question=q, language='en')).text",
-    ),
-    (
-        "prompts.py:Coder.main",
-        "from prompts import Coder\ndef f(x=1):\n    return Coder.main.format(fence=x)\n",
-        "return main.render(MainParams(fence=x)).text",
-    ),
-    (
-        "use.py:f.prompt",
-        "#!/usr/bin/env python\n\ndef f(who='Ada', *, n=2.5):\n"
-        "    prompt = f'You help {who.upper()} with {n:.2f} things: {who}.'\n    return prompt\n",
-        "from prompt import PromptParams, prompt as prompt_template\n\n\n\ndef f(",
-    ),
-    (
-        "use.py:f",
-        '"""Doc."""\nfrom __future__ import annotations\nfrom textwrap import dedent\n'
-        "def f(q='x'):\n    return dedent(f'''\n        You are a bot.\n"
-        "        Answer {q}, please.''').strip()\n",
-        "import dedent\nfrom f_prompt import FParams, f as f_template\n",
-    ),
-    (
-        "use.py:f",
-        "def f(q=3):\n    return 'Answer {} of {{}}, please.'.format(q)\n",
-        "FParams(q=q)",
-    ),
-    (
-        "use.py:f.messages",
-        "def f(q=3):\n    return list([{'role': 'system', 'content': 'You are terse.'},\n"
-        "        {'role': 'user', 'content': f'Question: {q}'}])\n",
-        "from messages_prompt import MessagesParams, messages\n",
-    ),
-    (
-        "use.py:TEXT",
-        "TEXT = 'You are a bot that answers in verse, always.'\nf = lambda: TEXT\n",
-        "TEXT = text.render().text\n",
-    ),
-]
+CALLS = cases(Path(__file__).with_name("rewrites.txt"))
 
 
 def rewritten(root: Path, target: str, folder: str = "") -> Rewritten:
@@ -116,10 +49,12 @@ def shown(root: Path, module: str = "use") -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("target", "source", "expected"), CALLS)
-def test_a_rewritten_call_says_what_it_said(
-    tmp_path: Path, target: str, source: str, expected: str
-) -> None:
+@pytest.mark.parametrize("title", CALLS)
+def test_a_rewritten_call_says_what_it_said(tmp_path: Path, title: str) -> None:
+    target, _, about = title.partition(" | ")
+    ends = "\r\n" if "Windows" in about else "\n"
+    source, shows = files(CALLS[title].replace("\n", ends))
+    expected = shows["after"].removesuffix(ends)
     (tmp_path / "prompts.py").write_text(PROMPTS, encoding="utf-8")
     use = tmp_path / "use.py"
     use.write_bytes(source.encode())
