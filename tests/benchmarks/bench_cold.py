@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING
 from tests.backends.corpora import django, home_assistant
 from tests.benchmarks.bench_localise import FIRST, Outcome, place_of, releases
 from tests.benchmarks.bench_start import PROGRAMS
-from tests.benchmarks.measurement import Measurement, as_json
+from tests.benchmarks.measurement import Measurement, as_json, children_seconds
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.formatting.budget import SEARCH_BUDGET
@@ -77,12 +76,12 @@ class Row:
     def turn(self) -> None:
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "FOLDLINE_CACHE_DIR": cache}
-            before, began = _children_seconds(), time.perf_counter()
+            before, began = children_seconds(), time.perf_counter()
             done = subprocess.run(
                 self.command, cwd=self.folder, env=environment, capture_output=True, check=True
             )
             self.wall.append(1e3 * (time.perf_counter() - began))
-            self.processor.append(1e3 * (_children_seconds() - before))
+            self.processor.append(1e3 * (children_seconds() - before))
             self.partial += b"partial: indexing" in done.stdout
 
 
@@ -214,11 +213,6 @@ def main() -> None:
         if one.anchor_values:
             ratio = f"{one.median / statistics.median(one.anchor_values):6.1f} of {one.anchor}"
         print(f"{one.work:70} {one.minimum:7.0f} {one.median:7.0f} ms {ratio}  load {one.load}")
-
-
-def _children_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _found(program: str) -> str:

@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 from tests.benchmarks.bench_server import Client
-from tests.benchmarks.measurement import Measurement, as_json
+from tests.benchmarks.measurement import Measurement, as_json, children_seconds
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 
@@ -132,13 +131,13 @@ class Row:
     processor: list[float] = field(default_factory=list)
 
     def turn(self, *, timed: bool) -> None:
-        before = _children_seconds()
+        before = children_seconds()
         began = time.perf_counter()
         for moment in self.run():
             if timed:
                 self.wall.setdefault(moment, []).append((time.perf_counter() - began) * 1e3)
         if timed:
-            self.processor.append((_children_seconds() - before) * 1e3)
+            self.processor.append((children_seconds() - before) * 1e3)
 
 
 def rows(subject: Subject) -> list[Row]:
@@ -274,11 +273,6 @@ def _agent(words: list[str], subject: Subject) -> Callable[[], Iterator[str]]:
     return run
 
 
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def memory(subject: Subject) -> list[Measurement]:
     """Resident memory of `foldline serve` after references that a language server confirmed."""
     client = Client([*_found("foldline"), "serve"])
@@ -332,9 +326,9 @@ def _processor(words: list[str], folder: Path, rounds: int = 5) -> float:
     """The least processor time of a command, in milliseconds."""
     times = []
     for _ in range(rounds):
-        before = _children_seconds()
+        before = children_seconds()
         next(_command(words, folder)())
-        times.append((_children_seconds() - before) * 1e3)
+        times.append((children_seconds() - before) * 1e3)
     return min(times)
 
 

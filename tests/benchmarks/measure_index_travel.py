@@ -24,6 +24,7 @@ from statistics import median
 
 from tests.backends.corpora import django
 from tests.benchmarks.bench_start import PROGRAMS
+from tests.benchmarks.measurement import children_seconds
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.index.artefact import write_artefact
@@ -165,15 +166,9 @@ def foldline(root: Path, cache: Path, *words: str) -> tuple[float, float]:
     """The seconds of a command, of the processor and by the clock."""
     environment = {**os.environ, "FOLDLINE_CACHE_DIR": str(cache)}
     program = shutil.which("foldline", path=PROGRAMS) or "foldline"
-    before, began = used(), time.perf_counter()
+    before, began = children_seconds(), time.perf_counter()
     subprocess.run([program, *words], cwd=root, env=environment, check=True, capture_output=True)
-    return used() - before, time.perf_counter() - began
-
-
-def used() -> float:
-    """The processor time of the processes that ended."""
-    found = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return found.ru_utime + found.ru_stime
+    return children_seconds() - before, time.perf_counter() - began
 
 
 def git(root: Path, *words: str) -> None:

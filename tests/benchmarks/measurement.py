@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
@@ -85,6 +86,12 @@ def told() -> int:
     ]
     texts = json.dumps(schemas, separators=(",", ":")), mcp_instructions()
     return sum(len(text.encode()) for text in texts)
+
+
+def children_seconds() -> float:
+    """Return the processor time of the processes that this one has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def as_json(measurements: list[Measurement]) -> str:

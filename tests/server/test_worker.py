@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -690,16 +691,10 @@ async def test_rendering_leaves_nothing_beside_the_modules(
     text = "from package.inner import WORD\n" + PROMPT.replace('"body"', "WORD")
     (folder / "prompt.py").write_text(text, encoding="utf-8")
     renderer = Renderer()
-    action: dict[str, object] = {
-        "action": "render",
-        "name": None,
-        "params": {},
-        "overrides": {},
-    }
     try:
         for _ in range(2):
             for name, body in (("prompt.py", "inner"), ("my-prompt.py", "body")):
-                job = Job(folder / name, folder, {}, 20.0, action)
+                job = replace(job_of(folder, "", name=name), overlays={})
                 answer = await renderer.run(OURS, job, Render)
                 assert answer.text == f"## 1. T\n\n{body}"
                 assert answer.effects == ()
