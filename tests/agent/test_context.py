@@ -13,6 +13,7 @@ from tests.prompts.adapters.providers import Provider, serving
 from tests.prompts.adapters.responses_wire import OpenAIResponsesWire
 from tests.prompts.adapters.test_context import results
 from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said, Wire
+from tests.rows import slow
 
 from foldline.agent.cli import main
 from foldline.agent.mcp.stdio import Options
@@ -150,7 +151,7 @@ def thirty_turns(line: Line, workspace: Workspace, **settings: object) -> list[l
     return [results(request) for request in line.provider.requests]
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("streaming", [False, *slow(True)], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
     "wire", [OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()], ids=lambda wire: wire.api
 )

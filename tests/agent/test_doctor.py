@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +12,12 @@ from foldline.agent.cli import main
 from .verbs import run
 
 pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def without_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server is started to say which it is."""
+    monkeypatch.setattr("foldline.backends.lsp.server_version", Mock(return_value=""))
 
 
 def servers(*arguments: str) -> dict[str, dict[str, object]]:
@@ -35,6 +42,7 @@ def test_the_text_names_every_server_and_how_to_get_it(
     assert "not trusted" in shown
 
 
+@pytest.mark.usefixtures("without_versions")
 def test_a_project_chooses_orders_and_disables(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline.lsp]\nuse = ['basedpyright']\ndisable = ['clangd']\n"
@@ -69,6 +77,7 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     assert trusted["ty"]["command"] == [str(evil), "--stdio"]
 
 
+@pytest.mark.usefixtures("without_versions")
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -104,6 +113,7 @@ def fake_environment(root: Path, version: str | None) -> Path:
     return python
 
 
+@pytest.mark.usefixtures("without_versions")
 @pytest.mark.parametrize(
     ("version", "words"),
     [("0.0.1", "it has foldline 0.0.1, and this is"), (None, "it has no foldline installed")],
@@ -131,6 +141,7 @@ def test_the_interpreter_of_previews_is_named_with_what_is_wrong_with_it(
     assert words in shown
 
 
+@pytest.mark.usefixtures("without_versions")
 def test_an_activated_environment_wins_and_a_broken_one_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
