@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.untrusted import find_on_path, outside_environment
 from foldline.backends.base.waiting import in_thread
+from foldline.backends.formatting.visible import is_text
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
@@ -75,7 +76,7 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
     """
     from foldline.ide.analysis.modules import imports_of
 
-    if "\0" in revision or not _is_text(revision):
+    if "\0" in revision or not is_text(revision):
         raise RevisionError(f"{revision!r} is not the name of a revision")
     top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
     arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -128,15 +129,6 @@ def texts_in(stream: bytes) -> Iterator[str | None]:
             at += int(size) + 1
         else:
             yield None
-
-
-def _is_text(name: str) -> bool:
-    """Return True for a name that git can get: a lone surrogate can't be encoded."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _files_of(
