@@ -187,11 +187,11 @@ def test_a_new_action_is_an_mcp_tool(workspace: Workspace, file: Path) -> None:
             values = {"prompt": "demo/triage", "section_key": "rules", **arguments}
             return await tools.call("pin_section", folders, values)
 
-        assert "Be polite." in (await call(times="2"))["content"][0]["text"]
+        assert "Be polite." in (await call(times="2")).content[0].text
         for wrong, problem in (({"times": 9}, BOUND), ({"time": 1}, "did you mean 'times'?")):
             refused = await call(**wrong)
-            assert refused["isError"]
-            assert problem in refused["content"][0]["text"]
+            assert refused.is_error
+            assert problem in refused.content[0].text
         await stop(workspace)
 
     asyncio.run(run())

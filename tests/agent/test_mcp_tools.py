@@ -380,10 +380,10 @@ async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
     (workspace / ".gitignore").write_text("*.log\n")
     (workspace / "a.log").write_text("x")
     result = await TOOLS.call(TOOLS.find("read_file"), open_folders(workspace), {"path": "a.log"})
-    assert result["isError"]
-    assert "ignored by the pattern '*.log'" in str(result["content"])
+    assert result.is_error
+    assert "ignored by the pattern '*.log'" in str(result.content)
     # There is no such argument.
-    assert "no_ignore" not in str(result["content"])
+    assert "no_ignore" not in str(result.content)
 
 
 def test_advice_names_no_tool_that_is_not_offered(workspace: Path) -> None:
@@ -404,8 +404,8 @@ async def test_a_name_that_is_no_text_does_not_break_the_answer(
 ) -> None:
     (Path(os.fsdecode(os.fsencode(workspace) + b"/\xff.py"))).write_text("x = 1\n")
     result = await TOOLS.call(TOOLS.find("get_tree"), open_folders(workspace), {})
-    assert not result["isError"]
-    assert r"\\udcff.py" in json.dumps(result)
+    assert not result.is_error
+    assert r"\\udcff.py" in result.model_dump_json()
 
 
 async def test_a_tool_that_fails_answers_all_the_same(
@@ -418,8 +418,8 @@ async def test_a_tool_that_fails_answers_all_the_same(
 
     monkeypatch.setattr(folders.folders[0].access, "get_tree", fail)
     result = await TOOLS.call(TOOLS.find("get_tree"), folders, {})
-    assert result["isError"]
-    assert "ZeroDivisionError: oh" in json.dumps(result)
+    assert result.is_error
+    assert "ZeroDivisionError: oh" in result.model_dump_json()
 
 
 def test_without_a_readable_folder_the_error_says_how_to_name_one(
@@ -517,7 +517,9 @@ def test_a_page_is_no_larger_than_clients_keep(tmp_path: Path, open_folders: Ope
         ("grep_in_files", {"pattern": "line", "budget": 60_000}),
     ):
         result = asyncio.run(TOOLS.call(TOOLS.find(name), folders, arguments))
-        ((_, text),) = [block.values() for block in result["content"]]  # type: ignore[attr-defined]  # JSON.
+        (block,) = result.content
+        assert isinstance(block, types.TextContent)
+        text = block.text
         assert 9_000 < len(text.encode()) <= 10_000
         # What is shown of how much, and how to go on, whichever end a client cuts off.
         first, *_, last = text.splitlines()

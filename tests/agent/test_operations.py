@@ -93,11 +93,11 @@ def test_a_new_operation_is_an_mcp_tool(root: Path) -> None:
         return asyncio.run(tools.call(SHOUT, folders, arguments))
 
     try:
-        assert call(path="a.txt")["content"][0]["text"] == "HEY HEY "
-        assert call(path="a.txt", times="3")["content"][0]["text"] == "HEY HEY HEY "
+        assert call(path="a.txt").content[0].text == "HEY HEY "
+        assert call(path="a.txt", times="3").content[0].text == "HEY HEY HEY "
         refused = call(path="a.txt", time=1)
-        assert refused["isError"]
-        assert "did you mean 'times'?" in refused["content"][0]["text"]
+        assert refused.is_error
+        assert "did you mean 'times'?" in refused.content[0].text
     finally:
         workspace.close()
 

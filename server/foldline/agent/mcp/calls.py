@@ -1,13 +1,13 @@
-"""Tool calls: every result and every failure is text that a model can act on.
-
-Results are plain JSON, so that calls can be answered while the SDK isn't loaded.
-"""
+"""Tool calls: every result and every failure is text that a model can act on."""
 
 from __future__ import annotations
 
 import functools
 import logging
 from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
 
 from foldline.agent.folder_operations import call_operation, failure_text
 from foldline.backends.base.near_names import near_names
@@ -19,19 +19,11 @@ from foldline.ide.operations.reading import input_schema
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import mcp_types as types
-    from mcp.shared.exceptions import MCPError
-
     from foldline.agent.folders import Folders
     from foldline.ide.operations.operation import Operation
 
-    Result = dict[str, object]
-
 log = logging.getLogger(__name__)
 
-INVALID_REQUEST = -32600
-INVALID_PARAMS = -32602
-"""Codes of JSON-RPC."""
 LARGEST_PAGE = 10_000
 """The most bytes of a page: clients keep only the ends of much longer results."""
 META_PRIORITY = "foldline/priority"
@@ -49,8 +41,6 @@ class Tools:
     @functools.cached_property
     def listed(self) -> tuple[types.Tool, ...]:
         """The tools as the SDK lists them."""
-        import mcp_types as types
-
         return tuple(
             types.Tool(
                 name=operation.tool,
@@ -76,14 +66,14 @@ class Tools:
             near = near_names(cut(name), self._by_name) or tuple(self._by_name)
             raise refusal(
                 f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
-                INVALID_PARAMS,
+                types.INVALID_PARAMS,
                 near=list(near),
             )
         return operation
 
     async def call(
         self, operation: Operation[Any, Any], folders: Folders, arguments: Mapping[str, object]
-    ) -> Result:
+    ) -> types.CallToolResult:
         """Run a tool call, and return its result or its failure."""
         try:
             answer = await call_operation(operation, folders, arguments, largest_page=LARGEST_PAGE)
@@ -98,27 +88,31 @@ class Tools:
         return success(answer.text, answer.summary, operation.priority)
 
 
-def success(text: str, summary: str | None = None, priority: str | None = None) -> Result:
+def success(
+    text: str, summary: str | None = None, priority: str | None = None
+) -> types.CallToolResult:
     """Return the result of a call; its metadata says how a conversation may shorten it."""
     known = {META_PRIORITY: priority, META_SUMMARY: summary and _text(summary)}
     meta = {key: value for key, value in known.items() if value is not None}
-    return _result(text, is_error=False) | ({"_meta": meta} if meta else {})
+    result = _result(text, is_error=False)
+    if meta:
+        result.meta = meta
+    return result
 
 
-def failure(message: str) -> Result:
+def failure(message: str) -> types.CallToolResult:
     """Return a failed result, which models read."""
     return _result(cut(message, LONGEST_MESSAGE), is_error=True)
 
 
-def refusal(message: str, code: int = INVALID_REQUEST, **data: object) -> MCPError:
+def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> MCPError:
     """Return a protocol error with structured data."""
-    from mcp.shared.exceptions import MCPError
-
     return MCPError(code, cut(message, LONGEST_MESSAGE), data)
 
 
-def _result(text: str, *, is_error: bool) -> Result:
-    return {"content": [{"type": "text", "text": _text(text)}], "isError": is_error}
+def _result(text: str, *, is_error: bool) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=_text(text))
+    return types.CallToolResult(content=[content], is_error=is_error)
 
 
 def _text(text: str) -> str:

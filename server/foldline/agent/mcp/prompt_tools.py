@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from foldline.agent.folders import Folders
-    from foldline.agent.mcp.calls import Result
     from foldline.agent.mcp.prompt_needs import Needs
     from foldline.ide.prompts.actions import Action
     from foldline.ide.workspace import Workspace
@@ -103,7 +102,9 @@ class PromptTools:
         """Return True for the name of one of these tools, whether it's listed or not."""
         return name in self._actions
 
-    async def call(self, name: str, folders: Folders, arguments: Mapping[str, object]) -> Result:
+    async def call(
+        self, name: str, folders: Folders, arguments: Mapping[str, object]
+    ) -> types.CallToolResult:
         """Run a tool call, and return its result or its failure."""
         try:
             return await self._perform(name, folders, arguments)
@@ -118,7 +119,9 @@ class PromptTools:
             log.exception("%s failed on %r", name, dict(arguments))
             return failure(f"{name} failed inside foldline: {type(error).__name__}: {error}")
 
-    async def _perform(self, name: str, folders: Folders, values: Mapping[str, object]) -> Result:
+    async def _perform(
+        self, name: str, folders: Folders, values: Mapping[str, object]
+    ) -> types.CallToolResult:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
         own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
         action = action_of(self._actions[name], own)

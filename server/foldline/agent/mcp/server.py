@@ -125,15 +125,13 @@ class AgentServer:
         try:
             folders = await self.roots.folders(context, params.input_responses)
         except NoFolderError as error:
-            return types.CallToolResult.model_validate(calls.failure(str(error)))
+            return calls.failure(str(error))
         if isinstance(folders, types.InputRequiredResult):
             return folders
         arguments = params.arguments or {}
         if tool is None:
-            result = await self.prompt_tools.call(params.name, folders, arguments)
-        else:
-            result = await self.tools.call(tool, folders, arguments)
-        return types.CallToolResult.model_validate(result)
+            return await self.prompt_tools.call(params.name, folders, arguments)
+        return await self.tools.call(tool, folders, arguments)
 
     async def _list_prompts(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
