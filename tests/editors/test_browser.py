@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ..rows import slow
 from .node import find, install, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,7 +20,7 @@ TESTS = Path(__file__).parent / "vscode"
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("part", [pytest.param("browser", marks=pytest.mark.slow), "saved"])
+@pytest.mark.parametrize("part", ["saved", *slow("browser")])
 def test_the_page_works_in_a_browser(part: str, chromium: str) -> None:
     install(TESTS, after=(find("node"), "prepare.mjs"))
     environment = {**os.environ, "CHROMIUM": chromium, "PYTHON": sys.executable}

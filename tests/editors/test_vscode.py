@@ -17,6 +17,7 @@ import pytest
 from foldline.ide.config import PromptOptions
 from foldline.ide.instructions.files import PATTERNS
 
+from ..rows import slow
 from .node import find, install, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -54,11 +55,7 @@ def environment(chromium: str) -> dict[str, str]:
     [
         "launch",
         "grammar",
-        "instructions",
-        *(
-            pytest.param(part, marks=pytest.mark.slow)
-            for part in ("page", "workbench", "untrusted", "controls", "shell", "adopting")
-        ),
+        *slow(*("instructions", "page", "workbench", "untrusted", "controls", "shell", "adopting")),
     ],
 )
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
