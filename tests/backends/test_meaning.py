@@ -483,36 +483,8 @@ def test_uses_that_another_definition_explains_better_come_last(
     assert len(found) == len(access.find_references(name.rpartition(".")[2], scope))
 
 
-IN_DOUBT = {
-    "a.py": "class Base:\n    def add(self):\n        self.add()\nclass Kid(Base):\n"
-    "    def add(self): ...\nclass Grandkid(Kid):\n    def add(self):\n        self.add()\n"
-    "class Other:\n    def add(self): ...\nn = Other()\ndef f(n): n.add()\n"
-    "class K:\n    n = Other()\n    def m(self, n): n.add()\n"
-    "def f(n: Other | Kid): n.add()\ndef f(n: 'Other | Kid'): n.add()\n"
-    "def f(n: Base): n.add()\ndef f(x):\n    n = Other() if x else Kid()\n    n.add()\n"
-    "def f():\n    n = Other() or Kid()\n    n.add()\n"
-    "def f(n: Other):\n    if isinstance(n, Kid): n.add()\n"
-    "def f(n: Other):\n    for n in (): n.add()\n    o.kid.add()\n"
-    "def f(x):\n    n = Other()\n    if x: n = Kid()\n    n.add()\n",
-    "b.ts": "class Base { add() {} }\nclass Kid extends Base { add() {} }\n"
-    "class Other { add() {} }\nconst n = new Other();\nfunction f1(n) { n.add() }\n"
-    "const f3 = (n) => n.add();\nconst f4 = n => n.add();\nfunction f6({ n }) { n.add() }\n"
-    "try {} catch (n) { n.add() }\nfunction f2(n: Other | Kid) { n.add() }\n"
-    "function f9(n: Other & Kid) { n.add() }\n"
-    "function f8() { let n = new Other() as unknown as Kid; n.add(); }\n",
-    "d.rs": "struct Other;\nimpl Other { fn add(&self) {} fn mk() -> Kid { Kid } }\n"
-    "struct Kid;\nimpl Kid { fn add(&self) {} }\n"
-    "fn f2(n: Other) { let n = Other::mk(); n.add(); }\n"
-    "fn f3(n: Other) { if let Some(n) = x { n.add() } }\n"
-    "fn f4(n: Other) { ks.iter().map(|n| n.add()); }\n"
-    "fn f6(n: Other) { match x { n => n.add() } }\nfn f7() { Other::mk().add(); }\n",
-    "c.go": "package p\ntype Other struct{}\nfunc (o Other) add() {}\ntype Kid struct{}\n"
-    "func (k *Kid) add() {}\ntype Adder interface{ add() }\nfunc f1(n Adder) { n.add() }\n"
-    "func f2() { Active().add() }\nfunc f3() { (p.Active()).add() }\n"
-    "func f4(n Other) { func(n *Kid) { n.add() }(nil) }\n",
-    "d.java": "class Base {\n  void add() {}\n  void all() { add(); }\n}\n"
-    "class Kid extends Base { void add() {} }\n",
-}
+USES = cases(Path(__file__).with_name("uses.txt"))
+_, IN_DOUBT = files(USES["in doubt"])
 
 
 @pytest.mark.parametrize("path", IN_DOUBT)
@@ -523,20 +495,7 @@ def test_a_use_that_may_be_of_the_asked_type_is_never_of_another(path: str, open
     assert {use.kind for use in others} == {"definition"}
 
 
-SURE = {
-    "a.py": "class Kid:\n    def add(self): ...\nclass Other:\n    def add(self): self.add()\n"
-    "def f(n: Other): n.add()\ndef f():\n    n = Other()\n    n.add()\n"
-    "def f(): Other().add()\nOther.add(1)\n",
-    "b.ts": "class Kid { add() {} }\nclass Other { add() { this.add() } }\n"
-    "function f(n: Other) { n.add() }\nfunction g() { const n = new Other(); n.add() }\n"
-    "new Other().add();\n",
-    "d.rs": "use std::sync::Arc;\nstruct Kid;\nimpl Kid { fn add() {} }\nstruct Other;\n"
-    "impl Other { fn add() {} }\nfn f(n: &Other) { n.add(); }\n"
-    "fn g() { Arc::add(); Vec::add(); Other::add(); }\n",
-    "c.go": "package p\ntype Other struct{}\nfunc (o Other) add() {}\ntype Kid struct{}\n"
-    "func (k *Kid) add() {}\nfunc f(n *Other) { n.add() }\n"
-    "func g() {\n\tn := Other{}\n\tn.add()\n}\n",
-}
+_, SURE = files(USES["sure"])
 
 
 @pytest.mark.parametrize("path", SURE)
