@@ -14,6 +14,7 @@ from foldline.agent import cli, exit_statuses
 from foldline.agent.cli import main
 
 from ..rows import slow
+from .verbs import foldline
 
 pytestmark = pytest.mark.real
 
@@ -55,19 +56,15 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("words", "status", "kind"), ERRORS, ids=lambda value: str(value)[:40])
-def test_an_error_is_one_line_or_one_object(
-    words: list[str], status: int, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == status
-    said = capsys.readouterr()
-    assert said.out == ""
-    line = said.err.rstrip("\n")
+def test_an_error_is_one_line_or_one_object(words: list[str], status: int, kind: str) -> None:
+    done = foldline(*words)
+    assert (done.returncode, done.stdout) == (status, "")
+    line = done.stderr.rstrip("\n")
     assert line.startswith("foldline")
     assert "\n" not in line
-    assert main([*words, "--json"]) == status
-    said = capsys.readouterr()
-    assert said.err == ""
-    error = json.loads(said.out)["error"]
+    done = foldline(*words, "--json")
+    assert (done.returncode, done.stderr) == (status, "")
+    error = json.loads(done.stdout)["error"]
     assert error["kind"] == kind
     assert error["message"] in line
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from foldline.agent.cli import main
 from foldline.agent.terminal import json_text
 
 from .verbs import STYLING, foldline
@@ -121,10 +120,7 @@ def test_json_of_every_verb_hides_nothing(workspace: Path) -> None:
         assert set(done.stdout).isdisjoint(CONTROL | {"\u202e"}), arguments
 
 
-def test_what_is_refused_is_shown_on_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workspace: Path
-) -> None:
-    monkeypatch.chdir(workspace)
+def test_what_is_refused_is_shown_on_one_line(workspace: Path) -> None:
     (workspace / "pyproject.toml").touch()
     odd = "a\x1b[31m\nb"
     for arguments in (
@@ -133,18 +129,15 @@ def test_what_is_refused_is_shown_on_one_line(
         ("check", ".", f"../{odd}/.."),
         ("tokens", "--baseline", str(workspace / "b.py"), "b.py"),
     ):
-        main(arguments)
-        said = capsys.readouterr().err
+        said = foldline(*arguments, folder=workspace).stderr
         assert said.count("\n") == 1
         assert set(said).isdisjoint(CONTROL)
 
 
-def test_a_pattern_that_is_no_text_is_refused(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workspace: Path
-) -> None:
-    monkeypatch.chdir(workspace)
-    assert main(["grep", "a\udcff"]) == 2
-    assert "no text" in capsys.readouterr().err
+def test_a_pattern_that_is_no_text_is_refused() -> None:
+    done = foldline("grep", "a\udcff")
+    assert done.returncode == 2
+    assert "no text" in done.stderr
 
 
 CODE = '''class Cart:
