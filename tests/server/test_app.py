@@ -2,6 +2,8 @@
 
 import threading
 from contextlib import nullcontext
+from inspect import ismodule
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,6 +40,15 @@ def test_the_features_are_those_that_are_listed() -> None:
     methods = {feature.METHOD for feature in FEATURES} | NOTIFICATIONS.keys()
     assert set(server.protocol.fm.features) == methods
     assert set(server.protocol.fm.commands) == COMMAND_NAMES
+
+
+def test_no_module_is_left_out() -> None:
+    server = Path(app.__file__).parent
+    listed = {module.__name__.rpartition(".")[2] for module in FEATURES}
+    listed |= {command.__name__.rpartition(".")[2] for command in COMMANDS if ismodule(command)}
+    others = {"__init__", "notifications", "prompt_command"}
+    modules = {path.stem for room in ("features", "commands") for path in (server / room).iterdir()}
+    assert listed == {name for name in modules if name != "__pycache__"} - others
 
 
 # The capability by which each feature that has one is advertised.

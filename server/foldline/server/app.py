@@ -1,10 +1,12 @@
-"""Builds the server: the one list of its features and the one list of its commands."""
+"""Builds the server: every module of `features` and `commands` is one of its own."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import pkgutil
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import in_thread
@@ -12,84 +14,33 @@ from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.structuring import structure, unstructure
-from foldline.server.commands import (
-    instructions_stack,
-    prompt_adopt,
-    prompt_list,
-    prompt_serve,
-    restart,
-    show,
-    status,
-)
+from foldline.server import commands, features
 from foldline.server.commands.prompt_command import PromptCommand
 from foldline.server.errors import request_failure
-from foldline.server.features import (
-    code_action,
-    code_lens,
-    code_lens_resolve,
-    completion,
-    definition,
-    diagnostic,
-    document_highlight,
-    document_link,
-    document_symbol,
-    folding_range,
-    hover,
-    initialize,
-    inlay_hint,
-    prepare_rename,
-    references,
-    rename,
-    selection_range,
-    semantic_tokens,
-    shutdown,
-    text_document_content,
-    workspace_symbol,
-)
 from foldline.server.features.notifications import NOTIFICATIONS
 from foldline.server.operation_commands import OperationCommand
 from foldline.server.server import FoldlineServer
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
     from types import ModuleType
 
     from foldline.ide.operations.operation import Operation
     from foldline.ide.prompts.actions import Action
 
-FEATURES = (
-    code_action,
-    code_lens,
-    code_lens_resolve,
-    completion,
-    definition,
-    diagnostic,
-    document_highlight,
-    document_link,
-    document_symbol,
-    folding_range,
-    hover,
-    initialize,
-    inlay_hint,
-    prepare_rename,
-    references,
-    rename,
-    selection_range,
-    semantic_tokens,
-    shutdown,
-    text_document_content,
-    workspace_symbol,
-)
 
+def _modules(package: ModuleType, name: str) -> Iterator[ModuleType]:
+    """The modules of a package that define `name`, in alphabetical order."""
+    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        module = import_module(found.name)
+        if hasattr(module, name):
+            yield module
+
+
+FEATURES = tuple(_modules(features, "METHOD"))
 _COMMANDS: tuple[ModuleType | PromptCommand, ...] = (
-    instructions_stack,
-    prompt_adopt,
-    prompt_list,
-    prompt_serve,
-    restart,
-    show,
-    status,
+    *_modules(commands, "COMMAND"),
     *(PromptCommand(action) for action in ACTIONS if action.names.command),
 )
 COMMANDS = tuple(sorted(_COMMANDS, key=lambda command: str(command.COMMAND)))
