@@ -39,7 +39,7 @@ def test_the_budget_bounds_what_is_printed(budget: int, capsys: pytest.CaptureFi
 
 def test_nothing_found_is_status_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["context", "zebra", *ROOT]) == 1
-    assert "no path and no symbol has any of: zebra" in capsys.readouterr().err
+    assert "no path and no symbol has any of: zebra" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.api)
@@ -115,7 +115,7 @@ def test_a_missing_sdk_is_named(
     [
         (["--model", "gpt-4o"], f"'gpt-4o' isn't {KNOWN}"),
         (["--model", "openai:"], f"'openai:' isn't {KNOWN}"),
-        (["--budget", "99"], "'99' is not a number from 100 up"),
+        (["--budget", "99"], "budget: must be from 100 to 100000, not 99"),
         (["--model", "openai:a", "--transcript", "b"], "not allowed with"),
     ],
 )
