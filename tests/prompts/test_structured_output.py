@@ -21,6 +21,7 @@ from foldline.prompts import (
     parse_structured_output,
 )
 from foldline.prompts.errors import OutputParseError, PromptError, PromptValidationError
+from foldline.prompts.output.parsing import MAX_ATTEMPTS
 from foldline.prompts.output.schema import schema_of
 
 T = TypeVar("T")
@@ -333,9 +334,100 @@ def test_backticks_inside_of_a_string_do_not_end_the_block() -> None:
     assert parse(Step, f"```json\n{json.dumps({'title': title})}\n```") == Step(title)
 
 
-def test_of_several_candidates_the_first_that_fits_counts() -> None:
-    text = f'First {{"wrong": 1}} then {STEP} then {{"title": "late"}}'
-    assert parse(Step, text) == Step("x")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('First {"wrong": 1} then {"title": "x"}.', Step("x")),
+        ('{"title": "x"} or rather {"title": "y", "minutes": 3}', Step("y", 3)),
+        ('{"title": "x"}, as said: {"title": "x"}', Step("x")),
+        (
+            '```json\n{"title": "x", "minutes": 3}\n```\nNo:\n```json\n{"title": "y"}\n```',
+            Step("y"),
+        ),
+    ],
+)
+def test_of_several_candidates_the_one_that_fills_most_counts(text: str, expected: Step) -> None:
+    assert parse(Step, text) == expected
+
+
+def test_two_different_candidates_that_fill_as_much_are_both_shown() -> None:
+    error = failure(Step, f'Either {STEP}\nor {{"title": "late"}}')
+    assert '{"title": "x"} at line 1, column 8 and {"title": "late"} at line 2, column 4' in str(
+        error
+    )
+
+
+@dataclass
+class Defaults:
+    text: str = ""
+    count: int = 0
+
+
+PROSE = [
+    "- [ ] still open\n- [x] done",
+    "Doc[] is a list of Doc, not [], and [](a.md) links.",
+    "```python\nxs = []\nys = {}\n```",
+    "function f() {} costs ${} of {x} and {1, 2}, see [1].",
+    'look_up({"query": "x"}) gave {"rows": [[1, 2], []]}.',
+    "Instead of {} or [] use this.",
+]
+PIECES = st.lists(st.sampled_from(PROSE), max_size=3)
+
+
+@given(
+    before=PIECES,
+    after=PIECES,
+    answer=st.builds(Defaults, st.text(min_size=1, max_size=5), st.integers(0, 9)),
+    form=st.sampled_from(["{}", "Result: {}", "```json\n{}\n```", "```\n{}\n```"]),
+    array=st.booleans(),
+    allow_extra_keys=st.booleans(),
+    wrapped=st.booleans(),
+)
+def test_a_planted_answer_is_found_in_prose(
+    *,
+    before: list[str],
+    after: list[str],
+    answer: Defaults,
+    form: str,
+    array: bool,
+    allow_extra_keys: bool,
+    wrapped: bool,
+) -> None:
+    value: object = vars(answer)
+    if array:
+        value = {"items": [value]} if wrapped else [value]
+    text = "\n".join([*before, form.replace("{}", json.dumps(value)), *after])
+    kind: Any = list[Defaults] if array else Defaults
+    parsed = parse(kind, text, allow_extra_keys=allow_extra_keys)
+    assert parsed == ([answer] if array else answer)
+
+
+@pytest.mark.parametrize("kind", [list[Defaults], Defaults])
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_without_an_answer_is_none(kind: Any, text: str) -> None:
+    assert "$" in str(failure(kind, text))
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "There is nothing: []", "Nothing.\n\n[ ]", "```json\n[]\n```"]
+)
+def test_an_empty_array_is_an_answer_where_it_is_said(text: str) -> None:
+    assert parse(list[Step], text) == []
+
+
+def test_what_strict_modes_wrap_is_unwrapped() -> None:
+    assert parse(list[Step], {"items": [{"title": "x"}]}) == [Step("x")]
+    assert parse(list[Step], '```json\n{"items": []}\n```') == []
+
+
+def test_a_key_that_is_given_twice_is_told() -> None:
+    answer = parse_output('{"title": "x", "title": "y"}', declared(Step))
+    assert answer == ParsedOutput(Step("y"), ("'title' was given more than once",))
+
+
+def test_brackets_that_were_not_looked_at_are_told() -> None:
+    answer = parse_output(f"{STEP}{'{' * MAX_ATTEMPTS}", declared(Step))
+    assert answer.repairs == ("looked at the first 1,000 brackets alone",)
 
 
 def test_objects_inside_of_a_found_value_are_not_candidates() -> None:
@@ -480,6 +572,7 @@ def test_conversions_that_lose_nothing_are_made(
     ("hint", "value"),
     [
         (int, 3.9),
+        (int, 2.0**53 + 2),
         (int, True),
         (int, "3.0"),
         (int, "03"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from dataclasses import replace
@@ -334,7 +333,7 @@ class Run(Generic[OutputT]):
     def _response(
         self, turn: ModelTurn, outcomes: tuple[ToolOutcome, ...]
     ) -> PromptResponse[OutputT]:
-        text = unwrapped(turn.text, self._rendered)
+        text = turn.text
         output = None
         repairs: tuple[str, ...] = ()
         if self._options.parse_output and self._rendered.structured_output is not None:
@@ -405,18 +404,3 @@ def tool_turn(outcomes: Sequence[ToolOutcome]) -> ToolTurn:
             for outcome in outcomes
         )
     )
-
-
-def unwrapped(text: str, rendered: RenderedPrompt[object]) -> str:
-    """Return the answer without the object that strict modes require around an array."""
-    config = rendered.structured_output
-    wrapper = None if config is None else config.strict_schema.wrapped_in
-    if wrapper is None:
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if isinstance(value, dict) and value.keys() == {wrapper} and isinstance(value[wrapper], list):
-        return json.dumps(value[wrapper], ensure_ascii=False)
-    return text

@@ -253,7 +253,8 @@ def _of_model(value: object, kind: type, path: str) -> object:
 
 
 def _to_int(value: object) -> int | None:
-    if type(value) is float and value.is_integer():
+    # Above 2**53 a float stands for several integers.
+    if type(value) is float and value.is_integer() and abs(value) <= 2**53:
         return int(value)
     if isinstance(value, str) and len(value) <= 20:
         digits = value.removeprefix("-")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from collections import Counter
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from foldline.prompts import refusals
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import OutputParseError
-from foldline.prompts.forms.values import Mismatch, convert
+from foldline.prompts.forms.fields import fields_of
+from foldline.prompts.forms.values import Mismatch, abbreviated, convert
 from foldline.prompts.specialise import type_name
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ MAX_REPAIRS = 20
 _CONTAINERS: Mapping[type, str] = {list: "an array", dict: "an object"}
 _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULTILINE)
 _BRACKET = re.compile(r"[{\[]")
+# An empty value of the prose is an answer only where a sentence or a line of its own says so: it
+# isn't the box of a task, a type's `[]`, a function's `{}` or a link.
+_SAYS_EMPTY = re.compile(r"(?:\A|[:,\n]|\w\s)[\s`>]*\Z")
+_ENDS_MESSAGE = re.compile(r"[\s`.>]*\Z")
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",\s*[}\]]")
 # Strings are matched too, because their commas stay. So are strings without an end: otherwise each
@@ -52,29 +58,58 @@ def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT])
 def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedOutput[OutputT]:
     """Parse a model's message as the prompt's declared output.
 
-    JSON is searched in fenced `json` blocks, then the whole message is tried, then the message is
-    scanned for objects and arrays; `<think>` blocks before the answer are left out. The first value
-    that fits the declaration is returned. Trailing commas are removed, which `repairs` says; there
-    is no other guess. The lossless conversions are listed in `foldline.prompts.forms.values`.
+    The whole message counts if it is JSON, then the last fenced `json` block that fits, then of the
+    objects and arrays in the text the one that fills most of the declared type; `<think>` blocks
+    before the answer are left out. An empty value counts only where no other fits, and one in the
+    text only at its end. Two different values that fill as much are an error, not a guess. Trailing
+    commas are removed and the last of repeated keys counts, which `repairs` says. The lossless
+    conversions are listed in `foldline.prompts.forms.values`.
 
     Args:
         output_text: The model's message.
         rendered: The prompt that it answers.
 
     Raises:
-        OutputParseError: There is no JSON, it is broken or cut off, or it doesn't fit the declared
-            output; the error has the location and the whole message.
+        OutputParseError: There is no JSON, it is broken or cut off, it doesn't fit the declared
+            output, or two values fit equally; the error has the location and the whole message.
     """
     config = rendered.structured_output
     if config is None:
         raise OutputParseError(refusals.UNDECLARED_OUTPUT, raw_response=output_text)
     failures: list[Mismatch] = []
     search = _Search(_THOUGHT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), output_text))
-    for value, repairs in search.candidates():
+    fitting: list[tuple[int, _Candidate, object]] = []
+    for candidate in search.candidates():
         try:
-            return ParsedOutput(cast("OutputT", _converted(value, config)), repairs)
+            value = _converted(candidate.value, config)
         except Mismatch as mismatch:
             failures.append(mismatch)
+            continue
+        filled = _filled(config.unwrapped(candidate.value), config)
+        if filled or candidate.may_be_empty:
+            fitting.append((filled, candidate, value))
+    if fitting:
+        # Of equal ones the first that the search gave.
+        filled, best, value = max(
+            fitting, key=lambda fit: min(fit[0], 1) if fit[1].fenced else fit[0]
+        )
+        rival = next(
+            (
+                other
+                for weight, other, _ in fitting
+                if weight == filled and other.value != best.value and not other.fenced
+            ),
+            None,
+        )
+        if rival is not None:
+            raise OutputParseError(
+                f"$: two values of the message fit {type_name(config.output_type)} equally: "
+                f"{search.told(best)} and {search.told(rival)}. "
+                "Answer with one of them, in a fenced `json` block.",
+                raw_response=output_text,
+                dataclass_type=config.output_type,
+            )
+        return ParsedOutput(cast("OutputT", value), (*best.repairs, *search.limits))
     if not failures:
         raise OutputParseError(
             f"$: {search.broken()}"
@@ -100,6 +135,7 @@ class _WrongContainer(Mismatch):
 
 
 def _converted(value: object, config: StructuredOutputConfig) -> object:
+    value = config.unwrapped(value)
     expected = list if config.container == "array" else dict
     if not isinstance(value, expected):
         found = _CONTAINERS.get(type(value), "a bare value")
@@ -116,6 +152,37 @@ def _converted(value: object, config: StructuredOutputConfig) -> object:
     return convert(value, config.item, allow_extra_keys=config.allow_extra_keys)
 
 
+def _filled(value: object, config: StructuredOutputConfig) -> int:
+    """Count the values that an answer gives to fields of the declared type."""
+    names = {field.keyword for field in fields_of(config.item)}
+    objects = cast("list[Mapping[str, object]]", value if isinstance(value, list) else [value])
+    pending = [item[name] for item in objects for name in item if name in names]
+    filled = len(pending)
+    while pending:
+        item = pending.pop()
+        below: list[object] = []
+        if isinstance(item, dict):
+            below = [*item.values()]
+        elif isinstance(item, list):
+            below = item
+        pending.extend(below)
+        filled += len(below)
+    return filled
+
+
+class _Candidate(NamedTuple):
+    """A JSON value of a message that may be the answer."""
+
+    value: object
+    start: int
+    end: int
+    repairs: tuple[str, ...]
+    fenced: bool
+    """In a fenced `json` block, or the whole message."""
+    may_be_empty: bool
+    """An empty object or array here can be meant as the answer."""
+
+
 class _Search:
     """Finds the JSON values of a message, and where the best attempt at one broke."""
 
@@ -124,31 +191,53 @@ class _Search:
         self._repairs_left = MAX_REPAIRS
         self.furthest: tuple[int, json.JSONDecodeError] | None = None
         """The start and the error of the broken value of which most was read."""
+        self.limits: tuple[str, ...] = ()
+        """What of the message was left out."""
+        self._repeated: list[str] = []
+        self._decoder = json.JSONDecoder(
+            parse_constant=_refuse_constant, object_pairs_hook=self._object
+        )
 
-    def candidates(self) -> Iterator[tuple[object, tuple[str, ...]]]:
-        """Yield the values of the first of the three searches that finds any, with repairs."""
+    def candidates(self) -> Iterator[_Candidate]:
+        """Yield the whole message, else the fenced blocks from the last, else what the text has."""
         text = self._text
-        found = False
-        for fence in _FENCE.finditer(text):
-            decoded = self._decoded(fence.end())
-            if decoded is not None:
-                found = True
-                yield decoded[0], decoded[2]
-        if found:
-            return
         whole = self._decoded(0)
         if whole is not None and not text[whole[1] :].strip():
-            yield whole[0], whole[2]
+            yield self._candidate(0, whole, fenced=True)
+            return
+        fences = [
+            self._candidate(fence.end(), decoded, fenced=True)
+            for fence in _FENCE.finditer(text)
+            if (decoded := self._decoded(fence.end())) is not None
+        ]
+        if fences:
+            yield from reversed(fences)
             return
         position = attempts = 0
-        while attempts < MAX_ATTEMPTS and (bracket := _BRACKET.search(text, position)):
+        while bracket := _BRACKET.search(text, position):
             attempts += 1
+            if attempts > MAX_ATTEMPTS:
+                self.limits = (f"looked at the first {MAX_ATTEMPTS:,} brackets alone",)
+                return
             decoded = self._decoded(bracket.start())
             if decoded is None:
                 position = bracket.end()
             else:
                 position = decoded[1]
-                yield decoded[0], decoded[2]
+                yield self._candidate(bracket.start(), decoded, fenced=False)
+
+    def _candidate(
+        self, start: int, decoded: tuple[object, int, tuple[str, ...]], *, fenced: bool
+    ) -> _Candidate:
+        value, end, repairs = decoded
+        may_be_empty = fenced or bool(
+            _ENDS_MESSAGE.match(self._text, end) and _SAYS_EMPTY.search(self._text[:start][-200:])
+        )
+        return _Candidate(value, start, end, repairs, fenced, may_be_empty)
+
+    def told(self, candidate: _Candidate) -> str:
+        """Return a candidate, shortened, with its place."""
+        return f"{abbreviated(candidate.value)} at {_place(self._text, candidate.start)}"
 
     def broken(self) -> str:
         """Return where the JSON broke; there must be a `furthest`."""
@@ -165,7 +254,7 @@ class _Search:
         text = self._text
         start = position + len(text[position:]) - len(text[position:].lstrip())
         try:
-            return (*_DECODER.raw_decode(text, start), ())
+            return self._read(text, start, ())
         except json.JSONDecodeError as error:
             read_something = error.pos > start + 1 or error.msg.startswith("Unterminated")
             if not read_something or text[start : start + 1] not in ("{", "["):
@@ -179,6 +268,21 @@ class _Search:
             pass
         return None
 
+    def _read(
+        self, text: str, start: int, repairs: tuple[str, ...]
+    ) -> tuple[object, int, tuple[str, ...]]:
+        self._repeated.clear()
+        value, end = self._decoder.raw_decode(text, start)
+        repeated = (f"{key!r} was given more than once" for key in dict.fromkeys(self._repeated))
+        return value, end, (*repairs, *repeated)
+
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            counted = Counter(key for key, _ in pairs)
+            self._repeated += [key for key, count in counted.items() if count > 1]
+        return value
+
     def _without_trailing_commas(self, start: int) -> tuple[object, int, tuple[str, ...]] | None:
         if not self._repairs_left or not _TRAILING_COMMA.search(self._text, start):
             return None
@@ -188,7 +292,7 @@ class _Search:
             lambda found: " " if found[0] == "," else found[0], self._text[start:]
         )
         try:
-            return (*_DECODER.raw_decode(text, start), ("removed a trailing comma",))
+            return self._read(text, start, ("removed a trailing comma",))
         except (ValueError, RecursionError):
             return None
 
@@ -200,6 +304,3 @@ def _place(text: str, offset: int) -> str:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

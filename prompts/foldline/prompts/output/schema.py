@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import fields_of, is_optional, plain, union_members
+from foldline.prompts.output.structured_output import ARRAY_PROPERTY
 from foldline.prompts.specialise import dataclass_of, is_model, type_name
 
 if TYPE_CHECKING:
@@ -119,15 +120,17 @@ def strict_schema_of(kind: object, *, array: bool, allow_extra_keys: bool) -> St
         definitions = schema.pop("$defs", None)
         schema = {
             "type": "object",
-            "properties": {"items": schema},
-            "required": ["items"],
+            "properties": {ARRAY_PROPERTY: schema},
+            "required": [ARRAY_PROPERTY],
             "additionalProperties": False,
         }
         if definitions is not None:
             schema["$defs"] = definitions
     else:
         schema = writer.document(kind, {})
-    return StrictSchema(schema, "items" if array else None, tuple(dict.fromkeys(writer.obstacles)))
+    return StrictSchema(
+        schema, ARRAY_PROPERTY if array else None, tuple(dict.fromkeys(writer.obstacles))
+    )
 
 
 class _Writer:

@@ -12,6 +12,9 @@ from foldline.prompts.specialise import dataclass_of, type_name
 if TYPE_CHECKING:
     from foldline.prompts.output.schema import JsonSchema, StrictSchema
 
+ARRAY_PROPERTY = "items"
+"""The property that holds the array in a schema for strict modes."""
+
 
 @dataclass(frozen=True, slots=True)
 class StructuredOutputConfig:
@@ -40,6 +43,12 @@ class StructuredOutputConfig:
         definitions = item.pop("$defs", None)
         array: JsonSchema = {"type": "array", "items": item}
         return array if definitions is None else {**array, "$defs": definitions}
+
+    def unwrapped(self, answer: object) -> object:
+        """Return an answer without the object that strict modes require around an array."""
+        if self.container == "array" and isinstance(answer, dict) and [*answer] == [ARRAY_PROPERTY]:
+            return answer[ARRAY_PROPERTY]
+        return answer
 
     @property
     def strict_schema(self) -> StrictSchema:
