@@ -10,7 +10,7 @@ from foldline.ide.errors import RevisionError
 from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Block, Render
-from foldline.ide.render.revisions import texts_at
+from foldline.ide.render.revisions import Tree
 
 from .viewer import View, Viewer
 
@@ -121,12 +121,12 @@ async def test_without_a_preview_it_is_what_was_not_committed(view: View, reposi
 def test_files_that_are_gone_from_the_disk_are_found(repository: Path) -> None:
     for file in ("body.py", "__init__.py"):
         (repository / "words" / file).unlink()
-    texts = texts_at(repository / "both.py", "HEAD~1")
+    texts = Tree.at(repository / "both.py", "HEAD~1").texts_of(repository / "both.py")
     names = sorted(str(Path(file).relative_to(repository)) for file in texts)
     assert names == ["both.py", "words/__init__.py", "words/body.py"]
     assert texts[str(repository / "words" / "body.py")] == "BODY = 'Old.'\n"
     with pytest.raises(RevisionError, match=r"other\.py is not in HEAD"):
-        texts_at(repository / "other.py", "HEAD")
+        Tree.at(repository / "both.py", "HEAD").texts_of(repository / "other.py")
 
 
 def test_the_repository_is_that_of_the_file_whatever_the_environment_names(
@@ -136,12 +136,96 @@ def test_the_repository_is_that_of_the_file_whatever_the_environment_names(
     git(other, "init", "-q", "-b", "main")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     file = next(repository.glob("*.py"))
-    assert str(file) in texts_at(file, "HEAD")
+    assert str(file) in Tree.at(file, "HEAD").texts_of(file)
 
 
 def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
     with pytest.raises(RevisionError, match="not a git repository"):
-        texts_at(tmp_path / "both.py", "HEAD")
+        Tree.at(tmp_path / "both.py", "HEAD")
+
+
+HEAD = """
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate, from_file
+"""
+TAIL = """
+p = PromptTemplate(ns="n", key="k", sections=[
+    MarkdownSection[None](title="A", key="a", template=T)])
+"""
+LEAVES = [
+    "pkg/leaf.py",
+    "pkg/__init__.py",
+    "src/app/leaf.py",
+    "names/leaf.py",
+    "beside.py",
+    "base/deep.py",
+]
+READING = {
+    "pkg/relative.py": "from .leaf import T",
+    "pkg/absolute.py": "from pkg.leaf import T",
+    "pkg/of_package.py": "from . import T",
+    "pkg/as_module.py": "import pkg.leaf as leaf\nT = leaf.T",
+    "pkg/star.py": "from pkg.leaf import *",
+    "pkg/in_function.py": "def make():\n    from pkg.leaf import T\n    return T\nT = make()",
+    "pkg/conditional.py": "try:\n    from pkg.nothing import T\nexcept ImportError:\n"
+    "    from pkg.leaf import T",
+    "pkg/by_name.py": "import importlib\nT = importlib.import_module('pkg.' + 'leaf').T",
+    "pkg/chain.py": "from pkg.relative import T",
+    "src/app/absolute.py": "from app.leaf import T",
+    "names/absolute.py": "from names.leaf import T",
+    "names/deep/absolute.py": "from names.leaf import T",
+    "flat.py": "from beside import T",
+    "by_base.py": "from base import deep\nT = deep.T",
+    "by_gone_name.py": "import importlib\nT = importlib.import_module('base.' + 'deep').T",
+    "text.py": "T = from_file('doc.md')",
+    "opened.py": "import pathlib\nT = pathlib.Path(__file__).with_name('raw.txt').read_text()",
+    "valued.py": "@dataclass\nclass P:\n    name: str\nT = '${name}'",
+    "inline.py": "T = 'the same'  # OLD",
+    "typed.py": "@dataclass\nclass Out:\n    OLD: str\nT = 'the same'",
+}
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Path:
+    """A repository with a prompt for each way to read something, all of which has changed."""
+    root = tmp_path / "now"
+    files = dict.fromkeys(LEAVES, "T = 'OLD text'\n")
+    files |= {"src/app/__init__.py": "", "doc.md": "OLD", "raw.txt": "OLD"}
+    files |= {file: f"{HEAD}{body}\n{TAIL}" for file, body in READING.items()}
+    files["valued.py"] = files["valued.py"].replace("Section[None]", "Section[P]")
+    files["typed.py"] = files["typed.py"].replace("Template(", "Template[Out](")
+    files["valued.preview.toml"] = "[P]\nname = 'OLD'\n"
+    for file, text in files.items():
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(text, encoding="utf-8")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    git(root, "worktree", "add", "-q", str(tmp_path / "then"))
+    for file, text in files.items():
+        (root / file).write_text(text.replace("OLD", "new"), encoding="utf-8")
+    (root / "base" / "deep.py").unlink()
+    (root / "base").rmdir()
+    for file in ("by_base.py", "by_gone_name.py"):
+        (root / file).write_text(f"{HEAD}T = 'other'\n{TAIL}", encoding="utf-8")
+    return root
+
+
+async def test_a_comparison_is_empty_exactly_if_both_revisions_make_the_same(
+    view: View, reading: Path
+) -> None:
+    """The oracle is the same prompt, executed in a worktree of each."""
+    editor, before = view(reading, trusted=True), view(reading.parent / "then", trusted=True)
+    for file in READING:
+        made = [await one.command("prompt.render", uri=one.open(file)) for one in (before, editor)]
+        kept = [[prompt[key] for key in ("text", "tools", "output")] for prompt in made]
+        found = await editor.command("prompt.diff", uri=editor.open(file), revision="HEAD")
+        is_empty = not (found["unified"] or found["tools"] or found["output"])
+        if file == "opened.py":
+            assert found["caveat"] == "Not as in HEAD, but as now: raw.txt."
+        else:
+            assert (file, is_empty) == (file, kept[0] == kept[1])
+            assert (file, found["caveat"]) == (file, "")
 
 
 def block(text: str) -> Block:

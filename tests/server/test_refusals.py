@@ -8,7 +8,7 @@ from tests.repositories import git
 
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RevisionError
-from foldline.ide.render.revisions import texts_at
+from foldline.ide.render.revisions import Tree
 from foldline.ide.uris import local_path
 from foldline.server.commands import show
 
@@ -97,12 +97,13 @@ def test_a_revision_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         git(origin, "add", ".")
         git(origin, "commit", "-qm", text)
     git(tmp_path, "clone", "-q", "--filter=blob:none", origin.as_uri(), str(clone))
-    assert list(texts_at(clone / "m.py", "HEAD").values()) == ["new = 1\n"]
+    file = clone / "m.py"
+    assert list(Tree.at(file, "HEAD").texts_of(file).values()) == ["new = 1\n"]
     with pytest.raises(RevisionError, match=r"not in this clone|could not fetch"):
-        texts_at(clone / "m.py", "HEAD~1")
+        Tree.at(file, "HEAD~1").texts_of(file)
     for name in ("a\0b", "\ud800"):
         with pytest.raises(RevisionError, match="not the name of a revision"):
-            texts_at(clone / "m.py", name)
+            Tree.at(file, name)
 
 
 async def test_a_cache_that_cannot_be_written_is_named(

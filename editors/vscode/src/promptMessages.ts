@@ -300,6 +300,7 @@ export interface Render {
   chapters: Chapter[];
   effects: Effect[];
   interpreter: UsedInterpreter | null;
+  reads?: string[];
   text: string;
   blocks: Block[];
   tools: RenderedTool[];
@@ -332,6 +333,7 @@ export interface OpenedSections {
   chapters: Chapter[];
   effects: Effect[];
   interpreter: UsedInterpreter | null;
+  reads?: string[];
   requested_overrides: Record<string, string>;
   section_keys: string[];
   reason: string;
@@ -351,6 +353,7 @@ export interface SectionText {
   chapters: Chapter[];
   effects: Effect[];
   interpreter: UsedInterpreter | null;
+  reads?: string[];
   section_key: string;
   text: string;
 }
@@ -365,6 +368,7 @@ export interface SectionSummary {
   chapters: Chapter[];
   effects: Effect[];
   interpreter: UsedInterpreter | null;
+  reads?: string[];
   section_key: string;
   text: string;
   size: number;
@@ -414,6 +418,10 @@ export interface Comparison {
   kept: Kept;
   /** The texts as a unified diff. */
   unified: string;
+  /** Whether the schema of the answer was `added`, `removed` or `changed`. */
+  output: string;
+  /** What of a revision couldn't be read from it, in words. */
+  caveat: string;
 }
 
 /** A section that some set has, or one without an `id`: the tools, the output, the total. */

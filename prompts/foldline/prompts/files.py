@@ -12,6 +12,9 @@ from foldline.prompts.errors import PromptValidationError
 if TYPE_CHECKING:
     from pathlib import Path
 
+contents: dict[str, bytes] = {}
+"""What stands for files, by their real paths: a preview reads texts that aren't on disk."""
+
 # Opening a FIFO must not wait for a writer.
 _FLAGS = (
     os.O_RDONLY
@@ -74,6 +77,10 @@ def read_bytes_file(path: Path, limit: int) -> bytes:
         OSError: It doesn't exist or can't be opened.
         PromptValidationError: It isn't a regular file, or is larger.
     """
+    if contents and (data := contents.get(os.path.realpath(path))) is not None:
+        if len(data) > limit:
+            raise _too_large(path, limit)
+        return data
     # Opening a device can have side effects, so check first, and check the opened file again.
     _check(path, path.stat(), limit)
     with os.fdopen(os.open(path, _FLAGS), "rb") as file:

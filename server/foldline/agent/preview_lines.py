@@ -87,8 +87,10 @@ def _more(block: Block, plan: Mapping[str, Any] | None) -> str:
 def diff_lines(found: Comparison) -> Iterator[Line]:
     """Yield the unified diff and the changes' token counts."""
     tokens = found.tokens
-    if not (found.unified or found.changes or found.tools):
+    if found.is_empty:
         yield [(f"No change since {found.before}: {tokens.after:,} tokens with tools", "")]
+        if found.caveat:
+            yield [(found.caveat, "yellow")]
         return
     for line in found.unified.split("\n") if found.unified else ():
         yield [(line, STYLES.get(line[:1], ""))]
@@ -96,7 +98,12 @@ def diff_lines(found: Comparison) -> Iterator[Line]:
         yield _change(section.key, section)
     for tool in found.tools:
         yield _change(f"tool {tool.name}", tool)
+    if found.output:
+        mark = MARKS[found.output]
+        yield [(f"{mark} the answer's schema", STYLES.get(mark, "yellow"))]
     yield [(tokens.words, "bold")]
+    if found.caveat:
+        yield [(found.caveat, "yellow")]
 
 
 def _change(name: str, change: SectionChange | ToolChange) -> Line:

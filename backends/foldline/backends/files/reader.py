@@ -98,9 +98,17 @@ def read_toml(
     Raises:
         PathError: As `read_text` does strictly, or the file is malformed.
     """
+    return toml_of(read_text(file, limit, root=root, strict=True), file)
+
+
+def toml_of(text: str, file: Path) -> dict[str, object]:
+    """The tables of a TOML file's text.
+
+    Raises:
+        MalformedFileError: It is malformed.
+    """
     import tomllib
 
-    text = read_text(file, limit, root=root, strict=True)
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
         raise MalformedFileError(
@@ -123,9 +131,18 @@ def read_json(
     Raises:
         PathError: As `read_text` does strictly, or the file is malformed.
     """
+    text = read_text(file, limit, root=root, strict=True)
+    return json_of(without_comments(text)[1] if comments else text, file)
+
+
+def json_of(text: str, file: Path) -> object:
+    """The value of a JSON file's text.
+
+    Raises:
+        MalformedFileError: It is malformed.
+    """
     try:
-        text = read_text(file, limit, root=root, strict=True)
-        value: object = json.loads(without_comments(text)[1] if comments else text)
+        value: object = json.loads(text)
     except RecursionError:
         raise _too_deep(file) from None
     except ValueError as error:

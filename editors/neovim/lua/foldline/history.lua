@@ -62,6 +62,9 @@ function M.compare(preview, versions)
     show_side(preview, comparison.before, tokens.before)
     vim.cmd.vsplit({ mods = { split = 'belowright' } })
     show_side(preview, comparison.after, tokens.after)
+    if comparison.caveat ~= '' then
+      require('foldline').notify(comparison.caveat)
+    end
   end)
 end
 
@@ -81,17 +84,23 @@ function describe(step)
   )
 end
 
---- The texts are equal; tools may differ.
----@param comparison { before: string, after: string, tools: { name: string, change: string }[] }
+--- The texts are equal; tools and the answer's schema may differ.
+---@param comparison { before: string, after: string, tools: { name: string, change: string }[],
+---  output: string, caveat: string }
 function say_what_else(comparison)
   local tools = vim.tbl_map(function(tool)
     return ('the tool %s was %s'):format(tool.name, tool.change)
   end, comparison.tools)
+  if comparison.output ~= '' then
+    table.insert(tools, ("the answer's schema was %s"):format(comparison.output))
+  end
   local else_ = #tools > 0 and '; ' .. table.concat(tools, ', ') or ''
-  local message = ('%s and %s have the same text%s'):format(
+  local caveat = comparison.caveat ~= '' and '. ' .. comparison.caveat or ''
+  local message = ('%s and %s have the same text%s%s'):format(
     comparison.before,
     comparison.after,
-    else_
+    else_,
+    caveat
   )
   require('foldline').notify(message)
 end

@@ -507,7 +507,7 @@ export class PreviewPanel implements vscode.Disposable {
       revision === undefined ? { version: String(before ?? 1) } : { revision };
     const found = await this.ask<Comparison>('diff', { before, revision });
     if (found.unified === '') {
-      return `${found.before} and now are the same text.`;
+      return `${found.before} and now are the same text. ${found.caveat}`.trim();
     }
     const set = this.about.parameter_set;
     const values = revision !== undefined && set ? ` (${set})` : '';
@@ -518,7 +518,7 @@ export class PreviewPanel implements vscode.Disposable {
       this.document(),
       title,
     );
-    return undefined;
+    return found.caveat || undefined;
   }
 
   private async act(action: NoticeAction): Promise<void> {

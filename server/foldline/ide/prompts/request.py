@@ -42,6 +42,8 @@ class View:
             opening costs.
         costs: Renders have tokens, a document and the locations of their sections.
         texts: Texts by path, in place of files and of open documents.
+        at_revision: The texts are a revision's: nothing that is open counts, and the answer says
+            which files were read from the disk.
         params_file: One more file of values.
     """
 
@@ -62,6 +64,7 @@ class View:
     opening_reason: str = IN_EDITOR
     costs: bool = True
     texts: Mapping[str, str] = field(default_factory=dict)
+    at_revision: bool = False
     params_file: Path | None = None
 
     @property
@@ -96,6 +99,7 @@ class View:
             "instructions": self.instructions,
             "opening_reason": self.opening_reason,
             "tolerant": self.tolerant,
+            "reads": self.at_revision,
         }
 
 

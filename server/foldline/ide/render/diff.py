@@ -13,9 +13,10 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from foldline.ide.render.render import Block, RenderedTool
+    from foldline.ide.render.render import Block, Output, RenderedTool
 
 CONTEXT_LINES = 3
+MAX_NAMED = 5
 
 
 NOTHING = Render(name="", text="")
@@ -27,6 +28,8 @@ class Side:
 
     label: str
     render: Render = NOTHING
+    as_now: tuple[str, ...] = ()
+    """The files that a revision has otherwise, and that were read as they are now."""
 
     @property
     def blocks(self) -> Sequence[Block]:
@@ -92,6 +95,8 @@ class Comparison:
     Attributes:
         kept: What a provider's prompt cache keeps.
         unified: The texts as a unified diff.
+        output: Whether the schema of the answer was `added`, `removed` or `changed`.
+        caveat: What of a revision couldn't be read from it, in words.
     """
 
     before: str
@@ -101,6 +106,13 @@ class Comparison:
     tokens: Totals
     kept: Kept
     unified: str
+    output: str = ""
+    caveat: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if text, tools and schema are the same."""
+        return not (self.unified or self.changes or self.tools or self.output)
 
 
 def compare(before: Side, after: Side) -> Comparison:
@@ -115,7 +127,21 @@ def compare(before: Side, after: Side) -> Comparison:
         Totals(*totals, delta, words),
         kept(before.render, after.render),
         _unified(before.text, after.text, before.label, after.label),
+        _output(before.render.output, after.render.output),
+        " ".join(filter(None, map(_caveat, (before, after)))),
     )
+
+
+def _output(was: Output | None, now: Output | None) -> str:
+    return "" if was == now else _change(was, now)
+
+
+def _caveat(side: Side) -> str:
+    if not side.as_now:
+        return ""
+    named, more = ", ".join(side.as_now[:MAX_NAMED]), len(side.as_now) - MAX_NAMED
+    listed = f"{named} and {more} more" if more > 0 else named
+    return f"Not as in {side.label}, but as now: {listed}."
 
 
 def _sections(before: Side, after: Side) -> Iterator[SectionChange]:

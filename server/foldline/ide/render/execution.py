@@ -149,14 +149,16 @@ def build_job(
         of_project = project.table.network or Network.ALLOW
         values, problems = None, project.problems
     else:
-        sources = find_sources(document.path, document.root, view.params_file)
+        sources = find_sources(document.path, document.root, view.params_file, view.texts)
         values, of_project, problems = sources.request, sources.network, sources.problems
     denied = Network.DENY in (of_project, settings.preview.network)
-    own = {} if document.text is None else {str(document.path): document.text}
+    opened = {} if view.at_revision else workspace.overlays()
+    if document.text is not None and not view.at_revision:
+        opened[str(document.path)] = document.text
     job = Job(
         file=document.path,
         root=document.root,
-        overlays={**workspace.overlays(), **own, **view.texts},
+        overlays={**opened, **view.texts},
         deadline=settings.render_deadline,
         action={
             "version": VERSION,

@@ -387,6 +387,7 @@ class Answer:
         generated: The fields whose values were made up.
         parameter_set: The set that is used.
         effects: What the module did besides making prompts.
+        reads: The workspace's files that were read, where a revision is rendered.
     """
 
     name: str
@@ -397,6 +398,7 @@ class Answer:
     chapters: tuple[Chapter, ...] = ()
     effects: tuple[Effect, ...] = ()
     interpreter: UsedInterpreter | None = None
+    reads: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
 
     def with_blocks(self, blocks: tuple[Block, ...]) -> Self:
         """Return the answer with the blocks that came after it; only renders have some."""

@@ -1,23 +1,27 @@
-"""A prompt's module, and what it imports of its repository, as they were at a git revision."""
+"""A prompt's module, and what it reads of its repository, as they were at a git revision."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.untrusted import find_on_path, outside_environment
 from foldline.backends.base.waiting import in_thread
+from foldline.backends.errors import PathError
+from foldline.backends.files.reader import read_bytes
 from foldline.backends.formatting.visible import is_text
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
+from foldline.ide.render.values import SUFFIXES, find_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from foldline.ide.prompts.request import View
     from foldline.ide.resolve import PromptTarget
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
+MAX_BYTES = 2_000_000
+# Each gives the module files that the one before has read otherwise.
+MAX_RENDERS = 4
+_CACHES = frozenset({"__pycache__", ".git"})
 # Reading objects runs no hook or filter of the repository; nothing may be fetched for it. What
 # compares trees also reads the index, and with it asks a monitor. A file of names may be a device.
 _NONE = ("core.fsmonitor", "core.attributesFile", "mailmap.file")
@@ -58,74 +66,180 @@ async def revision_side(
 ) -> Side:
     """The prompt as git has it at a revision; as it is on disk without one.
 
+    What the module reads of the repository is known once it has run: files that the revision has
+    otherwise are given to it, until it reads nothing else. What can't be given is named.
+
     Raises:
         IdeError: Git has no such revision, or the prompt can't be rendered.
     """
-    texts: dict[str, str] = {}
-    if revision is not None:
-        texts = await in_thread(partial(texts_at, target.document.path, revision))
-    render = await execution.render(workspace, target, replace(view, texts=texts))
-    return Side(revision or "now", render)
-
-
-def texts_at(file: Path, revision: str) -> dict[str, str]:
-    """The texts of `file` and of all that it imports of its repository, by path.
-
-    Raises:
-        RevisionError: It is in no repository, or the revision is unknown or does not hold it.
-    """
-    from foldline.ide.analysis.modules import imports_of
-
-    if "\0" in revision or not is_text(revision):
-        raise RevisionError(f"{revision!r} is not the name of a revision")
-    top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
-    arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    try:
-        commit = _git(top, *arguments).strip()
-    except RevisionError as error:
-        raise RevisionError(f"{top} has no revision {revision!r}") from error
-    listed = _git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split("\0")
-    files = frozenset(name for name in listed if name.endswith(".py"))
-    start = file.resolve().relative_to(top.resolve()).as_posix()
-    if start not in listed:
-        raise RevisionError(f"{start} is not in {revision}")
-    texts: dict[str, str] = {}
-    wanted = {start}
-    while wanted and len(texts) + len(wanted) <= MAX_FILES:
-        fresh = _contents(top, commit, sorted(wanted))
+    if revision is None:
+        return Side("now", await execution.render(workspace, target, view))
+    tree = await in_thread(partial(Tree.at, target.document.path, revision))
+    texts = await in_thread(partial(tree.texts_of, target.document.path))
+    as_now: list[str] = []
+    for _ in range(MAX_RENDERS):
+        asked = replace(view, texts=texts, at_revision=True)
+        render = await execution.render(workspace, target, asked)
+        values = set(_values_files(target, view)).difference(texts)
+        fresh, as_now = await in_thread(partial(tree.differing, (*render.reads, *values), texts))
+        if not fresh:
+            break
         texts |= fresh
-        wanted = {
-            found
-            for name, text in fresh.items()
-            for level, dotted in imports_of(text)
-            for found in _files_of(dotted, level, PurePosixPath(name), files)
-        } - texts.keys()
-    return {str(top / name): text for name, text in texts.items()}
+    return Side(revision, render, tuple(as_now))
 
 
-def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
-    asked = list(names)
-    stream = run_git(top, ("cat-file", "--batch"), "".join(f"{commit}:{name}\n" for name in asked))
-    texts = {}
-    for name, text in zip(asked, texts_in(stream), strict=True):
-        if text is None:
-            raise RevisionError(
-                f"{name} of {commit[:12]} is not in this clone, which holds a part of the "
-                "repository: check the revision out, or fetch all of it"
-            )
-        texts[name] = text
-    return texts
+def _values_files(target: PromptTarget, view: View) -> list[str]:
+    """The files that say which values a prompt has, read by us."""
+    file, root = target.document.path, target.document.root
+    projects = (folder / "pyproject.toml" for folder in file.parents)
+    declared = [str(project) for project in projects if project.is_relative_to(root)]
+    return [*declared, *find_sources(file, root, view.params_file).files]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a repository at a revision, by their paths below `top`."""
+
+    top: Path
+    commit: str
+    revision: str
+    files: frozenset[str]
+
+    @classmethod
+    def at(cls, file: Path, revision: str) -> Tree:
+        """The tree of the repository around a file.
+
+        Raises:
+            RevisionError: It is in no repository, or the revision is unknown.
+        """
+        if "\0" in revision or not is_text(revision):
+            raise RevisionError(f"{revision!r} is not the name of a revision")
+        top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
+        commit_of = f"{revision}^{{commit}}"
+        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", commit_of)
+        try:
+            commit = _git(top, *arguments).strip()
+        except RevisionError as error:
+            raise RevisionError(f"{top} has no revision {revision!r}") from error
+        listed = _git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        return cls(top.resolve(), commit, revision, frozenset(listed.split("\0")))
+
+    def texts_of(self, file: Path) -> dict[str, str]:
+        """The texts of `file`, the values beside it, and all that it imports, by path.
+
+        Modules that the disk hasn't are among them: nothing else tells what would be read of them.
+
+        Raises:
+            RevisionError: The revision does not hold it.
+        """
+        from foldline.ide.analysis.modules import imports_of
+
+        start = file.resolve().relative_to(self.top).as_posix()
+        if start not in self.files:
+            raise RevisionError(f"{start} is not in {self.revision}")
+        beside = (file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES)
+        names = {start, *(one.relative_to(self.top).as_posix() for one in beside)} & self.files
+        wanted = {*names, *islice(self._gone(), MAX_FILES)}
+        texts: dict[str, str] = {}
+        while wanted and len(texts) + len(wanted) <= MAX_FILES:
+            fresh = {name: _decoded(data) or "" for name, data in self.contents(wanted).items()}
+            texts |= fresh
+            wanted = {
+                found
+                for name, text in fresh.items()
+                for level, dotted in imports_of(text)
+                for found in _files_of(dotted, level, PurePosixPath(name), self.files)
+            } - texts.keys()
+        return {str(self.top / name): text for name, text in texts.items()}
+
+    def _gone(self) -> Iterator[str]:
+        for name in sorted(self.files):
+            if name.endswith(".py") and not (self.top / name).exists():
+                yield name
+
+    def contents(self, names: Iterable[str]) -> dict[str, bytes]:
+        """The contents of files.
+
+        Raises:
+            RevisionError: This clone does not hold them.
+        """
+        asked = sorted(names)
+        stream = run_git(
+            self.top, ("cat-file", "--batch"), "".join(f"{self.commit}:{name}\n" for name in asked)
+        )
+        found = {}
+        for name, data in zip(asked, contents_in(stream), strict=True):
+            if data is None:
+                raise RevisionError(
+                    f"{name} of {self.commit[:12]} is not in this clone, which holds a part of the "
+                    "repository: check the revision out, or fetch all of it"
+                )
+            found[name] = data
+        return found
+
+    def differing(
+        self, reads: Iterable[str], given: Mapping[str, str]
+    ) -> tuple[dict[str, str], list[str]]:
+        """Of files read from the disk, those to give as the revision has them, and the others.
+
+        Both only where the revision has something else. A file that was given and is read all the
+        same is read by other means than imports and `from_file`.
+        """
+        names = {}
+        for path in reads:
+            real = os.path.realpath(path)
+            name = os.path.relpath(real, self.top).replace(os.sep, "/")
+            if not name.startswith("../") and _CACHES.isdisjoint(name.split("/")):
+                names[name] = real
+        then = self.contents(names.keys() & self.files)
+        fresh: dict[str, str] = {}
+        as_now = []
+        for name, path in sorted(names.items()):
+            data, text = then.get(name), _decoded(then.get(name, b""))
+            if data == _on_disk(path):
+                continue
+            if data is None or text is None or path in given or name.endswith("pyproject.toml"):
+                if not name.endswith("pyproject.toml") or _sets_values(data, _on_disk(path)):
+                    as_now.append(name)
+            else:
+                fresh[path] = text
+        return fresh, as_now
+
+
+def _on_disk(path: str) -> bytes | None:
+    try:
+        return read_bytes(path, MAX_BYTES)
+    except PathError:
+        return None
+
+
+def _decoded(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _sets_values(*contents: bytes | None) -> bool:
+    """Return True if one of some versions of a project's file has options of previews."""
+    return any(b"tool.foldline.preview" in content for content in contents if content is not None)
 
 
 def texts_in(stream: bytes) -> Iterator[str | None]:
     """Yield the texts of an answer of `git cat-file --batch`; None for what the clone lacks."""
+    for data in contents_in(stream):
+        yield None if data is None else data.decode("utf-8", "replace")
+
+
+def contents_in(stream: bytes) -> Iterator[bytes | None]:
+    """Yield the contents of an answer of `git cat-file --batch`; None for what the clone lacks."""
     at = 0
     while at < len(stream):
         end = stream.index(b"\n", at)
         size = stream[at:end].rsplit(b" ", 1)[1]
         at = end + 1
         if size.isdigit():
-            yield stream[at : at + int(size)].decode("utf-8", "replace")
+            yield stream[at : at + int(size)]
             at += int(size) + 1
         else:
             yield None
@@ -142,12 +256,10 @@ def _files_of(
             folder = folder.parent
         yield from _in_folder(folder, parts, files)
         return
-    # As where the prompt runs: beside the module, in the folders above it, and in `src`.
-    for folder in (*importer.parents, PurePosixPath("src")):
-        found = list(_in_folder(folder, parts, files))
-        if found:
-            yield from found
-            return
+    # As where the prompt runs: beside the module, in the folders above it, and in their `src`.
+    for folder in importer.parents:
+        yield from _in_folder(folder, parts, files)
+        yield from _in_folder(folder / "src", parts, files)
 
 
 def _in_folder(folder: PurePosixPath, parts: list[str], files: frozenset[str]) -> Iterator[str]:

@@ -7,11 +7,12 @@ What a project declares (`options`), and the files beside the module: `review.pr
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import VALUES_BYTES
-from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.files.reader import json_of, read_text, toml_of
 from foldline.ide.errors import ValuesError
 from foldline.ide.render.options import read_preview_options
 from foldline.ide.settings import Network
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SET = "default"
 SETS = "sets"
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 SUFFIXES = (".toml", ".json")
 EXPECTED = "give an object of fields for each dataclass, by its name, or section, by its key"
 
@@ -46,11 +48,23 @@ class ValueSources:
     network: Network
     problems: tuple[str, ...]
 
+    @property
+    def files(self) -> list[str]:
+        """The files of values."""
+        kinds: Any = self.request
+        return [
+            file["file"]
+            for kind in (kinds["all"], *kinds["prompts"].values())
+            for file in kind["files"]
+        ]
 
-def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSources:
+
+def find_sources(
+    file: Path, root: Path, params: Path | None = None, texts: Mapping[str, str] = NO_TEXTS
+) -> ValueSources:
     """The sources for the prompts of the module `file`; read each time, as they may have changed.
 
-    `params` is one more file of values.
+    `params` is one more file of values. `texts` stand for files, by path.
 
     Raises:
         ValuesError: A file of values cannot be read.
@@ -62,7 +76,7 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
         found = []
         for place, name in enumerate(names):
             path = (options.folder / name).resolve()
-            if not path.is_relative_to(root) or not os.path.isfile(path):
+            if not path.is_relative_to(root) or not (str(path) in texts or path.is_file()):
                 why = "isn't a file" if path.is_relative_to(root) else "is outside the workspace"
                 problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
                 continue
@@ -76,14 +90,16 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
         fixtures = declared(table.fixtures, f"{where}fixtures")
         return {
             "fixtures": [str(fixture) for fixture in fixtures],
-            "files": beside + [_values(file, root) for file in params],
+            "files": beside + [_values(file, root, texts) for file in params],
             "use": table.use,
         }
 
     found = [_values(params)] if params is not None else []
     beside = [file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES]
     # A pipe or a folder of that name is there to be refused.
-    found += [_values(item, root) for item in beside if os.path.lexists(item)]
+    found += [
+        _values(item, root, texts) for item in beside if str(item) in texts or os.path.lexists(item)
+    ]
     table = options.table
     request = {
         "all": sources(table, "", found),
@@ -94,13 +110,17 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
     return ValueSources(request, table.network or Network.ALLOW, tuple(problems))
 
 
-def _values(file: Path, root: Path | None = None) -> dict[str, object]:
+def _values(
+    file: Path, root: Path | None = None, texts: Mapping[str, str] = NO_TEXTS
+) -> dict[str, object]:
     """A file of values as sent to the worker."""
-    return {"file": str(file), "sets": read_values(file, root)}
+    return {"file": str(file), "sets": read_values(file, root, texts.get(str(file)))}
 
 
-def read_values(file: Path, root: Path | None = None) -> Sets:
+def read_values(file: Path, root: Path | None = None, text: str | None = None) -> Sets:
     """The parameter sets of a file, in JSON or TOML, which must be below `root` if that is given.
+
+    `text` stands for the file's.
 
     Its tables are dataclasses with values for fields. Those below `sets` belong to the set of that
     name, the others are in every set.
@@ -108,9 +128,11 @@ def read_values(file: Path, root: Path | None = None) -> Sets:
     Raises:
         ValuesError: It cannot be read, or says something else.
     """
-    read = read_toml if file.suffix == ".toml" else read_json
+    parse = toml_of if file.suffix == ".toml" else json_of
     try:
-        values = read(file, VALUES_BYTES, root=root)
+        if text is None:
+            text = read_text(file, VALUES_BYTES, root=root, strict=True)
+        values = parse(text, file)
     except MalformedFileError as error:
         raise ValuesError(file, error.problem, error.line) from error
     except PathError as error:

@@ -39,6 +39,20 @@ Effect = dict[str, object]
 """A side effect: `message`, `subject`, and the user's `file` and `line`."""
 
 
+def watch_reads(root: str) -> set[str]:
+    """Return a set to which each file below `root` is added that is opened from now on."""
+    reads: set[str] = set()
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+            path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100  # A hot path.
+            if path.startswith(root):
+                reads.add(path)
+
+    sys.addaudithook(hook)
+    return reads
+
+
 def watch(is_users: Callable[[str], bool], *, ours: str, deny_network: bool) -> list[Effect]:
     """Return a list to which each later side effect of the user's code is appended.
 

@@ -41,6 +41,7 @@ class Request(TypedDict):
     Keys:
         file, root: The prompt module, and the workspace folder that contains it.
         overlays: Texts of open documents, by path.
+        reads: Whether the answer has the files of the workspace that were read.
         deadline: Seconds until the request fails.
         version: The server's version of foldline.
         token: A text that the answer starts with.
@@ -61,6 +62,7 @@ class Request(TypedDict):
     file: str
     root: str
     overlays: dict[str, str]
+    reads: bool
     deadline: float
     token: str
     pycache: str
@@ -112,10 +114,15 @@ def run(request: Request) -> bytes:
             request["pycache"],
             lambda file: _foldline_failures.is_users(file, request),
         )
-        module = _foldline_modules.import_file(Path(request["file"]), Path(request["root"]))
+        root = Path(request["root"])
+        reads = _foldline_effects.watch_reads(str(root)) if request.get("reads") else set()
+        module = _foldline_modules.import_file(Path(request["file"]), root)
         import _foldline_actions
 
         answer = _foldline_actions.perform(module, request)
+        if request.get("reads"):
+            files = reads | _foldline_modules.loaded_files(str(root))
+            answer["reads"] = [file for file in files if _foldline_failures.is_users(file, request)]
         blocks = answer.pop("blocks", None)
         records = blocks if isinstance(blocks, list) else []
         whole = {**answer, "effects": list(effects), "interpreter": identity}

@@ -78,13 +78,18 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     def _unsaved(
         self, fullname: str, folders: Sequence[str]
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the spec of a file that is open in the editor but not on disk yet."""
-        name = f"{fullname.rpartition('.')[2]}.py"
+        """Return the spec of a module that the overlays have and the disk hasn't."""
+        name = fullname.rpartition(".")[2]
         for folder in folders:
-            file = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118  # A hot path.
-            if file in self._overlays:
-                loader = OverlayLoader(fullname, file, self._overlays[file])
-                return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+            path = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118  # A hot path.
+            for file in (os.path.join(path, "__init__.py"), f"{path}.py"):  # noqa: PTH118
+                if file in self._overlays:
+                    loader = OverlayLoader(fullname, file, self._overlays[file])
+                    return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+            if any(file.startswith(path + os.sep) for file in self._overlays):
+                spec = importlib.machinery.ModuleSpec(fullname, None, is_package=True)
+                spec.submodule_search_locations = [path]
+                return spec
         return None
 
 
@@ -94,6 +99,21 @@ def install(overlays: Mapping[str, str], pycache: str, is_users: Callable[[str],
     Compiled modules of the user are cached below `pycache`.
     """
     sys.meta_path.insert(0, OverlayFinder(overlays, pycache, is_users))
+    from foldline.prompts import files
+
+    for path, text in overlays.items():
+        files.contents[os.path.realpath(path)] = text.encode("utf-8", "surrogatepass")
+
+
+def loaded_files(root: str) -> set[str]:
+    """Return the files below `root` that modules came from, those of overlays left out."""
+    return {
+        file
+        for module in tuple(sys.modules.values())
+        if isinstance(file := getattr(module, "__file__", None), str)
+        and file.startswith(root)
+        and not isinstance(getattr(module, "__loader__", None), OverlayLoader)
+    }
 
 
 def import_file(file: Path, root: Path) -> ModuleType:
