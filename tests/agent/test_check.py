@@ -423,6 +423,53 @@ def test_growth_beyond_the_baseline_fails(project: Path) -> None:
     assert run("tokens", project, "--baseline", baseline, "--max-growth", "500%")[0] == 0
 
 
+@pytest.mark.parametrize("path", ["good.py", "moved.py", "deep/er/good.py"])
+@pytest.mark.parametrize("name", ["PROMPT", "RENAMED"])
+@pytest.mark.parametrize("folder", [".", "deep"])
+def test_growth_is_found_wherever_the_prompt_has_gone(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str, name: str, folder: str
+) -> None:
+    if folder == "deep" and not path.startswith("deep"):
+        path = f"deep/{path}"
+    baseline = project / "tokens.json"
+    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    (project / "good.py").unlink()
+    (project / path).parent.mkdir(parents=True, exist_ok=True)
+    text = GOOD.replace("welcome", "welcome " * 10).replace("PROMPT =", f"{name} =")
+    (project / path).write_text(text, encoding="utf-8")
+    status, out, _ = run(capsys, "tokens", project / folder, "--baseline", baseline)
+    assert status == 1
+    assert f"{path}:{name} grew from " in out
+
+
+def test_a_comparison_names_what_only_one_side_has(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = GOOD.replace('"good"', '"other"')
+    (project / "other.py").write_text(other)
+    baseline = project / "tokens.json"
+    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    (project / "other.py").write_text(other.replace('"other"', '"third"').replace("PROMPT", "P"))
+    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline)
+    assert status == 0
+    assert "In the baseline, and not among these: other.py:PROMPT\n" in out
+    assert "New, not in the baseline: other.py:P\n" in out
+    (project / "good.py").unlink()
+    status, _, err = run(capsys, "tokens", project, "--baseline", baseline)
+    assert (status, "nothing to compare: none of the baseline's 2 prompts" in err) == (2, True)
+
+
+def test_a_prompt_of_which_less_is_counted_now_does_not_pass(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline = project / "tokens.json"
+    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    partial = GOOD.replace('template="Hello', 'template=open("x").read() + "Hello')
+    (project / "good.py").write_text(partial)
+    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline, "--max-growth=900")
+    assert (status, "good.py:PROMPT was counted whole, and code makes" in out) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("baseline", "growth", "complaint"),
     [

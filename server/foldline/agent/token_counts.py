@@ -1,16 +1,11 @@
-"""Token counts of prompts: a table, JSON, and the comparison with a baseline."""
+"""Token counts of prompts: a table, and JSON."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text
-from foldline.backends.errors import MalformedFileError, PathError
-from foldline.backends.files.limits import BASELINE_BYTES
-from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.render.static_request import costed
@@ -19,6 +14,7 @@ from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from foldline.agent.scan import Scan
     from foldline.backends.formatting.parts import Line
@@ -64,15 +60,6 @@ class PromptCount:
     def sections(self) -> list[Block]:
         """The sections that the request has."""
         return [block for block in self.render.blocks if block.enabled]
-
-
-@record
-class Growth:
-    """A prompt that grew by more than the limit."""
-
-    identity: str
-    before: int
-    after: int
 
 
 def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
@@ -152,7 +139,6 @@ async def executed(
 
 def table_lines(
     counts: Sequence[PromptCount],
-    grown: Sequence[Growth],
     counter: TokenCounter,
     depth: int | None = None,
 ) -> Iterator[Line]:
@@ -213,10 +199,6 @@ def table_lines(
         (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
         (f"in {prompts} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
     ]
-    for growth in grown:
-        percent = 100 * (growth.after - growth.before) / max(1, growth.before)
-        change = f"{growth.before:,} to {growth.after:,} tokens (+{percent:.1f}%)"
-        yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
 
 
 def _counted(count: int, noun: str) -> str:
@@ -234,8 +216,10 @@ def _down_to(sections: Sequence[Block], depth: int | None) -> Iterator[tuple[Blo
             yield section, section.tokens.subtree, inside[section.path] - 1
 
 
-def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter) -> str:
-    """Return the counts as JSON, for programs and for `--baseline`."""
+def json_of(
+    counts: Sequence[PromptCount], counter: TokenCounter, comparison: Mapping[str, object]
+) -> str:
+    """Return the counts as JSON, for programs and for `--baseline`, with the comparison's keys."""
     prompts = {
         count.identity: {
             "prompt": count.prompt,
@@ -263,90 +247,6 @@ def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: Tok
         "encoding": counter.encoding,
         "exact": counter.exact,
         "prompts": prompts,
-        "grown": [
-            {"prompt": growth.identity, "before": growth.before, "after": growth.after}
-            for growth in grown
-        ],
+        **comparison,
     }
     return json_text(document)
-
-
-# Baselines
-
-
-@record
-class Baseline:
-    """Earlier counts, and the way they were counted."""
-
-    encoding: str
-    exact: bool
-    tokens: Mapping[str, int]
-
-
-def read_baseline(file: str) -> Baseline:
-    """Read the output of an earlier `foldline tokens --json`.
-
-    Raises:
-        Refused: The file can't be read, or isn't such an output.
-    """
-    try:
-        document: Any = read_json(Path(file), BASELINE_BYTES)
-    except MalformedFileError as error:
-        raise _no_baseline(file) from error
-    except PathError as error:
-        raise Refused(error.summary) from error
-    try:
-        return Baseline(
-            str(document["encoding"]),
-            bool(document["exact"]),
-            {
-                # Earlier versions counted the text alone.
-                str(name): int(entry["text"] + entry["tools"] + entry["output"])
-                for name, entry in document["prompts"].items()
-            },
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _no_baseline(file) from error
-
-
-def _no_baseline(file: str) -> Refused:
-    shown = visible(file)
-    return Refused(f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`")
-
-
-def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
-    """Check that both counts were made in the same way.
-
-    Raises:
-        Refused: The encodings differ, or only one count is exact.
-    """
-    if (baseline.encoding, baseline.exact) != (counter.encoding, counter.exact):
-        made = f"{baseline.encoding} {'exactly' if baseline.exact else 'by estimate'}"
-        now = f"{counter.encoding} {'exactly' if counter.exact else 'by estimate'}"
-        raise Refused(f"the baseline was counted with {made}, this is {now}: write it again")
-
-
-def percentage(text: str) -> float:
-    """Parse a percentage: `5%` or `5` is 5.0.
-
-    Raises:
-        Refused: It isn't a percentage.
-    """
-    try:
-        value = float(text.strip().removesuffix("%"))
-    except ValueError:
-        raise Refused(f"--max-growth takes a percentage such as 5%, not {text!r}") from None
-    if not 0 <= value < float("inf"):
-        raise Refused(f"--max-growth cannot be {text!r}: it is 0% or more")
-    return value
-
-
-def grown_prompts(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> list[Growth]:
-    """Return the prompts that grew beyond `limit` percent; new prompts don't count."""
-    found: list[Growth] = []
-    for count in counts:
-        before = baseline.tokens.get(count.identity)
-        after = count.tokens.total
-        if before is not None and after > before * (1 + limit / 100):
-            found.append(Growth(count.identity, before, after))
-    return found

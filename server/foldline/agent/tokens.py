@@ -22,7 +22,8 @@ marked with ~, as are those with placeholders. With ≥ a count is without the t
 --run runs the prompts, and counts what is sent. Files that instruct agents, such as AGENTS.md, are
 counted as models get them; a skill has what is always loaded, and the files of its folder, too.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
-prompt has grown by more than --max-growth."""
+prompt has grown by more than --max-growth, or may have, as code makes a part of it now. Prompts are
+the same by `ns/key`, wherever their files are; what only one side has is named."""
 
 
 def register(verbs: Verbs) -> None:
@@ -51,14 +52,14 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent import token_counts
+    from foldline.agent import token_baseline, token_counts
     from foldline.agent.scan import scan
     from foldline.ide.token_counter import token_counter
 
     if options.max_growth is not None and options.baseline is None:
         raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
-    limit = token_counts.percentage(options.max_growth or "0%")
-    baseline = token_counts.read_baseline(options.baseline) if options.baseline else None
+    limit = token_baseline.percentage(options.max_growth or "0%")
+    baseline = token_baseline.read_baseline(options.baseline) if options.baseline else None
     found = scan(options.paths)
     counter = token_counter(
         options.encoding or found.options.tokens, exact=found.options.exact_tokens
@@ -67,18 +68,18 @@ def run(options: Namespace) -> int:
         # Counts from source and executed counts aren't comparable, so their encodings differ.
         counter = replace(counter, encoding=f"{counter.encoding} --run")
     if baseline is not None:
-        token_counts.check_comparable(baseline, counter)
+        token_baseline.check_comparable(baseline, counter)
     counts = token_counts.count(found, counter)
     if options.execute:
         import asyncio
 
         counts = asyncio.run(token_counts.executed(counts, found.folder.root, counter))
-    grown_prompts = (
-        token_counts.grown_prompts(counts, baseline, limit) if baseline is not None else []
-    )
+    comparison = token_baseline.Comparison()
+    if baseline is not None:
+        comparison = token_baseline.compare(counts, baseline, limit)
     if options.json:
-        show(token_counts.json_of(counts, grown_prompts, counter))
+        show(token_counts.json_of(counts, counter, comparison.json()))
     else:
-        lines = token_counts.table_lines(counts, grown_prompts, counter, options.depth)
-        show_styled(lines, wrap=True)
-    return 1 if grown_prompts else 0
+        lines = token_counts.table_lines(counts, counter, options.depth)
+        show_styled((*lines, *comparison.lines()), wrap=True)
+    return 1 if comparison.fails else 0
