@@ -356,8 +356,8 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
 ) -> None:
     (project / "good.py").write_text(COUNTED)
     _, out, _ = run("tokens", project)
-    assert "     ≥8  n/k  good.py:LONG  (without the text that code makes, which --run" in out
-    assert "\n      ≥40  in 6 prompts" in out
+    assert "     ≥3  n/k  good.py:LONG  (without the text that code makes; --run counts" in out
+    assert "\n      ≥28  in 6 prompts" in out
     assert "  n/k  good.py:UNBOUND  (estimated from source; --run gives the exact count)\n" in out
     _, out, _ = run("tokens", project, "--json")
     static = json.loads(out)["prompts"]
@@ -408,7 +408,7 @@ chapters=[
         assert counted["lower_bound"] is (arguments == ())
         assert counted["undecided_chapters"] == ([] if arguments else ["maybe"])
     _, out, _ = run("tokens", project)
-    assert "  (without chapters that code may open: maybe; see --run)\n" in out
+    assert "  (without the chapter `maybe`, which code may open; --run counts that)\n" in out
 
 
 def test_growth_beyond_the_baseline_fails(project: Path) -> None:
@@ -427,46 +427,46 @@ def test_growth_beyond_the_baseline_fails(project: Path) -> None:
 @pytest.mark.parametrize("name", ["PROMPT", "RENAMED"])
 @pytest.mark.parametrize("folder", [".", "deep"])
 def test_growth_is_found_wherever_the_prompt_has_gone(
-    project: Path, capsys: pytest.CaptureFixture[str], path: str, name: str, folder: str
+    project: Path, path: str, name: str, folder: str
 ) -> None:
     if folder == "deep" and not path.startswith("deep"):
         path = f"deep/{path}"
     baseline = project / "tokens.json"
-    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    baseline.write_text(run("tokens", project, "--json")[1])
     (project / "good.py").unlink()
     (project / path).parent.mkdir(parents=True, exist_ok=True)
     text = GOOD.replace("welcome", "welcome " * 10).replace("PROMPT =", f"{name} =")
     (project / path).write_text(text, encoding="utf-8")
-    status, out, _ = run(capsys, "tokens", project / folder, "--baseline", baseline)
+    status, out, _ = run("tokens", project / folder, "--baseline", baseline)
     assert status == 1
     assert f"{path}:{name} grew from " in out
 
 
 def test_a_comparison_names_what_only_one_side_has(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
 ) -> None:
     other = GOOD.replace('"good"', '"other"')
     (project / "other.py").write_text(other)
     baseline = project / "tokens.json"
-    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    baseline.write_text(run("tokens", project, "--json")[1])
     (project / "other.py").write_text(other.replace('"other"', '"third"').replace("PROMPT", "P"))
-    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline)
+    status, out, _ = run("tokens", project, "--baseline", baseline)
     assert status == 0
     assert "In the baseline, and not among these: other.py:PROMPT\n" in out
     assert "New, not in the baseline: other.py:P\n" in out
     (project / "good.py").unlink()
-    status, _, err = run(capsys, "tokens", project, "--baseline", baseline)
+    status, _, err = run("tokens", project, "--baseline", baseline)
     assert (status, "nothing to compare: none of the baseline's 2 prompts" in err) == (2, True)
 
 
 def test_a_prompt_of_which_less_is_counted_now_does_not_pass(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
 ) -> None:
     baseline = project / "tokens.json"
-    baseline.write_text(run(capsys, "tokens", project, "--json")[1])
+    baseline.write_text(run("tokens", project, "--json")[1])
     partial = GOOD.replace('template="Hello', 'template=open("x").read() + "Hello')
     (project / "good.py").write_text(partial)
-    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline, "--max-growth=900")
+    status, out, _ = run("tokens", project, "--baseline", baseline, "--max-growth=900")
     assert (status, "good.py:PROMPT was counted whole, and code makes" in out) == (1, True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from types import ModuleType
+from unittest.mock import patch
 
 import pytest
 
@@ -69,6 +70,79 @@ def test_a_dataclass_that_holds_itself_is_counted_once_and_its_total_is_an_estim
     assert not found.exact
     assert found.render.output is not None
     assert "severity" in json.dumps(found.render.output.schema)
+
+
+OUTSIDE = """
+from foldline.prompts import Chapter, MarkdownSection, Tool
+TEXT = "from elsewhere " * 9
+def one(key): return MarkdownSection[None](title="Far", key=key, template="far away " * 7)
+far = one("far")
+more = [one("m1"), one("m2")]
+tool = Tool[None, str](name="far_tool", description="Far.", handler=lambda params, *, context: None)
+chapter = Chapter[None](title="C", key="c", sections=[one("in-c")])
+flag = False
+class Own(MarkdownSection[None]):
+    def __init__(self): super().__init__(title="Own", key="own", template="own " * 9)
+"""
+INSIDE = """
+from outside import TEXT, Own, chapter, far, flag, more, one, tool
+from foldline.prompts import MarkdownSection, PromptTemplate
+BASE = "word " * 20
+WORDS = "a few words"
+def near(key, **others):
+    return MarkdownSection[None](title="Near", key=key, template="near by", **others)
+A, B = near("a"), near("b")
+PAIR = [near("p1"), near("p2")]
+"""
+TEXTS = [
+    "'plain'", "BASE", "WORDS", "TEXT", "f'{WORDS} tail'", "f'{BASE} tail'", "f'{TEXT} tail'",
+    "'%s tail' % WORDS", "'%s tail' % TEXT", "'{} tail'.format(TEXT)", "'x ' + TEXT",
+    "' '.join([WORDS, TEXT])", "' '.join(w for w in (WORDS, WORDS))", "WORDS * 3", "TEXT[:20]",
+    "WORDS.replace('a', 'aaaa')", "(WORDS if flag else BASE)", "str(12)", "WORDS.upper()",
+]  # fmt: skip
+LISTS = [
+    "[A]", "[far, A]", "[one('x'), A]", "[*more, A]", "[A] + more", "more + [A]", "more",
+    "[Own(), A]", "[far.clone(title='x'), A]", "PAIR", "[*PAIR, A]", "[x for x in PAIR]",
+    "[A, *(x for x in more)]", "list(PAIR)", "([A] if flag else [A, B])",
+    "[*([A] if flag else [])]",
+    "[near('c', children=[far])]", "[near('c', children=more)]", "[near('c', tools=[tool])]",
+    "[near(k) for k in 'uvw']", "[near('c', enabled=lambda: False)]", "tuple(more)", "PAIR[:1]",
+    "[*([far] if not flag else []), *([B] if flag else [])]",
+]  # fmt: skip
+OTHERS = ["", ", chapters=[chapter]", ", system=[one('s')]", ", **{'chapters': [chapter]}"]
+
+
+CASES = [(text, "[A]", "") for text in TEXTS] + [
+    ("'plain'", sections, other) for sections in LISTS for other in OTHERS
+]
+
+
+@pytest.mark.parametrize(("text", "sections", "other"), CASES)
+def test_a_static_count_is_no_more_than_the_executed_one_or_says_that_it_is_open(
+    text: str, sections: str, other: str
+) -> None:
+    own = f'MarkdownSection[None](title="T", key="t", template={text})'
+    source = f"{INSIDE}p = PromptTemplate(ns='n', key='k', sections=[{own}, *{sections}]{other})\n"
+    outside, module = ModuleType("outside"), ModuleType("nested")
+    exec(OUTSIDE, vars(outside))
+    with patch.dict(sys.modules, {"outside": outside, "nested": module}):
+        exec(source, vars(module))
+        prompt = vars(module)["p"]
+        rendered = prompt.expand_chapters().render()
+    counter = token_counter(exact=False)
+    executed = sum(counter.count(block.text) for block in rendered.blocks)
+    found = _counted(source)
+    tokens = found.render.tokens
+    assert tokens is not None
+    shown = [tool.name for tool in found.render.tools]
+    if found.exact:
+        assert (tokens.text, shown) == (executed, [tool.name for tool in rendered.tools])
+    if tokens.lower_bound:
+        assert tokens.text <= executed
+    if found.render.certain:
+        assert tokens.text == executed
+    if tokens.text < executed or len(shown) < len(rendered.tools):
+        assert tokens.unresolved
 
 
 def _counted(source: str) -> StaticRequest:

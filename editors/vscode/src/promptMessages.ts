@@ -132,6 +132,10 @@ export interface Tokens {
   exact: boolean;
   /** The total and its parts, for people. */
   words: string[];
+  /** True if a model gets more. */
+  lower_bound?: boolean;
+  /** What the source doesn't show, as it names it: it isn't counted. */
+  unresolved?: string[];
 }
 
 /** The structured output that a model is asked for. */
@@ -504,6 +508,7 @@ export interface PromptTokens {
   output: number;
   budget: number | null;
   lower_bound: boolean;
+  unresolved: string[];
   sections: SectionTokens[];
 }
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class PromptCount:
     """The tokens of a prompt's request; `certain` if running it gives what was counted.
 
-    They are a `lower_bound` if running it gives more text than was counted. It was `executed` if
-    they are no count of its source. An instruction file has no `name`.
+    It was `executed` if they are no count of its source. An instruction file has no `name`.
     """
 
     file: str
@@ -37,7 +36,6 @@ class PromptCount:
     prompt: str
     render: Render
     certain: bool
-    lower_bound: bool = False
     undecided: tuple[str, ...] = ()
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
     executed: bool = False
@@ -55,6 +53,11 @@ class PromptCount:
         """The tokens of the request."""
         assert self.render.tokens is not None
         return self.render.tokens
+
+    @property
+    def lower_bound(self) -> bool:
+        """True if running the prompt gives more than was counted."""
+        return self.tokens.lower_bound
 
     @property
     def sections(self) -> list[Block]:
@@ -81,7 +84,6 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                         prompt=f"{template.text('ns')}/{template.text('key')}",
                         render=request.render,
                         certain=request.exact,
-                        lower_bound=request.is_partial,
                         undecided=prompt.render.undecided,
                     ),
                 )
@@ -152,12 +154,8 @@ def table_lines(
         doubt = "" if count.certain else "  (estimated from source; --run gives the exact count)"
         if count.executed and not count.certain:
             doubt = "  (with values that were made up)"
-        if count.lower_bound:
-            doubt = "  (without the text that code makes, which --run counts)"
-        if count.undecided:
-            doubt = (
-                f"  (without chapters that code may open: {', '.join(count.undecided)}; see --run)"
-            )
+        if count.tokens.unresolved:
+            doubt = visible(f"  ({cost_texts.without(count.tokens.unresolved)})")
         if count.source_of:
             doubt = f"  not counted: it's the source of {visible(count.source_of)}"
         yield [
@@ -229,6 +227,7 @@ def json_of(
             "output": count.tokens.output,
             "certain": count.certain,
             "lower_bound": count.lower_bound,
+            "unresolved": list(count.tokens.unresolved),
             "undecided_chapters": list(count.undecided),
             "sections": {
                 section.key: {

@@ -2,7 +2,8 @@
 
 The number of a prompt is that of a request: its text, its tools and the output's schema. A
 summarized section says what opening it costs. `~` marks a count that is estimated, or made from the
-source where only running the prompt gives its text: see `approximation`.
+source where only running the prompt gives its text, `≥` one that lacks a part: see
+`approximation`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 SUMMARIZED = "summarized"
 MINUS = "\N{MINUS SIGN}"
 _FROM_SOURCE = "Counted from the source: only running the prompt decides all of its text."
+_MOST_NAMED = 3
 _ESTIMATED = "Estimated: install foldline[tokens] for exact counts."
 
 
-def tokens(count: int, counter: TokenCounter, *, certain: bool = True) -> str:
+def tokens(
+    count: int, counter: TokenCounter, *, certain: bool = True, partial: bool = False
+) -> str:
     """Return `1,657 tokens`."""
-    return f"{counter.format(count, certain=certain)} token{'' if count == 1 else 's'}"
+    number = counter.format(count, certain=certain, partial=partial)
+    return f"{number} token{'' if count == 1 else 's'}"
 
 
 def change(count: int) -> str:
@@ -90,8 +95,9 @@ def section_cost(
 
 def preview(render: Render, counter: TokenCounter, *, certain: bool = True) -> str:
     """Return what is above a prompt: `Preview · 135 tokens · 1 summarized`."""
-    total = render.tokens.total if render.tokens is not None else 0
-    parts = ["Preview", tokens(total, counter, certain=certain)]
+    counted = render.tokens
+    total, partial = (counted.total, counted.lower_bound) if counted else (0, False)
+    parts = ["Preview", tokens(total, counter, certain=certain, partial=partial)]
     if summarized := sum(block.is_summarized for block in render.blocks):
         parts.append(f"{summarized} {SUMMARIZED}")
     return " · ".join(parts)
@@ -105,10 +111,10 @@ def inlay(number: str, block: Block, counter: TokenCounter, *, certain: bool = T
 
 
 def totals(
-    text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool
+    text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool, partial: bool
 ) -> tuple[str, ...]:
     """Return a request's cost and its parts: `272 tokens`, `Text: 114 tokens`, `Tools: …`."""
-    whole = tokens(text + tools + output, counter, certain=certain)
+    whole = tokens(text + tools + output, counter, certain=certain, partial=partial)
     if not tools and not output:
         return (whole,)
     parts = {"Text": text, "Tools": tools, "Output schema": output}
@@ -138,8 +144,17 @@ def cached(count: int, plan: CachePlan, different: Sequence[str]) -> str:
     return f"Nothing cached: {what} changed"
 
 
-def approximation(counter: TokenCounter, *, certain: bool) -> str:
-    """Return what `~` means at a count; empty where there is none."""
+def approximation(counter: TokenCounter, *, certain: bool, unresolved: Sequence[str] = ()) -> str:
+    """Return what `~` or `≥` means at a count; empty where there is none."""
     reasons = [] if counter.exact else [_ESTIMATED]
-    reasons += [] if certain else [_FROM_SOURCE]
+    if unresolved:
+        reasons.append(f"Counted from the source, {without(unresolved)}.")
+    elif not certain:
+        reasons.append(_FROM_SOURCE)
     return " ".join(reasons)
+
+
+def without(unresolved: Sequence[str]) -> str:
+    """Return what a count lacks: `without the section `header`; --run counts that`."""
+    named, more = ", ".join(unresolved[:_MOST_NAMED]), len(unresolved) - _MOST_NAMED
+    return f"without {named}{f' and {more} more' if more > 0 else ''}; --run counts that"

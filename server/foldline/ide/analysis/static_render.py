@@ -24,6 +24,7 @@ from foldline.ide.analysis.static_lists import (
 )
 from foldline.ide.analysis.values import (
     LIST_KINDS,
+    ROOTS,
     TEXT_KINDS,
     External,
     Items,
@@ -32,6 +33,7 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
     Text,
+    ToolValue,
     kept,
 )
 from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
@@ -122,12 +124,16 @@ class StaticRender:
     certain: bool
     undecided: tuple[str, ...] = ()
     """Keys of the chapters that are closed here, and that only running the code may open."""
+    unresolved: tuple[str, ...] = ()
+    """What the source doesn't show: sections, lists of sections and tools, as it names them."""
+    has_optional: bool = False
+    """True if code may leave out some of what is shown."""
 
     @property
-    def is_partial(self) -> bool:
-        """True if running the prompt gives more text: computed text, or an undecided chapter's."""
+    def has_code(self) -> bool:
+        """True if code makes a part of a text that is shown."""
         segments = (segment for block in self.blocks for segment in block.segments)
-        return bool(self.undecided) or any(not one.known and one.field is None for one in segments)
+        return any(not one.known and one.field is None for one in segments)
 
     @property
     def exact(self) -> bool:
@@ -288,6 +294,27 @@ def _undecided(template: TemplateValue) -> tuple[str, ...]:
     )
 
 
+def _unresolved(items: Items, where: str, template: TemplateValue) -> Iterator[str]:
+    """Yield what isn't known of a list of sections, and of those of its open chapters."""
+    for item in items.items:
+        value = item.value
+        if not isinstance(value, SectionValue):
+            yield f"the section `{item.node.excerpt}`"
+        elif value.kind == "chapter" and template.opens(value) and not value.gated:
+            rest = f"the rest of the chapter `{value.key}`"
+            yield from _unresolved(value.children, rest, template)
+    if not items.complete:
+        yield where
+
+
+def _unresolved_tools(section: SectionValue) -> Iterator[str]:
+    for item in section.tools.items:
+        if not isinstance(item.value, ToolValue):
+            yield f"the tool `{item.node.excerpt}`"
+    if not section.tools.complete:
+        yield f"the rest of the tools of `{section.key}`"
+
+
 class _Own(NamedTuple):
     """Facts from a section's own arguments."""
 
@@ -334,11 +361,19 @@ class _Renderer:
         self.values: dict[object, StaticSegment] = {}
         self.pieces: list[Piece[_Place]] = []
         self.shown: list[tuple[SectionValue, Visibility]] = []
+        self.unresolved: list[str] = []
+        self.has_optional = template.maybe
 
     def render(self) -> StaticRender:
-        self._row(self.template.rows, self.arranged())
+        template = self.template
+        for name in ROOTS:
+            self.unresolved += _unresolved(template.items(name), f"the rest of `{name}`", template)
+        self._row(template.rows, self.arranged())
         text, blocks = self._assembled()
-        return StaticRender(text, blocks, self.certain, self.undecided)
+        unresolved = tuple(dict.fromkeys(self.unresolved))
+        return StaticRender(
+            text, blocks, self.certain, self.undecided, unresolved, self.has_optional
+        )
 
     def arranged(self) -> tuple[_Place, ...]:
         """Arrange all sections but those of closed chapters; done once for a template."""
@@ -409,6 +444,7 @@ class _Renderer:
             section = place.section.value
             self.certain = self.certain and place.section.certain
             if section is not None:
+                self.has_optional |= not place.section.certain
                 self._section(place, section)
 
     def _section(self, place: _Place, section: SectionValue) -> None:
@@ -417,6 +453,7 @@ class _Renderer:
         self.param_values.enter(place.dotted)
         if visibility is Visibility.UNKNOWN or section.known("title") is None:
             self.certain = False
+            self.has_optional = True
         if visibility is Visibility.SUMMARY:
             children = [child.section for child in place.children]
             if not (
@@ -432,6 +469,9 @@ class _Renderer:
         else:
             body = self._body(section, "template")
             self.pieces.append(piece(place, SectionVisibility.FULL, body))
+            where = f"the rest of the children of `{section.key}`"
+            self.unresolved += _unresolved(section.children, where, self.template)
+            self.unresolved += _unresolved_tools(section)
             self._row(section.children, place.children)
 
     def _body(self, section: SectionValue, role: str) -> Sequence[Segment]:

@@ -87,6 +87,9 @@ class Edit:
 # from them are stored under their identity.
 
 
+_EXCERPT = 40
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     anchor: Anchor
@@ -101,6 +104,12 @@ class Node:
     def source(self) -> str:
         """The node's source text."""
         return self.anchor.text[self.start : self.end]
+
+    @property
+    def excerpt(self) -> str:
+        """The source text on one line, cut to some 40 characters."""
+        line = " ".join(self.source[:200].split())
+        return line if len(line) <= _EXCERPT else f"{line[: _EXCERPT - 1]}…"
 
 
 @dataclass(slots=True, eq=False)

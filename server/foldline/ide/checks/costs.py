@@ -49,8 +49,9 @@ def _check_budget(
         found = costed(prompt, counter)
         tokens = found.render.tokens
         if tokens is not None and tokens.total > budget:
-            total = counter.format(tokens.total, certain=found.exact)
-            over = counter.format(tokens.total - budget, certain=found.exact)
+            how = {"certain": found.exact, "partial": found.is_partial}
+            total = counter.format(tokens.total, **how)
+            over = counter.format(tokens.total - budget, **how)
             with_tools = " with tools and output schema" if tokens.total > tokens.text else ""
             yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,

@@ -226,7 +226,9 @@ def title(
     if request is None or not request.render.blocks:
         return LensTitle("Preview")
     shown = cost_texts.preview(request.render, counter, certain=request.exact)
-    return LensTitle(shown, cost_texts.approximation(counter, certain=request.exact))
+    unresolved = request.unresolved
+    about = cost_texts.approximation(counter, certain=request.exact, unresolved=unresolved)
+    return LensTitle(shown, about)
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:

@@ -189,6 +189,14 @@ class Block:
         )
 
     @property
+    def written(self) -> str:
+        """Its text without the code that stands for a part of it in a static render."""
+        if all(one.known is not False or one.field is not None for one in self.segments):
+            return self.text
+        known = (one for one in self.segments if one.known is not False or one.field is not None)
+        return "".join(one.text for one in known)
+
+    @property
     def own_tokens(self) -> int:
         """The tokens of its own text, if they are counted."""
         return self.tokens.own if self.tokens is not None else 0
@@ -243,6 +251,8 @@ class Tokens:
 
     Attributes:
         words: The total and its parts, for people.
+        lower_bound: True if a model gets more.
+        unresolved: What the source doesn't show, as it names it: it isn't counted.
     """
 
     text: int
@@ -252,6 +262,8 @@ class Tokens:
     encoding: str
     exact: bool
     words: tuple[str, ...]
+    lower_bound: bool = dataclasses.field(default=False, metadata=OMITTED)
+    unresolved: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
 
 
 @record

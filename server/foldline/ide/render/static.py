@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import IfOpened  # noqa: TC001 - Structuring looks it up.
-from foldline.ide.render.token_costs import with_costs
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -42,7 +41,8 @@ class PromptTokens:
     """The tokens of a request; `certain` if running the prompt gives what was counted.
 
     `tokens` are all of them: those of the text, the tools and the output's schema. `budget` is what
-    the project lets it cost. They are a `lower_bound` if running it gives more.
+    the project lets it cost. They are a `lower_bound` if running it gives more. `unresolved` names
+    what isn't counted.
     """
 
     name: str
@@ -57,6 +57,7 @@ class PromptTokens:
     output: int
     budget: int | None
     lower_bound: bool
+    unresolved: tuple[str, ...]
     sections: tuple[SectionTokens, ...]
 
 
@@ -71,7 +72,7 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
         from foldline.ide.analysis.values import with_chapters
-        from foldline.ide.render.static_request import request_of
+        from foldline.ide.render.static_request import costs_of, request_of
 
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
@@ -87,7 +88,7 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
             section.path: workspace.locate(snapshot, section.source)
             for section in prompt.described.walk()
         }
-        return with_costs(found, snapshot.counter, located, certain=request.exact)
+        return costs_of(replace(request, render=found), snapshot.counter, located)
 
     return await query_prompt(workspace, target, query)
 
@@ -109,7 +110,7 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             uri=snapshot.uri,
             token_budget=snapshot.options.token_budget,
         )
-        return tokens_of(render, certain=found.exact, partial=found.is_partial)
+        return tokens_of(render, certain=found.exact)
 
     if target.is_instructions:
         from foldline.ide.prompts.request import View
@@ -119,8 +120,8 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
     return await query_prompt(workspace, target, query)
 
 
-def tokens_of(render: Render, *, certain: bool = True, partial: bool = False) -> PromptTokens:
-    """The token counts of a render; a `partial` one has less text than running it gives."""
+def tokens_of(render: Render, *, certain: bool = True) -> PromptTokens:
+    """The token counts of a render."""
     tokens = render.tokens
     assert tokens is not None
     return PromptTokens(
@@ -135,7 +136,8 @@ def tokens_of(render: Render, *, certain: bool = True, partial: bool = False) ->
         tokens.tools,
         tokens.output,
         render.token_budget,
-        partial,
+        tokens.lower_bound,
+        tokens.unresolved,
         tuple(
             SectionTokens(
                 block.key,

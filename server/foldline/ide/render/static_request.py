@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.analysis.syntax import ClassDefinition
     from foldline.ide.analysis.values import TemplateValue, Value
+    from foldline.ide.render.render import Location
     from foldline.ide.token_counter import TokenCounter
 
 _UNKNOWN = make_dataclass("Unknown", ())
@@ -66,13 +67,15 @@ class StaticRequest:
     Attributes:
         render: The prompt; `costed` has counted its tokens.
         exact: True if running the prompt gives this very request.
-        is_partial: True if running it gives more text.
+        unresolved: What isn't among it, as the source names it.
+        is_partial: True if running it gives more than was counted: nothing of it is optional.
         places: The places of the blocks by their keys, with True if running the prompt gives what
             is said of their cost.
     """
 
     render: Render
     exact: bool
+    unresolved: tuple[str, ...]
     is_partial: bool
     places: Mapping[str, tuple[int, bool]]
 
@@ -87,9 +90,25 @@ def costed(prompt: PromptFacts, counter: TokenCounter) -> StaticRequest:
 
     def make(value: TemplateValue | PromptValue) -> StaticRequest:
         found = request_of(value, prompt.analysis.evaluator)
-        return replace(found, render=with_costs(found.render, counter, certain=found.exact))
+        return replace(found, render=costs_of(found, counter))
 
     return kept(prompt.value, f"costs by {counter.encoding} {counter.exact}", make)
+
+
+def costs_of(
+    request: StaticRequest,
+    counter: TokenCounter,
+    locations: Mapping[tuple[str, ...], Location | None] | None = None,
+) -> Render:
+    """Return a request's render with its tokens and, with `locations`, places in the source."""
+    return with_costs(
+        request.render,
+        counter,
+        locations,
+        certain=request.exact,
+        unresolved=request.unresolved,
+        partial=request.is_partial,
+    )
 
 
 def request_of(
@@ -142,6 +161,10 @@ def request_of(
         sure.append(block.exact and (made.opening is None or (folded.exact and not tasks)))
     output = source.output(template)
     exact = source.known and shown.exact
+    unresolved = [*shown.unresolved, *source.unresolved]
+    unresolved += [f"the chapter `{key}`, which code may open" for key in shown.undecided]
+    if shown.has_code:
+        unresolved.append("the text that code makes")
     return StaticRequest(
         Render(
             name="",
@@ -150,10 +173,11 @@ def request_of(
             tools=tools,
             output=output,
             fidelity=STATIC,
-            certain=shown.certain,
+            certain=shown.certain and not unresolved,
         ),
         exact,
-        shown.is_partial,
+        tuple(dict.fromkeys(unresolved)),
+        bool(unresolved) and not shown.has_optional,
         {
             blocks[place].key: (place, sure[place] and (exact or blocks[place].opening is None))
             for place in reversed(range(len(blocks)))
@@ -166,10 +190,12 @@ class _Source:
 
     Attributes:
         known: True if all those that were asked for are certainly right.
+        unresolved: What isn't known of them.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.known = True
+        self.unresolved: list[str] = []
         self._evaluator = evaluator
         self._tools: dict[int, RenderedTool] = {}
         self._around: list[ClassDefinition] = []
@@ -200,6 +226,8 @@ class _Source:
             output = declared_output(kind, allow_extra_keys=False)
         except PromptError:
             self.known, output = False, None
+        if template.output is not None and kind is _UNKNOWN:
+            self.unresolved.append("the answer's type")
         if output is None:
             return None
         return Output(output.output_type.__name__, output.container, output.schema)
@@ -210,7 +238,10 @@ class _Source:
             told = argument.value.known if argument and isinstance(argument.value, Text) else None
             if None in (told, tool.name) or tool.arguments.get("examples"):
                 self.known = False
+                self.unresolved.append(f"parts of the tool `{tool.name or '?'}`")
             kind = None if tool.params is None else self._type(tool.params)
+            if kind is _UNKNOWN:
+                self.unresolved.append(f"parameters of the tool `{tool.name or '?'}`")
             schema = schema_of(_UNKNOWN if kind is None else kind)
             self._tools[id(tool)] = RenderedTool(tool.name or "", told or "", schema)
         return self._tools[id(tool)]

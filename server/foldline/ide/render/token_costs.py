@@ -29,16 +29,21 @@ def with_costs(
     known: Sequence[Block] = (),
     *,
     certain: bool = True,
+    unresolved: tuple[str, ...] = (),
+    partial: bool = False,
 ) -> Render:
     """The render with the tokens of each block, each tool, and the whole.
 
     With `locations`, each block has its place in the source, too. A block that is as one of those
-    `known` is that object. Unless it's `certain` that a model gets this, the totals have a `~`.
+    `known` is that object. Unless it's `certain` that a model gets this, the totals have a `~`, or
+    a `≥` where it's `partial`: it gets more. What isn't counted is named by `unresolved`.
     """
     from foldline.ide.render.request_plan import Request
 
     # Not by path: in a prompt that isn't finished, two sections may have the same.
-    own = [0 if block.error is not None else counter.count(block.text) for block in render.blocks]
+    own = [
+        0 if block.error is not None else counter.count(block.written) for block in render.blocks
+    ]
     below = subtrees([block.path for block in render.blocks], own)
     tools = tuple([replace(tool, tokens=counter.count(sent(tool))) for tool in render.tools])
     render = replace(render, tools=tools)
@@ -57,12 +62,22 @@ def with_costs(
     text, of_tools = sum(own), sum(tool.tokens or 0 for tool in tools)
     of_output = 0 if render.output is None else counter.count(json.dumps(render.output.schema))
     total = text + of_tools + of_output
-    words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain)
+    words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain, partial=partial)
     return replace(
         render,
         blocks=tuple(blocks),
         cache=request.plan.to_json(),
-        tokens=Tokens(text, of_tools, of_output, total, counter.encoding, counter.exact, words),
+        tokens=Tokens(
+            text,
+            of_tools,
+            of_output,
+            total,
+            counter.encoding,
+            counter.exact,
+            words,
+            partial,
+            unresolved,
+        ),
     )
 
 
