@@ -71,7 +71,7 @@ def test_the_prompt_is_a_template_that_carries_the_tools(tmp_path: Path) -> None
 def test_the_mcp_server_tells_of_its_tools_and_of_the_rule() -> None:
     names = {tool.name for tool in Tools().listed}
     assert all(name in INSTRUCTIONS for name in names - {"generate_scoped_context"})
-    assert "not on code over 2 KB without its outline" in INSTRUCTIONS
+    assert "not on a code file without its outline" in INSTRUCTIONS
 
 
 SUBSETS = [

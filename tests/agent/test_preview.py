@@ -311,7 +311,7 @@ def test_a_summarized_section_of_an_open_chapter_is_opened(tmp_path: Path) -> No
         opened = preview(str(prompt), *chapters, "--open", "rules")
         assert (opened.returncode, opened.stdout) == (0, "## 1. Rules\n\nAll of them.\n")
     closed = preview(str(prompt), "--chapter", "none", "--open", "rules")
-    assert "No section is summarized: there is nothing to open" in closed.stderr
+    assert "no section is summarized" in closed.stderr
 
 
 def test_json_says_what_a_cache_can_keep() -> None:

@@ -96,6 +96,10 @@ async def test_summary_tells_the_sizes(editor: Viewer) -> None:
     read = await editor.command("prompt.readSection", section_key="reference-docs")
     assert summary["size_if_opened"] == len(read["text"].encode())
     assert "### 2.1. Security Rules" in read["text"]
+    # Below a folded section, too.
+    inner = await editor.command("prompt.summary", section_key="reference-docs.security")
+    assert (inner["size"], inner["size_if_opened"] > 0) == (len(inner["text"].encode()), True)
+    assert inner["text"].startswith("### 2.1. Security Rules")
 
 
 async def test_open_sections_answers_what_the_model_gets(editor: Viewer) -> None:

@@ -291,6 +291,8 @@ async def test_marks_follow_edits_that_are_not_saved(view: View, tmp_path: Path)
     text = update["blocks"][0]["text"].encode("utf-16-le")
     shown = [text[2 * one["start"] : 2 * one["end"]].decode("utf-16-le") for one in back]
     assert shown == ["hi ", "Ada"]
+    behind = await editor.command("prompt.occurrences", sessionId=preview["sessionId"], line=9999)
+    assert behind == []
     # The preview keeps the last good text, and the source the last good nodes.
     editor.change(uri, typed.replace("def computed", "def (computed") + "\n# more", 3)
     update = await editor.update(2)

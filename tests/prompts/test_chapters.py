@@ -17,6 +17,8 @@ from foldline.prompts import (
     RenderedPrompt,
     Section,
     SectionVisibility,
+    Task,
+    TaskSection,
     Tool,
     ToolContext,
     ToolResult,
@@ -252,6 +254,24 @@ def test_all_included_is_the_default_and_opens_every_chapter() -> None:
     assert paths(made.expand_chapters()) == paths(made.expand_chapters(ALL))
     assert paths(made.expand_chapters()) == ["goal", "in-a", "deep"]
     assert decisions(made.expand_chapters()) == {"a": True, "b": True, "c": True}
+
+
+def test_why_a_section_was_opened_opens_no_chapter() -> None:
+    """It's the model's own reason, which stands in the text of the task."""
+    salaries = Chapter[None](
+        key="salaries",
+        title="Salaries of all",
+        sections=[MarkdownSection[None](title="S", key="s", template="Secret.")],
+    )
+    task = TaskSection[Task](title="Task", key="task")
+    made = PromptTemplate(ns="n", key="k", sections=[task], chapters=[salaries])
+    for instructions, opened in ((None, []), ("I need the salaries of all.", [])):
+        goal = Task(request="Fix the page.", expansion_instructions=instructions)
+        expanded = made.bind(goal).expand_chapters(INTENT, goal_section_key="task")
+        assert [one.key for one in expanded.template.chapter_decisions if one.opened] == opened
+    goal = Task(request="What are the salaries of all?")
+    expanded = made.bind(goal).expand_chapters(INTENT, goal_section_key="task")
+    assert [one.opened for one in expanded.template.chapter_decisions] == [True]
 
 
 def test_the_intent_classifier_opens_what_the_goal_is_about() -> None:

@@ -1,8 +1,14 @@
 """Clones: decoupled, rewired, recursive."""
 
-from typing import Annotated, Self
+import threading
+from collections.abc import Iterator
+from itertools import count
+from types import MethodType
+from typing import Annotated, Any, Self
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.prompts import (
     Chapter,
@@ -104,6 +110,97 @@ def test_a_clone_shares_nothing_mutable() -> None:
     twin.notes.append("more")
     assert bound.notes == ["a note"]
     assert twin.tools[0] is not bound.tools[0]
+
+
+class Notes:
+    def __init__(self, *noted: object) -> None:
+        self.noted = noted
+
+
+class Owner(MarkdownSection[None]):
+    """A section with attributes of any kind, whose handlers descendants may have."""
+
+    def __init__(self, key: str, attributes: list[object], **others: Any) -> None:
+        self.session: object = "old"
+        self.held = attributes
+        self.notes = Notes(*attributes)
+        self.back = {"me": self, "how": self.handle}
+        super().__init__(title=key, key=key, template="x", **others)
+
+    def handle(self, params: None, *, context: ToolContext) -> ToolResult[object]:
+        self.held.append("called")
+        return ToolResult(value=self)
+
+
+class Keeping(Tool[None, object]):
+    def __init__(self, name: str, handler: Any) -> None:
+        self.kept = [name]
+        super().__init__(name=name, description="x", handler=handler)
+
+
+def grown(depth: int, values: list[object], names: Iterator[int]) -> Owner:
+    """A section whose descendants' tools are methods of any section around them."""
+    sections = [Owner(f"s{next(names)}", values)]
+    for _ in range(depth):
+        owner = sections[-1]
+        tools = [Keeping(f"t{next(names)}", around.handle) for around in sections]
+        inner = MarkdownSection[None](
+            title="I", key=f"i{next(names)}", template="x", tools=tools, enabled=lambda _: True
+        )
+        deeper = Owner(f"s{next(names)}", values)
+        vars(owner)["children"] = (inner, deeper)
+        sections.append(deeper)
+    return sections[0]
+
+
+def reached(start: object) -> dict[int, object]:
+    """All objects with a state of their own that can be reached, by identity."""
+    found: dict[int, object] = {}
+    waiting = [start]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in found:
+            continue
+        if isinstance(one, MethodType):
+            waiting.append(one.__self__)
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            found[id(one)] = one
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            found[id(one)] = one
+            waiting.extend(one.values())
+        elif isinstance(one, (Section, Tool, Notes)):
+            found[id(one)] = one
+            waiting.append(vars(one))
+    return {key: one for key, one in found.items() if not isinstance(one, (tuple, frozenset))}
+
+
+VALUES = st.recursive(
+    st.integers() | st.text(max_size=2) | st.builds(Notes, st.integers()),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=1), inner),
+    max_leaves=5,
+)
+
+
+@given(st.integers(1, 4), st.lists(VALUES, max_size=3))
+def test_a_clone_of_any_tree_shares_no_object(depth: int, values: list[object]) -> None:
+    section = grown(depth, values, count())
+    twin = section.clone(session="new")
+    shared = reached(section).keys() & reached(twin).keys()
+    assert [reached(twin)[key] for key in shared] == []
+    owners = [one for one in reached(twin).values() if isinstance(one, Owner)]
+    assert {one.session for one in owners} == {"new"}
+    tools = [one for one in reached(twin).values() if isinstance(one, Tool)]
+    assert all(tool.handler(None, context=ToolContext()).value in owners for tool in tools)
+    assert "called" not in section.held
+
+
+def test_what_cannot_be_copied_is_refused_by_name() -> None:
+    section = Owner("a", [])
+    vars(section)["deps"] = {"lock": threading.Lock()}
+    with pytest.raises(PromptValidationError, match=r"'a': `clone` .* `deps` can't be copied"):
+        section.clone()
+    assert vars(section.clone(deps="given"))["deps"] == "given"
 
 
 def test_a_clone_renders_the_same() -> None:

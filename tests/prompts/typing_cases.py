@@ -62,7 +62,12 @@ def search(params: Query, *, context: ToolContext) -> ToolResult[str]:
     return ToolResult(value=f"{params.limit}{context.session}")
 
 
+async def asearch(params: Query, *, context: ToolContext) -> ToolResult[str]:
+    return search(params, context=context)
+
+
 tool = Tool[Query, str](name="search", description="Search.", handler=search)
+asynchronous = Tool[Query, str](name="asearch", description="Search.", handler=asearch)
 greeting = MarkdownSection[Name](
     title="Greeting",
     key="greeting",

@@ -13,7 +13,7 @@ from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.specialise import Specialised, dataclass_of, given, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import Self
 
     from foldline.prompts.context import ContextPolicy, Priority
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME_PATTERN",
+    "AsyncToolHandler",
     "Tool",
     "ToolContext",
     "ToolExample",
@@ -97,6 +98,16 @@ class ToolHandler(Protocol[HandledT_contra, ResultT_co]):
         ...
 
 
+class AsyncToolHandler(Protocol[HandledT_contra, ResultT_co]):
+    """An asynchronous function that implements a tool; evaluations run it in a loop of its own."""
+
+    def __call__(
+        self, params: HandledT_contra, *, context: ToolContext
+    ) -> Awaitable[ToolResult[ResultT_co]]:
+        """Run the tool, as a `ToolHandler` does."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolExample(Generic[ParamsT_co, ResultT_co]):
     """An example call, for the model."""
@@ -115,7 +126,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
     Args:
         name: 1 to 64 characters of a-z, 0-9, `_` and `-`.
         description: Tells the model what the tool does.
-        handler: Called as `handler(params, context=context)`.
+        handler: Called as `handler(params, context=context)`; it may be asynchronous.
         examples: Example calls, which the model reads after the description.
         accepts_overrides: Let stored overrides replace the descriptions.
         context_policy: How much a conversation with this tool keeps of results, unless an
@@ -147,7 +158,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         *,
         name: str,
         description: str,
-        handler: ToolHandler[ParamsT_co, ResultT_co],
+        handler: ToolHandler[ParamsT_co, ResultT_co] | AsyncToolHandler[ParamsT_co, ResultT_co],
         examples: Sequence[ToolExample[ParamsT_co, ResultT_co]] = (),
         accepts_overrides: bool = True,
         context_policy: ContextPolicy | None = None,

@@ -32,12 +32,12 @@ COSTS = sorted(
         ("read_lines", "when you need an exact range"),
         ("find_references", "for what spans files"),
         ("generate_scoped_context", "for what matches a question, in one call"),
-        ("read_file", "LAST RESORT, for files that aren't code or are below 2 KB"),
+        ("read_file", "LAST RESORT, for files that aren't code"),
     ),
     key=lambda cost: SIZES.get(cost[0], SIZES["read_symbol"]).median,
 )
 
-RULE = "RULE: Never call read_file on code over 2 KB without first calling get_file_outline."
+RULE = "RULE: Never call read_file on a code file without first calling get_file_outline."
 RULED = frozenset({"read_file", "get_file_outline"})
 
 
@@ -54,7 +54,7 @@ def mcp_instructions(tools: Collection[str] = ALL_TOOLS) -> str:
         if (offered := [tool for tool in of_step if tool in tools and tool != "get_tree"])
     ]
     first.append(f"Steps: {'; '.join(steps)}.")
-    resort = " (last resort: not on code over 2 KB without its outline)" if ruled else ""
+    resort = " (last resort: not on a code file without its outline)" if ruled else ""
     costs = [
         f"{tool} {cost_of(tool)}{resort if tool == 'read_file' else ''}"
         for tool, _ in COSTS

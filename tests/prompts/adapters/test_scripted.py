@@ -313,7 +313,7 @@ async def test_cancelling_the_task_cancels_the_evaluation() -> None:
         raise AssertionError
 
     # An asynchronous handler: the library awaits what a handler returns.
-    tool = Tool[Name, str](name="slow", description="Takes time.", handler=slow)  # type: ignore[arg-type]
+    tool = Tool[Name, str](name="slow", description="Takes time.", handler=slow)
     section = MarkdownSection[None](title="T", key="t", template="x", tools=[tool])
     template = PromptTemplate(ns="t", key="k", sections=[section])
     turn = ScriptedTurn(tool_calls=(ScriptedCall("slow", {}),))

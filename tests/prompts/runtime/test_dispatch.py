@@ -72,7 +72,9 @@ class Recorder:
             for name, handler in handlers.items()
         ]
         later = [
-            Tool[Search, object](name=name, description="Does it.", handler=handler)  # type: ignore[arg-type]  # Awaitable results are accepted at run time.
+            Tool[Search, object](
+                name=name, description="Does it.", handler=handler
+            )  # Awaitable results are accepted at run time.
             for name, handler in {"asearch": self.asearch, "aslow": self.aslow}.items()
         ]
         nothing = Tool[None, object](name="nothing", description="Does it.", handler=self.nothing)

@@ -122,7 +122,8 @@ def requested_expansion(
         disclosure = getattr(tool.handler, "__self__", None)
         if isinstance(disclosure, _Disclosure):
             return disclosure.request(section_keys, reason)
-    raise ToolValidationError("No section is summarized: there is nothing to open")
+    named = ", ".join(map(repr, section_keys)) or "sections"
+    raise ToolValidationError(f"Cannot open {named}: no section is summarized")
 
 
 def check_request(keys: Sequence[str], reason: str, summarized: Sequence[str]) -> None:

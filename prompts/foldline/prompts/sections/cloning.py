@@ -23,8 +23,6 @@ ToolT = TypeVar("ToolT", bound="Tool[object, object]")
 RUNTIME = ("session", "bus")
 """Runtime objects that every section and tool accepts, if it has a use for them or not."""
 
-_CONTAINERS = (list, dict, set, bytearray)
-
 
 def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT:
     """Return a copy of `section` whose children and tools are clones.
@@ -32,28 +30,25 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
     Constructor arguments among the keywords replace those of the section; the others are runtime
     objects for it and everything in it. An attribute with the name of a runtime object, such as
     `session`, gets its value, also one that only the class has. Handlers and selectors that are
-    methods of the section become methods of the copy. Finally, the copy's `bind_runtime` is called
-    with the runtime objects.
+    methods of the section, of itself or of what it contains, become methods of the copy. Finally,
+    the copy's `bind_runtime` is called with the runtime objects.
 
     Raises:
-        PromptValidationError: A value can never work, or nothing has a use for a keyword.
+        PromptValidationError: A value can never work, nothing has a use for a keyword, or an
+            attribute can't be copied.
     """
     changes, runtime = _split(section, keywords)
     twin = copy.copy(section)
-    own = vars(twin)
-    for name, value in section.__dict__.items():
-        if isinstance(value, _CONTAINERS):
-            own[name] = copy.deepcopy(value)
-    own.update({name: value for name, value in runtime.items() if _has(section, name)})
+    _copy_attributes(section, twin, runtime)
     children = checked_sections(
         changes.pop("children", changes.pop("sections", section.children)), section.key
     )
     tools = checked_tools(changes.pop("tools", section.tools), section.key)
     twins = tuple(tool.clone(**_used(tool, runtime)) for tool in tools)
-    for tool in twins:
-        vars(tool)["handler"] = _moved(tool.handler, section, twin)
+    below = tuple(child.clone(**_used(child, runtime)) for child in children)
+    _relink((*below, *twins), section, twin)
     copied: dict[str, object] = {
-        "children": tuple(child.clone(**_used(child, runtime)) for child in children),
+        "children": below,
         "tools": twins,
         "default_params": copy.deepcopy(changes.pop("default_params", section.default_params)),
         "enabled": section.enabled,
@@ -71,13 +66,53 @@ def clone_tool(tool: ToolT, keywords: Mapping[str, object]) -> ToolT:
     """Return a copy of `tool` with other constructor arguments and runtime objects.
 
     Raises:
-        PromptValidationError: A value can never work, or the tool has no use for a keyword.
+        PromptValidationError: A value can never work, the tool has no use for a keyword, or an
+            attribute can't be copied.
     """
     changes, runtime = _split(tool, keywords)
     twin = copy.copy(tool)
-    vars(twin).update({name: value for name, value in runtime.items() if _has(tool, name)})
+    _copy_attributes(tool, twin, runtime)
+    _relink((twin,), tool, twin)
     twin.set_arguments(changes)
     return twin
+
+
+def _copy_attributes(node: Node, twin: Node, runtime: Mapping[str, object]) -> None:
+    """Give a copy its own attributes: runtime objects as given, and copies of the author's others.
+
+    Raises:
+        PromptValidationError: One can't be copied.
+    """
+    own = vars(twin)
+    base = Section if isinstance(node, Section) else Tool
+    arguments = {*base.constructor_arguments, *node.constructor_arguments}
+    own.update({name: value for name, value in runtime.items() if _has(node, name)})
+    memo: dict[int, object] = {id(node): twin}
+    for name, value in vars(node).items():
+        if name in RUNTIME or name in runtime or name.removeprefix("_") in arguments:
+            continue
+        try:
+            own[name] = copy.deepcopy(value, memo)
+        except Exception as error:
+            raise PromptValidationError(
+                f"{_named(node)}: `clone` shares nothing, and `{name}` can't be copied: {error}. "
+                f"Give the clone its own with `clone({name}=…)`.",
+                section_path=(node.key,) if isinstance(node, Section) else (),
+            ) from error
+
+
+def _relink(nodes: tuple[Node, ...], old: Node, new: Node) -> None:
+    """Make the methods of `old` that these clones, and all inside them, have methods of `new`."""
+    for node in nodes:
+        own = vars(node)
+        for name, value in own.items():
+            own[name] = _moved(value, old, new)
+        if isinstance(node, Section):
+            _relink((*node.children, *node.tools), old, new)
+
+
+def _named(node: Node) -> str:
+    return f"Section {node.key!r}" if isinstance(node, Section) else f"Tool {node.name!r}"
 
 
 def _split(
@@ -89,11 +124,10 @@ def _split(
     runtime = {name: value for name, value in keywords.items() if name not in own}
     for name in runtime:
         if not _uses(node, name):
-            what = f"Section {node.key!r}" if isinstance(node, Section) else f"Tool {node.name!r}"
             near = near_names(name, (*own, *RUNTIME))
             instead = did_you_mean(near, f"; it takes {', '.join((*own, *RUNTIME))}.")
             raise PromptValidationError(
-                f"{what}: `clone` has no use for {name!r}{instead}",
+                f"{_named(node)}: `clone` has no use for {name!r}{instead}",
                 section_path=(node.key,) if isinstance(node, Section) else (),
                 near=near,
             )

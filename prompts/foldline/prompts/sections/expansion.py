@@ -18,6 +18,7 @@ from foldline.prompts.layout.rendering import RenderPass, without_arguments
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.intent import IntentQuery
 from foldline.prompts.sections.section import with_role
+from foldline.prompts.sections.task import EXPANSION
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Thread, ThreadSource
 
@@ -184,7 +185,8 @@ class ChapterGate(Generic[OutputT]):
             segment.text
             for piece in source.pieces([node], opened=node)
             for segment in piece.segments
-            if segment.kind not in skipped
+            # What the model asked for when it opened a section opens no chapter.
+            if segment.kind not in skipped and segment.field != EXPANSION
         ).strip()
 
     def _goal_node(self, key: str) -> Node | None:

@@ -62,8 +62,11 @@ class TaskBlock(NamedTuple):
         return wording.text(self.sentence, **{self.placeholder: value}) + self.end
 
 
+EXPANSION = "_expansion_block"
+"""The placeholder of what a task is told once a section is opened."""
+
 TASK_BLOCKS: Mapping[str, TaskBlock] = {
-    "_expansion_block": TaskBlock(
+    EXPANSION: TaskBlock(
         "expansion_instructions", "expansion_context", "instructions", end="\n\n---\n\n"
     ),
     "_background_block": TaskBlock("background", "background", "background"),
@@ -105,7 +108,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
         role: Role | str | None = None,
     ) -> None:
         arguments = given(MarkdownSection.constructor_arguments, locals())
-        arguments["template"] = "${_expansion_block}${request}\n\n${_background_block}"
+        arguments["template"] = f"${{{EXPANSION}}}${{request}}\n\n${{_background_block}}"
         MarkdownSection.set_arguments(self, arguments)
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.

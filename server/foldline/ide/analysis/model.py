@@ -146,7 +146,9 @@ class LineTable:
         return Position(line, offset - self.starts[line])
 
     def line(self, number: int) -> str:
-        """Return a line without its end."""
+        """Return a line without its end; one behind the last is empty."""
+        if number >= len(self.starts):
+            return ""
         end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
         return self.text[self.starts[number] : end].rstrip("\r\n")
 

@@ -180,6 +180,11 @@ def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, obj
     key = _section_key(rendered, request)
     requested_expansion(rendered, (key,), "")
     path = session.paths[key]
+    if all(block.path != path for block in rendered.blocks):
+        # A folded section around it hides its summary.
+        around = {path[:depth]: SectionVisibility.FULL for depth in range(1, len(path))}
+        session.overrides = {**session.overrides, **around}
+        rendered = session.render()
     text = next((block.text.rstrip("\n") for block in rendered.blocks if block.path == path), "")
     return {
         "section_key": key,
