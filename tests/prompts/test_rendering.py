@@ -452,3 +452,9 @@ def test_what_is_wrong_with_the_request_raises_in_spite_of_a_handler() -> None:
         template(section("a")).render(
             visibility_overrides={("nowhere",): FULL}, on_error=lambda path, error: ""
         )
+
+
+def test_overrides_that_are_no_mapping_are_refused() -> None:
+    made = PromptTemplate(ns="n", key="k")
+    with pytest.raises(PromptValidationError, match="is a mapping of paths to visibilities"):
+        made.render(visibility_overrides=[(("a",), SUMMARY)])  # type: ignore[arg-type]

@@ -295,6 +295,13 @@ def test_the_strict_schema_says_what_stands_in_its_way() -> None:
     assert "$.table is a mapping with arbitrary keys" in strict.obstacles
 
 
+@pytest.mark.parametrize("hint", [list, tuple, set, Sequence, list | str, list[Any]])
+def test_an_array_of_anything_is_not_strict(hint: object) -> None:
+    config = declared(one_field(hint)).structured_output
+    assert config is not None
+    assert config.strict_schema.obstacles == ("$.it[*] takes anything",)
+
+
 # Finding the JSON
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.forms.values import Mismatch, convert
@@ -109,6 +109,41 @@ def to_json(value: object) -> object:
         return value
     isoformat = getattr(value, "isoformat", None)
     return isoformat() if callable(isoformat) else str(value)
+
+
+def well_formed(value: Any) -> Any:
+    """Return JSON in which U+FFFD stands for halves of surrogate pairs: no wire can carry those."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, Mapping):
+        return {well_formed(key): well_formed(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [well_formed(item) for item in value]
+    return value
+
+
+def object_of(arguments: object) -> Mapping[str, object]:
+    """Return a call's arguments as an object, which is all that providers take back."""
+    value = _loaded(arguments)
+    return value if isinstance(value, Mapping) else {"arguments": value}
+
+
+def arguments_text(arguments: object) -> str:
+    """Return a call's arguments as a text that providers take back: that of an object."""
+    if isinstance(arguments, str) and arguments and isinstance(_loaded(arguments), Mapping):
+        return arguments
+    return json_text(object_of(arguments))
+
+
+def _loaded(arguments: object) -> object:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def json_text(value: object) -> str:

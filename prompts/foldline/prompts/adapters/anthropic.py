@@ -32,9 +32,10 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
+from foldline.prompts.tool_calls import object_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import anthropic
     from anthropic.types import Message
@@ -276,9 +277,7 @@ class _Exchange(SdkExchange):
             return response.parse(), response.request_id
         with ExitStack() as stack:
             with self._adapter.sending():
-                stream = stack.enter_context(
-                    messages.stream(**self.request, timeout=request.timeout)
-                )
+                stream = stack.enter_context(messages.stream(**self.sent, timeout=request.timeout))
             for piece in stream.text_stream:
                 request.scope.emit(piece)
             return stream.get_final_message(), stream.request_id
@@ -295,12 +294,16 @@ class _Exchange(SdkExchange):
         return ModelTurn(
             text=text,
             tool_calls=tuple(
-                ToolCall(block.id, block.name, block.input)
+                # Input that is no object is refused as text, which can't be decoded.
+                ToolCall(
+                    block.id,
+                    block.name,
+                    block.input if isinstance(block.input, dict) else json.dumps(block.input),
+                )
                 for block in content
                 if block.type == "tool_use"
             ),
-            # Unchanged: thinking is signed, and must be sent back as it is.
-            native=tuple(block.to_dict(mode="json") for block in content),
+            native=tuple(_native(block.to_dict(mode="json", warnings=False) for block in content)),
             usage=sum(map(_usage, parts), NOTHING_USED),
             model=message.model,
             request_id=request_id,
@@ -391,26 +394,28 @@ def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
     content: list[Mapping[str, object]] = []
     if turn.text:
         content.append({"type": "text", "text": turn.text})
-    for call in turn.calls:
-        arguments = call.arguments
-        content.append(
-            {
-                "type": "tool_use",
-                "id": call.id,
-                "name": call.name,
-                "input": _object(arguments) if isinstance(arguments, str) else arguments,
-            }
-        )
+    content += [
+        {
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.name,
+            "input": object_of(call.arguments),
+        }
+        for call in turn.calls
+    ]
     return content
 
 
-def _object(arguments: str) -> object:
-    """Return arguments that another provider gave as text."""
-    try:
-        value = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        return {"arguments": arguments}
-    return value if isinstance(value, dict) else {"arguments": value}
+def _native(blocks: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Yield blocks as they're sent back: thinking is signed, so only what the API refuses changes.
+
+    It refuses texts of blanks alone, and inputs that aren't objects.
+    """
+    for block in blocks:
+        if block["type"] == "tool_use":
+            yield {**block, "input": object_of(block["input"])}
+        elif block["type"] != "text" or str(block["text"]).strip():
+            yield block
 
 
 def _part(part: str | Image | File) -> dict[str, object]:

@@ -21,7 +21,7 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import json_text
+from foldline.prompts.tool_calls import arguments_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -206,7 +206,7 @@ class _Chat(SdkExchange):
         options = {"include_usage": True, **self.request.get("stream_options", {})}
         with self._adapter.sending():
             begun = completions.create(
-                **{**self.request, "stream_options": options}, stream=True, timeout=request.timeout
+                **{**self.sent, "stream_options": options}, stream=True, timeout=request.timeout
             )
         with begun as stream:
             answer = _pieced(stream, request.scope.emit)
@@ -247,7 +247,7 @@ def _assistant(
                 "type": "function",
                 "function": {
                     "name": call.name,
-                    "arguments": json_text(call.arguments),
+                    "arguments": arguments_text(call.arguments),
                 },
             }
             for call in calls
@@ -286,7 +286,7 @@ def _whole(completion: ChatCompletion) -> Answer:
 
 def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None]) -> Answer:
     answer = Answer()
-    calls: dict[int, Call] = {}
+    calls: list[tuple[int, Call]] = []
     for chunk in chunks:
         answer.model = chunk.model or answer.model
         if chunk.usage is not None:
@@ -297,15 +297,20 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
             _add(answer, calls, choice.delta)
             if choice.delta.content:
                 emit(choice.delta.content)
-    answer.calls = [calls[index] for index in sorted(calls)]
+    answer.calls = [call for _, call in sorted(calls, key=lambda numbered: numbered[0])]
     return answer
 
 
-def _add(answer: Answer, calls: dict[int, Call], delta: ChoiceDelta) -> None:
+def _add(answer: Answer, calls: list[tuple[int, Call]], delta: ChoiceDelta) -> None:
     answer.text += delta.content or ""
     answer.refusal += delta.refusal or ""
     for piece in delta.tool_calls or ():
-        call = calls.setdefault(piece.index, Call())
+        begun = [call for index, call in calls if index == piece.index]
+        call = begun[-1] if begun else Call()
+        # Compatible servers may give all calls one index, each with an id of its own.
+        if not begun or (piece.id and call.id and piece.id != call.id):
+            call = Call()
+            calls.append((piece.index, call))
         call.id = call.id or piece.id or ""
         if piece.function is not None:
             call.name += piece.function.name or ""

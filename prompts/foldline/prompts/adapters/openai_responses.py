@@ -30,7 +30,7 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import json_text
+from foldline.prompts.tool_calls import arguments_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -131,7 +131,7 @@ class _Responses(SdkExchange):
             response = self._whole(responses, request)
             return self._turn(response.parse(), response.request_id)
         with self._adapter.sending():
-            begun = responses.create(**self.request, stream=True, timeout=request.timeout)
+            begun = responses.create(**self.sent, stream=True, timeout=request.timeout)
         with begun as stream:
             request_id = stream.response.headers.get("x-request-id")
             return self._turn(self._last(stream, request.scope.emit, request_id), request_id)
@@ -218,7 +218,7 @@ def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": json_text(call.arguments),
+            "arguments": arguments_text(call.arguments),
         }
 
 

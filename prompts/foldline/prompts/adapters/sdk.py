@@ -31,6 +31,7 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 from foldline.prompts.runtime.conversation import Conversation, UserTurn
+from foldline.prompts.tool_calls import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,11 +108,17 @@ class SdkExchange(ABC):
         for number, text in texts.items():
             self._results[number][self.result_key] = text
 
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The arguments as they are sent."""
+        sent: dict[str, Any] = well_formed(self.request)
+        return sent
+
     def _whole(self, endpoint: Any, request: Request) -> Any:
         """Return the raw response to a request that isn't streamed."""
         with self._adapter.sending():
             return endpoint.with_raw_response.create(
-                **self.request, stream=False, timeout=request.timeout
+                **self.sent, stream=False, timeout=request.timeout
             )
 
 

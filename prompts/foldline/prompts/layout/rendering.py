@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
@@ -17,7 +18,7 @@ from foldline.prompts.specialise import type_name
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.forms.binding import Bindings
@@ -194,6 +195,10 @@ def checked_overrides(
     """
     if not overrides:
         return {}
+    if not isinstance(overrides, Mapping):
+        raise PromptValidationError(
+            f"`visibility_overrides` is a mapping of paths to visibilities, not {overrides!r}."
+        )
     for path, visibility in overrides.items():
         if not isinstance(path, tuple):
             node = plan.by_dotted.get(path)

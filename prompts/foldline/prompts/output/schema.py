@@ -203,7 +203,7 @@ class _Writer:
         )
 
     def _item(self, arguments: tuple[object, ...], where: str) -> JsonSchema:
-        return self._schema(arguments[0], f"{where}[*]") if arguments else {}
+        return self._schema(arguments[0] if arguments else object, f"{where}[*]")
 
     def _object(self, kind: object, where: str, descriptions: Mapping[str, str]) -> JsonSchema:
         if kind in self._open:
