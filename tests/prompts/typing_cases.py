@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar, assert_type
+from typing import TYPE_CHECKING, Generic, TypeVar, assert_type
 
 from foldline.prompts import (
     Chapter,
@@ -24,6 +24,10 @@ from foldline.prompts import (
     parse_structured_output,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.runtime import aevaluate_with_disclosure
+
+if TYPE_CHECKING:
+    from foldline.prompts.adapters import BaseAdapter
 
 T = TypeVar("T")
 
@@ -67,6 +71,12 @@ async def asearch(params: Query, *, context: ToolContext) -> ToolResult[str]:
 
 
 tool = Tool[Query, str](name="search", description="Search.", handler=search)
+
+
+async def answered(adapter: BaseAdapter, prompt: PromptTemplate[Query]) -> Query | None:
+    return (await aevaluate_with_disclosure(adapter, prompt)).output
+
+
 asynchronous = Tool[Query, str](name="asearch", description="Search.", handler=asearch)
 greeting = MarkdownSection[Name](
     title="Greeting",

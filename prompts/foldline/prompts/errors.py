@@ -264,6 +264,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         expansion_instructions: str | None = None,
     ) -> None:
         super().__init__(message or "")
+        self.add_note("`evaluate_with_disclosure`, or `aevaluate_…`, opens them and goes on.")
         self._requested = dict(requested_overrides)
         self.reason = reason
         self.section_keys = tuple(section_keys)

@@ -38,7 +38,7 @@ from foldline.prompts.errors import (
     PromptValidationError,
     VisibilityExpansionRequired,
 )
-from foldline.prompts.runtime import TokenUsage
+from foldline.prompts.runtime import TokenUsage, aevaluate_with_disclosure
 
 
 @FrozenDataclass()
@@ -298,6 +298,27 @@ async def test_an_evaluation_is_awaited_in_a_thread_with_the_same_arguments() ->
     with pytest.raises(PromptEvaluationError) as caught:
         await adapter.aevaluate(template, cancellation=cancelled)
     assert caught.value.kind is EvaluationFailure.CANCELLED
+
+
+async def test_sections_are_opened_in_asynchronous_programs_too() -> None:
+    docs = MarkdownSection[None](
+        title="D",
+        key="docs",
+        template="All of it.",
+        summary="Some.",
+        visibility=SectionVisibility.SUMMARY,
+    )
+    template = PromptTemplate(ns="t", key="k", sections=[docs], disclosure="open")
+    opens = ScriptedTurn(
+        tool_calls=(ScriptedCall("open_sections", {"section_keys": ["docs"], "reason": "x"}),)
+    )
+    turns = iter([opens, "Read.", opens])
+    adapter = ScriptedAdapter(lambda *_: next(turns))
+    response = await aevaluate_with_disclosure(adapter, template)
+    assert (response.text, len(response.expansions)) == ("Read.", 1)
+    with pytest.raises(VisibilityExpansionRequired) as caught:
+        await adapter.aevaluate(template)
+    assert "evaluate_with_disclosure" in caught.value.__notes__[0]
 
 
 async def test_cancelling_the_task_cancels_the_evaluation() -> None:

@@ -34,7 +34,7 @@ __all__, __getattr__, __dir__ = exports(
             "Turn",
             "UserTurn",
         ),
-        "disclosure": ("evaluate_with_disclosure",),
+        "disclosure": ("aevaluate_with_disclosure", "evaluate_with_disclosure"),
         "dispatch": ("ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"),
         "events": (
             "ContextReplaced",

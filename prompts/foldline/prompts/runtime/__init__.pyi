@@ -14,7 +14,7 @@ from foldline.prompts.runtime.conversation import (
     Turn,
     UserTurn,
 )
-from foldline.prompts.runtime.disclosure import evaluate_with_disclosure
+from foldline.prompts.runtime.disclosure import aevaluate_with_disclosure, evaluate_with_disclosure
 from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
     ContextReplaced,
@@ -108,6 +108,7 @@ __all__ = [
     "Turn",
     "UserTurn",
     "VisibilityOverrides",
+    "aevaluate_with_disclosure",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",
     "open_event_store",

@@ -14,6 +14,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.prompt import Prompt
+from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
@@ -100,6 +101,10 @@ def evaluate_with_disclosure(
     if expansion_budget is not None:
         loop.limit_growth(expansion_budget)
     return loop.run(adapter)
+
+
+aevaluate_with_disclosure = in_thread(evaluate_with_disclosure)
+"""The same for asynchronous programs, in a thread of asyncio's pool; cancelling it ends it."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ from _foldline_failures import RequestError
 from _foldline_slots import Slot, Slots
 from foldline.prompts import Prompt
 from foldline.prompts.errors import did_you_mean, near_names
-from foldline.prompts.parameter_sets import DEFAULT, instances, set_functions
+from foldline.prompts.parameter_sets import DEFAULT, PREFIX, instances, set_functions
 from foldline.prompts.specialise import dataclass_of
 
 NONE = "none"
@@ -117,7 +117,11 @@ class Fixtures:
                     }
                 )
                 takes = ", ".join(slots.names) or "no parameters"
-                message = f"returns {', '.join(names)}, and the prompt takes {takes}"
+                rest = function.__name__.removeprefix(PREFIX)
+                message = (
+                    f"returns {', '.join(names)}, and the prompt takes {takes}; for another prompt "
+                    f"of the module, call it `{PREFIX}<prompt>_{rest}`"
+                )
                 raise _refused(function, message)
         return found
 
