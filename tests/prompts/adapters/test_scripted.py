@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -312,7 +313,7 @@ async def test_sections_are_opened_in_asynchronous_programs_too() -> None:
     opens = ScriptedTurn(
         tool_calls=(ScriptedCall("open_sections", {"section_keys": ["docs"], "reason": "x"}),)
     )
-    turns = iter([opens, "Read.", opens])
+    turns: Iterator[ScriptedTurn | str] = iter([opens, "Read.", opens])
     adapter = ScriptedAdapter(lambda *_: next(turns))
     response = await aevaluate_with_disclosure(adapter, template)
     assert (response.text, len(response.expansions)) == ("Read.", 1)
