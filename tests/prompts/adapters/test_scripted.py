@@ -3,9 +3,8 @@
 import asyncio
 import pickle
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -40,6 +39,9 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.runtime import TokenUsage, aevaluate_with_disclosure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @FrozenDataclass()
