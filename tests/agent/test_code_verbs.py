@@ -93,13 +93,15 @@ def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
         (["definition", "shop.py:9", "total"], ["shop.py", "  4: def total(self) -> int:"]),
         (["definition", "shop.py:9:18"], ["shop.py", "  4: def total(self) -> int:"]),
         (["hover", "shop.py", "checkout"], ["def checkout(cart: Cart) -> int"]),
-        (["implementations", "shop.py", "Cart"], ["shop.py", "  1: class Cart:"]),
+        (["implementations", "shop.py", "Cart"], ["basket.py", "  2: class Basket(Cart): ..."]),
         (["calls", "shop.py", "Cart.total"], ["called by:", "  checkout shop.py:8, on line 9"]),
     ],
 )
 def test_a_language_server_is_asked_about_a_symbol(
-    arguments: list[str], shown: list[str], capsys: pytest.CaptureFixture[str]
+    arguments: list[str], shown: list[str], workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    text = "from shop import Cart\nclass Basket(Cart): ...\n"
+    (workspace / "basket.py").write_text(text, encoding="utf-8")
     assert main([*arguments, "--seconds", "60", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["backend"], answer["coverage"]) == ("ty", "complete")
@@ -119,7 +121,7 @@ def test_without_a_server_a_symbol_is_known_by_its_name(
         "(partial: by name alone, from syntax trees)",
     ]
     assert main(["implementations", "shop.py", "checkout", "--seconds", "0"]) == 1
-    assert "no type that names 'checkout' as its base was found" in capsys.readouterr().out
+    assert "none found by name in 1 .py file that has 'checkout' in code" in capsys.readouterr().out
 
 
 @pytest.mark.real

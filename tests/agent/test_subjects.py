@@ -28,7 +28,7 @@ def checkout(cart: Cart) -> int:
 """,
     "notes.md": "# About the shop\n\nCarts.\n",
 }
-NOBODY = "no call of 'checkout' in code; no language server was asked; whom it calls is not known"
+NOBODY = "no calls found by name; no language server was asked; whom it calls is not known"
 SECONDS = ("--seconds", "0")
 
 

@@ -125,7 +125,7 @@ async def test_without_a_server_answers_are_by_name_and_say_what_to_do(
         answer = await without_servers.command(f"code.{command}", path="shop.py", name="Cart.total")
         assert expected[command] in answer["text"].splitlines()
         assert answer["backend"] == "ast"
-        assert answer["coverage"] == "partial: by name alone, from syntax trees"
+        assert answer["coverage"].startswith("partial: by name alone, from syntax trees")
         assert "language server" not in answer["text"]
     problems = await without_servers.command("code.diagnostics", path="shop.py")
     assert problems["coverage"] == "partial: no language server answered"

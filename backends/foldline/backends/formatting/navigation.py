@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Position,
     )
 
+_BY_NAME = "by name alone"
 CALLS_IN = "called by:"
 CALLS_OUT = "calls:"
 _SEVERITIES = {"error": "red", "warning": "yellow"}
@@ -37,6 +38,8 @@ _ROOM = 160
 def location_lines(found: Locations, position: Position, what: str) -> list[Line]:
     """The count of `what`, a singular noun, then the lines grouped by file."""
     count = _count(len(found), found.left_out, what)
+    if what == "implementation" and _BY_NAME in found.coverage:
+        count = f"{count if found else 'none'} found by name"
     lines: list[Line] = [[*_heading(position), (f": {count}", "")]]
     for path, group in groupby(found, key=lambda location: location.path):
         lines.append([(visible(path), "bold")])

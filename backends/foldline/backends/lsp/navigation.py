@@ -120,8 +120,11 @@ class ServerNavigation(ServerRequests):
             Query(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
         )
         items = answered.result if isinstance(answered.result, list) else []
+        # Some give all overloads of a function.
+        read = [(item, results.read_call(item)) for item in items]
+        here = [item for item, call in read if call and call[1].line + 1 == target.line]
         found: dict[str, list[object]] = {"incoming": [], "outgoing": []}
-        for item in items[:4]:
+        for item in (here or items)[:4]:
             for way, calls in found.items():
                 more = await answered.session.request(
                     answered.running, f"callHierarchy/{way}Calls", {"item": item}

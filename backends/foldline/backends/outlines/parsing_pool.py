@@ -19,12 +19,11 @@ from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_gu
 from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import ProcessPoolExecutor
     from types import ModuleType
 
-    from foldline.backends.models import Reference
-    from foldline.backends.outlines.parsing import Found
+    from foldline.backends.outlines.parsing import Item
     from foldline.backends.parsers.outline_builder import Outline
 
 # Below this a parse takes less than sending the source to a worker and reading its answer.
@@ -73,26 +72,30 @@ class PoolParsing(Parsing):
         self._remember(key)
         return outline_unparsed(source.data, _DIED, provisional=True)
 
-    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
-        """The uses of the name, source by source, and the sources that weren't parsed."""
+    def found(
+        self, sources: Iterable[Parsed], find: Callable[..., Iterable[Item]]
+    ) -> Iterator[Item | Refused]:
+        """What `find` finds, source by source, and the sources that weren't parsed."""
         batches = list(_batches(sources))
-        for found in self._searched(batches, name):
+        for found in self._searched(batches, find):
             if isinstance(found, Parsed):
-                yield from self._alone(found, name)
+                yield from self._alone(found, find)
             else:
                 yield found
 
-    def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
-        """Yield the uses in the batches, and the sources that must be parsed alone."""
+    def _searched(
+        self, batches: list[list[Parsed]], find: Callable[..., Iterable[Item]]
+    ) -> Iterator[Item | Refused | Parsed]:
+        """Yield what is found in the batches, and the sources that must be parsed alone."""
         size = sum(len(source.data) for batch in batches for source in batch)
         if size < self._worth_a_worker:
             for source in chain.from_iterable(batches):
-                yield from find_guarded(source, name)
+                yield from find_guarded(source, find)
             return
         done = 0
         try:
             pool = self._started()
-            waiting = [pool.submit(_workers().references_in_all, batch, name) for batch in batches]
+            waiting = [pool.submit(_workers().found_in_all, batch, find) for batch in batches]
             for found in waiting:
                 yield from found.result()
                 done += 1
@@ -101,12 +104,12 @@ class PoolParsing(Parsing):
             for batch in batches[done:]:
                 yield from batch
 
-    def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
+    def _alone(self, source: Parsed, find: Callable[..., Iterable[Item]]) -> list[Item | Refused]:
         key = source.digest()
         if key not in self._deadly:
-            found: list[Reference | Refused]
+            found: list[Item | Refused]
             try:
-                found = self._started().submit(_workers().references, source, name).result()
+                found = self._started().submit(_workers().found, source, find).result()
             except BrokenExecutor:
                 self._forget()
                 self._remember(key)

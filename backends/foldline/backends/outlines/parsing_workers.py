@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.outlines.parsing import Parsing, find_guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from foldline.backends.models import Reference
-    from foldline.backends.outlines.parsing import Found, Parsed, Refused
+    from foldline.backends.outlines.parsing import Item, Parsed, Refused
     from foldline.backends.parsers.outline_builder import Outline
 
 _SAFE_PATH = "PYTHONSAFEPATH"
@@ -63,18 +62,20 @@ def outline(source: Parsed) -> Outline:
         return Parsing().outline(source)
 
 
-def references(source: Parsed, name: str) -> list[Reference | Refused]:
-    """The uses of the name in the source; this process may die of it."""
+def found(source: Parsed, find: Callable[..., Iterable[Item]]) -> list[Item | Refused]:
+    """What `find` finds in the source; this process may die of it."""
     with _limits(len(source.data)):
-        return [*Parsing().references([source], name)]
+        return [*Parsing().found([source], find)]
 
 
-def references_in_all(sources: list[Parsed], name: str) -> list[Found]:
-    """The uses of the name in the sources, and the sources that must be parsed alone."""
-    found: list[Found] = []
+def found_in_all(
+    sources: list[Parsed], find: Callable[..., Iterable[Item]]
+) -> list[Item | Refused | Parsed]:
+    """What `find` finds in the sources, and the sources that must be parsed alone."""
+    found: list[Item | Refused | Parsed] = []
     for source in sources:
         with _limits(len(source.data)):
-            found += find_guarded(source, name)
+            found += find_guarded(source, find)
     return found
 
 

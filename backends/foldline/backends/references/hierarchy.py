@@ -18,6 +18,7 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
 from foldline.backends.outlines.symbols import Located, distinct, flatten
+from foldline.backends.references.bases import bases_of
 from foldline.backends.references.spelling import key_of
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
 _MOST_TYPES = 64
 _MOST_FILES = 200
 _MOST_STEPS = 16
-# Bases are looked for in so many characters of a signature.
-_LONGEST_SIGNATURE = 4_000
 # Bases without members of interest, and words for the root of a package.
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 _ROOTS = frozenset({"crate", "self", "super", "src", ""})
@@ -45,19 +44,7 @@ _DECLARED = re.compile(r"\w+\s*:[^=]*")
 _ON_SELF = re.compile(
     r"(?:\b(?:self|this|cls)(?:\.|->)|@|\b(?:public|private|protected|readonly)\s+)\Z"
 )
-# What stands between the bases of a signature.
-_BETWEEN = re.compile(
-    r"\b(?:extends|implements|with|public|private|protected|virtual|final|struct|interface)\b"
-    r"|\sby\s.*?(?=,|\Z)|[,:+&=<]"
-)
-IMPLEMENTED = re.compile(r"impl\b.*?([\w:]+)(?:<.*>)? for\b")
 _PACKAGE = re.compile(r"package\s+(\w+)")
-# Bases that stand in the body.
-_MIXED_IN = {
-    "go": re.compile(r"\s+\*?([A-Za-z_][\w.]*)(?:\[[^\]]*\])?\s*(?:`[^`]*`)?\s*(?://.*)?\Z"),
-    "php": re.compile(r"\s+use\s+([\w\\, ]+)[;{]"),
-    "ruby": re.compile(r"\s+(?:include|prepend)\s+([\w:, ]+)\Z"),
-}
 
 
 class Found(NamedTuple):
@@ -265,25 +252,22 @@ class Hierarchy:
 
     async def _heritage(self, one: Found) -> list[str]:
         """The names of the bases, dotted, as they are written."""
-        symbol, language = one.located.symbol, language_of(one.path)
-        found: list[str] = []
-        if language == "rust":
+        parts = [one]
+        if language_of(one.path) == "rust":
             blocks = [
-                IMPLEMENTED.match(block.located.symbol.signature[:_LONGEST_SIGNATURE])
-                for path in await self._writing_files(symbol.name)
+                block
+                for path in await self._writing_files(one.located.symbol.name)
                 for block in self.symbols(path)
                 if block.name == one.name and _package(path) == _package(one.path)
             ]
-            found = [block[1].replace("::", ".") for block in blocks if block]
-        elif mixed := _MIXED_IN.get(language):
-            lines = self.read(one.path)[2][symbol.line : symbol.line_end]
-            if symbol.line == symbol.line_end and language == "go":
-                whole = self.read(one.path)[2][symbol.line - 1]
-                lines = [f" {part}" for part in re.split(r"[{};]", whole)[1:]]
-            for match in filter(None, map(mixed.match, lines)):
-                names = re.split(r"\s*,\s*", match[1].replace("::", ".").replace("\\", "."))
-                found = [*names, *found] if language == "ruby" else [*found, *names]
-        return [*found, *_bases_of(language, symbol)]
+            parts = [*(block for block in blocks if block != one), one]
+        return [
+            base
+            for part in parts
+            for base in bases_of(
+                language_of(part.path), part.located.symbol, self.read(part.path)[2]
+            )
+        ]
 
     async def resolve(self, path: str, name: str, within: str = "", depth: int = 0) -> list[Found]:
         """The types that a name means in a file, written in the definition called `within`."""
@@ -396,39 +380,12 @@ def fit(path: str, qualified: str, name: str) -> int | None:
     return None
 
 
-def _bases_of(language: str, symbol: SymbolInfo) -> list[str]:
-    """The bases in a signature, dotted; one that is an expression as its text."""
-    head = symbol.signature[:_LONGEST_SIGNATURE].partition(symbol.name)[2]
-    if language == "python":
-        inside = head[head.find("(") + 1 : -1] if head.endswith(")") else ""
-        every = [re.sub(r"\[.*\]\Z", "", part.strip(), flags=re.DOTALL) for part in _split(inside)]
-        return [base for base in every if base and not re.match(r"\w+\s*=|\*\*", base)]
-    if language != "ruby":
-        count = 1
-        while count:
-            head, count = re.subn(r"<[^<>]*>|\([^()]*\)", "", head)
-    head = re.split(r"\s+where\s|\{|\bpermits\b", head.replace("::", ".").replace("\\", "."))[0]
-    pieces = [piece.strip().lstrip(".") for piece in _BETWEEN.split(head)[1:]]
-    return [piece for piece in pieces if re.fullmatch(r"[\w.$]+", piece)]
-
-
 def modules_of(imports: Iterable[str], name: str) -> list[str]:
     """The dotted names that `name` may have outside of a file with these imports."""
     return [
         ".".join((*(part for part in re.split(r"[./]", module) if part not in _ROOTS), rest))
         for module, rest in _imports(imports, name)
     ]
-
-
-def _split(text: str) -> Iterator[str]:
-    """The parts between commas that no bracket holds."""
-    depth = start = 0
-    for at, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            yield text[start:at]
-            start = at + 1
-    yield text[start:]
 
 
 def _imports(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:

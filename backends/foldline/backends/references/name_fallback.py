@@ -9,12 +9,14 @@ import re
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import language_of
-from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
-from foldline.backends.formatting.text import symbol_line
+from foldline.backends.formatting.text import plural, symbol_line
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import (
@@ -26,8 +28,9 @@ from foldline.backends.outlines.locations import (
     Locations,
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
+from foldline.backends.outlines.parsing import Refused
 from foldline.backends.outlines.symbols import flatten
-from foldline.backends.references.hierarchy import IMPLEMENTED
+from foldline.backends.references.bases import UNSEEN, Members
 from foldline.backends.references.spelling import key_of
 from foldline.backends.references.two_tier_references import first_writes
 
@@ -38,12 +41,18 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Position
     from foldline.backends.outlines.symbols import Located
+    from foldline.backends.references.bases import Opaque
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
-# Classes whose subclasses are searched.
+# Types whose heirs are searched.
 _MOST_BASES = 64
-_BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
+_TYPES = frozenset(
+    {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE, SymbolKind.NAMESPACE}
+)
+_VALUES = frozenset({ReferenceKind.READ, ReferenceKind.ATTRIBUTE})
+# Files and macros that weren't looked at.
+_MOST_NAMED = 3
 
 
 async def definitions(analysis: Analysis, position: Position, reason: str) -> Locations:
@@ -60,24 +69,27 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
 
 
 async def implementations(analysis: Analysis, position: Position, reason: str) -> Locations:
-    """The classes derived from this one by name; for a method, its overrides in them."""
+    """The types derived from this one by name; for a method, its overrides in them."""
     uses, coverage = await _uses(analysis, position)
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
     owners = [owner for use in here if (owner := _class_of(analysis, use, position.name))]
-    found: list[Location] = []
-    for path, derived in await _derived(analysis, owners or [position.name]):
-        symbols = derived.children if owners else (derived,)
-        found.extend(
-            _symbol_location(analysis, path, symbol)
-            for symbol in symbols
-            if not owners or key_of(symbol.name) == key_of(position.name)
-        )
+    heirs = await _derived(analysis, owners or [position.name])
+    found = [
+        place
+        for derived in heirs.types
+        for name, place in (derived.members if owners else [(derived.name, derived.place)])
+        if (not owners or key_of(name) == key_of(position.name))
+        and (place.path, place.line) != (position.path, position.line)
+    ]
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
     base = " or ".join(dict.fromkeys(owners)) or position.name
-    none = f"no type that names {base!r} as its base was found, and only names were looked at"
-    return _locations(analysis, found, coverage, none, reason)
+    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in heirs.paths))
+    count = len(heirs.paths)
+    files = f"{count} {kinds} {plural('file', count)} that {'has' if count == 1 else 'have'}"
+    none = f"none found by name in {files if count else 'files with'} {base!r} in code"
+    return _locations(analysis, found, f"{coverage}{heirs.unseen()}", none, reason)
 
 
 async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
@@ -97,8 +109,13 @@ async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-async def callers(analysis: Analysis, position: Position, reason: str) -> Calls:
-    """The functions that call something of that name; only a server knows the callees."""
+async def callers(
+    analysis: Analysis, position: Position, reason: str = "", known: Calls | None = None
+) -> Calls:
+    """The functions that call something of that name, where a server answered none or nothing.
+
+    Only a server knows the callees, which then are those of its answer.
+    """
     uses, coverage = await _uses(analysis, position)
     lines: dict[tuple[str, str], list[int]] = {}
     for use in uses:
@@ -108,10 +125,33 @@ async def callers(analysis: Analysis, position: Position, reason: str) -> Calls:
         Call(inside or path, path, _line_of(analysis, path, inside, found[0]), tuple(found))
         for (path, inside), found in lines.items()
     )
-    if not incoming:
-        none = f"no call of {position.name!r} in code; " if coverage.startswith(COVERAGE) else ""
-        reason = f"{none}{reason}"
-    return Calls(incoming, (), analysis.name, coverage, f"{reason}; whom it calls is not known")
+    values = sum(use.kind in _VALUES for use in uses)
+    if known is not None and not (incoming or values):
+        return known
+    said = [] if known else [reason, "whom it calls is not known"]
+    if incoming and known is not None:
+        said.insert(0, f"possible callers: {known.backend} knows none")
+    elif not incoming and coverage.startswith(COVERAGE):
+        used = f"; {values} {plural('use', values)} as a value: ask refs" if values else ""
+        said.insert(0, f"no calls{'' if known else ' found by name'}{used}")
+    found = known or Calls((), (), analysis.name)
+    return replace(found, incoming=incoming, coverage=coverage, reason="; ".join(said))
+
+
+def with_body(analysis: Analysis, position: Position) -> Position:
+    """The position of the function with a body, where it is that of one of its overloads."""
+    every = [one for one in _symbols(analysis, position.path) if one.symbol.name == position.name]
+    at = next((one for one in every if one.symbol.name_line == position.line), None)
+    if at is None or not _is_overload(at):
+        return position
+    after = every[every.index(at) :]
+    same = [one for one in after if one.qualified_name == at.qualified_name]
+    whole = next((one for one in same if not _is_overload(one)), at)
+    return replace(position, line=whole.symbol.name_line)
+
+
+def _is_overload(one: Located) -> bool:
+    return any(mark.lstrip("@").rpartition(".")[2] == "overload" for mark in one.symbol.decorators)
 
 
 async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
@@ -146,36 +186,66 @@ def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
     for symbol, _, enclosing in _symbols(analysis, definition.path):
         if (key_of(symbol.name), symbol.name_line) == (key_of(name), definition.line) and enclosing:
-            return enclosing[-1].name if enclosing[-1].kind in _BASES else ""
+            return enclosing[-1].name if enclosing[-1].kind in _TYPES else ""
     return ""
 
 
-async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, SymbolInfo]]:
-    """The direct and indirect subclasses by name, each once, with their files."""
-    waiting = deque(dict.fromkeys(bases))
+class _Heirs(NamedTuple):
+    """Types derived by name; the files that were looked at, and what in them wasn't."""
+
+    types: list[Members]
+    paths: dict[str, None]
+    unread: dict[str, None]
+    waiting: deque[str]
+
+    def unseen(self) -> str:
+        """What wasn't looked at, in the languages of the files."""
+        languages = filter(None, (UNSEEN.get(language_of(path)) for path in self.paths))
+        unread = [*islice(self.unread, _MOST_NAMED), *["…"] * (len(self.unread) > _MOST_NAMED)]
+        heirs = f"heirs of {len(self.waiting)} more types" if self.waiting else ""
+        said = ", ".join(filter(None, dict.fromkeys([*languages, *unread, heirs])))
+        return f"; not looked at: {said}" if said else ""
+
+
+async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
+    """The direct and indirect heirs by name, each once."""
+    heirs = _Heirs([], {}, {}, deque(dict.fromkeys(bases)))
     asked: set[str] = set()
-    seen: set[tuple[str, int]] = set()
-    found: list[tuple[str, SymbolInfo]] = []
-    while waiting and len(asked) < _MOST_BASES:
-        base = waiting.popleft()
+    seen: set[Location] = set()
+    known: dict[str, list[Members | Opaque | Refused]] = {}
+    while heirs.waiting and len(asked) < _MOST_BASES:
+        base = heirs.waiting.popleft()
         if base in asked:
             continue
         asked.add(base)
-        word = re.compile(rf"(?<!\w){re.escape(base)}(?!\w)")
-        for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
-            for symbol, _, _ in _symbols(analysis, path):
-                _, _, heritage = symbol.signature.partition(symbol.name)
-                if language_of(path) == "rust":
-                    # A bound of a struct or of a block isn't what it implements.
-                    block = IMPLEMENTED.match(symbol.signature)
-                    heritage = block[1].rpartition("::")[2] if block else ""
-                if symbol.kind not in _BASES or not word.search(heritage):
+        lines: dict[str, list[int]] = {}
+        for use in await uses_of(analysis, base):
+            lines.setdefault(use.path, []).append(use.line)
+        known |= analysis.types_in(path for path in lines if path not in known)
+        alias = re.compile(rf"(?<!\w){re.escape(base)} as (\w+)")
+        for path, rows in lines.items():
+            heirs.paths[path] = None
+            found = known.get(path)
+            if found is None:
+                heirs.unread[path] = None
+                continue
+            imports = analysis.get_outline(path).imports
+            names = {base, *(name for text in imports for name in alias.findall(text))}
+            for one in found:
+                if not isinstance(one, Members):
+                    if isinstance(one, Refused) or any(
+                        one.line <= row <= one.line_end for row in rows
+                    ):
+                        heirs.unread[str(one)] = None
+                elif names.isdisjoint(name.rpartition(".")[2] for name in one.bases):
                     continue
-                if (path, symbol.line) not in seen:
-                    seen.add((path, symbol.line))
-                    waiting.extend([symbol.name] if symbol.name.isidentifier() else [])
-                    found.append((path, symbol))
-    return found
+                elif not one.alias and one.place not in seen:
+                    seen.add(one.place)
+                    heirs.types.append(one)
+                    # In Rust, what implements a trait implements those above it by itself.
+                    if language_of(path) != "rust" and (name := one.name.rpartition(".")[2]):
+                        heirs.waiting.append(name)
+    return heirs
 
 
 def _locations(
@@ -192,15 +262,6 @@ def _locations(
 
 def _location(use: Reference) -> Location:
     return Location(use.path, use.line, use.column, use.column_end, use.context)
-
-
-def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
-    # A block may be for `&T`: only its name can be looked up.
-    with suppress(PathError, InvalidArgumentError):
-        for use in analysis.find_references(symbol.name, path):
-            if use.line == symbol.name_line:
-                return _location(use)
-    return Location(path, symbol.name_line, 1, 1, symbol.signature)
 
 
 def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:

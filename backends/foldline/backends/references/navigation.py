@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends import fallback
@@ -148,11 +149,12 @@ class CodeNavigation:
         from foldline.backends.references import name_fallback
 
         engine, position = self._engine_for(seconds), self._position(file, line, at)
-        found = await self._or_by_name(
-            engine.find_implementations(position, seconds=seconds),
-            name_fallback.implementations,
-            position,
-        )
+
+        async def others() -> Locations:
+            found = await engine.find_implementations(position, seconds=seconds)
+            return await self._without_base(engine, position, found, seconds)
+
+        found = await self._or_by_name(others(), name_fallback.implementations, position)
         return pages.page_locations(found, budget, cursor)
 
     @waits
@@ -214,12 +216,28 @@ class CodeNavigation:
         """Callers and callees of the function."""
         from foldline.backends.references import name_fallback
 
-        position = self._position(file, line, at)
+        position = name_fallback.with_body(self._analysis, self._position(file, line, at))
         found = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(position, seconds=seconds),
             lambda reason: name_fallback.callers(self._analysis, position, reason),
         )
+        if position.name and not found.incoming and found.backend != self._analysis.name:
+            found = await name_fallback.callers(self._analysis, position, known=found)
         return pages.page_calls(found, budget, cursor)
+
+    async def _without_base(
+        self, engine: Engine, position: Position, found: Locations, seconds: float
+    ) -> Locations:
+        """The implementations without the definition that they implement, at or behind a use."""
+        asked = {(position.path, position.line)}
+        if found.locations and not asked & {(one.path, one.line) for one in found}:
+            base = await fallback.attempt(
+                engine.goto_definition(position, seconds=seconds), fallback.nothing
+            )
+            asked = {(one.path, one.line) for one in base or ()}
+        kept = tuple(one for one in found if (one.path, one.line) not in asked)
+        reason = found.reason if kept else f"{found.backend} knows none"
+        return replace(found, locations=kept, reason=reason)
 
     async def _or_by_name(
         self,
