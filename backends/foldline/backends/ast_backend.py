@@ -22,7 +22,8 @@ from foldline.backends.models import (
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
-from foldline.backends.references.bases import can_have_bases, types_in_source
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.backends.references.bases import types_in_source, unseen_in
 from foldline.backends.references.references import can_have_references
 from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.references.spelling import key_of
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import SymbolDetail
     from foldline.backends.parsers.outline_builder import Outline
-    from foldline.backends.references.bases import Members, Opaque
+    from foldline.backends.references.bases import TypeBases
 
 NAME = "ast"
 # How many files are parsed before the references in them are counted.
@@ -205,20 +206,14 @@ class ASTFileAnalysisBackend:
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 
-    def types_in(self, paths: Iterable[str]) -> dict[str, list[Members | Opaque | Refused]]:
-        """The types of the files with their bases; without files of languages that have none."""
-        found: dict[str, list[Members | Opaque | Refused]] = {}
-
-        def parsed() -> Iterator[Parsed]:
-            for source in self._loaded(paths):
-                data = source.parse_data
-                if can_have_bases(language := language_of(source.path, data)):
-                    found[source.path] = []
-                    yield Parsed(source.path, language, data)
-
-        for item in self._parsing.found(parsed(), types_in_source):
-            found[item.path].append(item)
-        return found
+    def types_in(self, path: str) -> list[TypeBases] | None:
+        """The types of a file with their bases; None where it isn't read, or has none to know."""
+        for source in self._loaded([path]):
+            language = language_of(path, data := source.parse_data)
+            if unseen_in(language) is not None:
+                with suppress(ParseRefusedError):
+                    return types_in_source(path, language, data)
+        return None
 
     def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
         word = name.encode("utf-8", "replace")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
 from foldline.backends.references.references import references_in_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends.models import Reference
     from foldline.backends.parsers.outline_builder import Outline
@@ -37,19 +36,15 @@ class Refused(NamedTuple):
     path: str
     reason: str
 
-    def __str__(self) -> str:
-        return self.path
+
+if TYPE_CHECKING:
+    Found = Reference | Refused | Parsed
 
 
-Item = TypeVar("Item")
-
-
-def find_guarded(
-    source: Parsed, find: Callable[..., Iterable[Item]]
-) -> list[Item | Refused | Parsed]:
-    """What is found; the source itself where only a process that may die can parse it."""
+def find_guarded(source: Parsed, name: str) -> list[Found]:
+    """The uses of the name; the source itself where only a process that may die can parse it."""
     try:
-        return [*find(*source, guarded=True)]
+        return [*references_in_source(*source, name, guarded=True)]
     except ParseCostlyError:
         return [source]
     except ParseRefusedError as refused:
@@ -57,7 +52,7 @@ def find_guarded(
 
 
 class Parsing:
-    """Makes outlines and finds references or types in sources, where it is called."""
+    """Makes outlines and finds references in sources, where it is called."""
 
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
@@ -65,15 +60,9 @@ class Parsing:
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""
-        return self.found(sources, partial(references_in_source, name=name))
-
-    def found(
-        self, sources: Iterable[Parsed], find: Callable[..., Iterable[Item]]
-    ) -> Iterator[Item | Refused]:
-        """What `find` finds, source by source, and the sources that weren't parsed."""
         for source in sources:
             try:
-                yield from find(*source)
+                yield from references_in_source(*source, name)
             except ParseRefusedError as refused:
                 yield Refused(source.path, str(refused))
 

@@ -19,11 +19,12 @@ from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_gu
 from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import ProcessPoolExecutor
     from types import ModuleType
 
-    from foldline.backends.outlines.parsing import Item
+    from foldline.backends.models import Reference
+    from foldline.backends.outlines.parsing import Found
     from foldline.backends.parsers.outline_builder import Outline
 
 # Below this a parse takes less than sending the source to a worker and reading its answer.
@@ -72,30 +73,26 @@ class PoolParsing(Parsing):
         self._remember(key)
         return outline_unparsed(source.data, _DIED, provisional=True)
 
-    def found(
-        self, sources: Iterable[Parsed], find: Callable[..., Iterable[Item]]
-    ) -> Iterator[Item | Refused]:
-        """What `find` finds, source by source, and the sources that weren't parsed."""
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
         batches = list(_batches(sources))
-        for found in self._searched(batches, find):
+        for found in self._searched(batches, name):
             if isinstance(found, Parsed):
-                yield from self._alone(found, find)
+                yield from self._alone(found, name)
             else:
                 yield found
 
-    def _searched(
-        self, batches: list[list[Parsed]], find: Callable[..., Iterable[Item]]
-    ) -> Iterator[Item | Refused | Parsed]:
-        """Yield what is found in the batches, and the sources that must be parsed alone."""
+    def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
+        """Yield the uses in the batches, and the sources that must be parsed alone."""
         size = sum(len(source.data) for batch in batches for source in batch)
         if size < self._worth_a_worker:
             for source in chain.from_iterable(batches):
-                yield from find_guarded(source, find)
+                yield from find_guarded(source, name)
             return
         done = 0
         try:
             pool = self._started()
-            waiting = [pool.submit(_workers().found_in_all, batch, find) for batch in batches]
+            waiting = [pool.submit(_workers().references_in_all, batch, name) for batch in batches]
             for found in waiting:
                 yield from found.result()
                 done += 1
@@ -104,12 +101,12 @@ class PoolParsing(Parsing):
             for batch in batches[done:]:
                 yield from batch
 
-    def _alone(self, source: Parsed, find: Callable[..., Iterable[Item]]) -> list[Item | Refused]:
+    def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
         key = source.digest()
         if key not in self._deadly:
-            found: list[Item | Refused]
+            found: list[Reference | Refused]
             try:
-                found = self._started().submit(_workers().found, source, find).result()
+                found = self._started().submit(_workers().references, source, name).result()
             except BrokenExecutor:
                 self._forget()
                 self._remember(key)

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.outlines.parsing import Parsing, find_guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
-    from foldline.backends.outlines.parsing import Item, Parsed, Refused
+    from foldline.backends.models import Reference
+    from foldline.backends.outlines.parsing import Found, Parsed, Refused
     from foldline.backends.parsers.outline_builder import Outline
 
 _SAFE_PATH = "PYTHONSAFEPATH"
@@ -62,20 +63,18 @@ def outline(source: Parsed) -> Outline:
         return Parsing().outline(source)
 
 
-def found(source: Parsed, find: Callable[..., Iterable[Item]]) -> list[Item | Refused]:
-    """What `find` finds in the source; this process may die of it."""
+def references(source: Parsed, name: str) -> list[Reference | Refused]:
+    """The uses of the name in the source; this process may die of it."""
     with _limits(len(source.data)):
-        return [*Parsing().found([source], find)]
+        return [*Parsing().references([source], name)]
 
 
-def found_in_all(
-    sources: list[Parsed], find: Callable[..., Iterable[Item]]
-) -> list[Item | Refused | Parsed]:
-    """What `find` finds in the sources, and the sources that must be parsed alone."""
-    found: list[Item | Refused | Parsed] = []
+def references_in_all(sources: list[Parsed], name: str) -> list[Found]:
+    """The uses of the name in the sources, and the sources that must be parsed alone."""
+    found: list[Found] = []
     for source in sources:
         with _limits(len(source.data)):
-            found += find_guarded(source, find)
+            found += find_guarded(source, name)
     return found
 
 

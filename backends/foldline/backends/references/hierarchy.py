@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
 
-_TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
+TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
 _SCRIPTS = frozenset({"tsx", "typescript", "javascript"})
 # Parts of their types may stand in other files.
 _OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
     @property
     def is_type(self) -> bool:
-        return self.located.symbol.kind in _TYPES
+        return self.located.symbol.kind in TYPES
 
 
 class Member(NamedTuple):

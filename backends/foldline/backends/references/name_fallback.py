@@ -9,15 +9,14 @@ import re
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import plural, symbol_line
-from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
+from foldline.backends.models import COMPLETE, Reference, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import (
     Call,
@@ -28,9 +27,9 @@ from foldline.backends.outlines.locations import (
     Locations,
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
-from foldline.backends.outlines.parsing import Refused
 from foldline.backends.outlines.symbols import flatten
-from foldline.backends.references.bases import UNSEEN, Members
+from foldline.backends.references.bases import unseen_in
+from foldline.backends.references.hierarchy import TYPES
 from foldline.backends.references.spelling import key_of
 from foldline.backends.references.two_tier_references import first_writes
 
@@ -41,17 +40,14 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Position
     from foldline.backends.outlines.symbols import Located
-    from foldline.backends.references.bases import Opaque
+    from foldline.backends.references.bases import TypeBases
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
 # Types whose heirs are searched.
 _MOST_BASES = 64
-_TYPES = frozenset(
-    {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE, SymbolKind.NAMESPACE}
-)
 _VALUES = frozenset({ReferenceKind.READ, ReferenceKind.ATTRIBUTE})
-# Files and macros that weren't looked at.
+# Files that weren't looked at.
 _MOST_NAMED = 3
 
 
@@ -74,19 +70,17 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
     owners = [owner for use in here if (owner := _class_of(analysis, use, position.name))]
     heirs = await _derived(analysis, owners or [position.name])
-    found = [
-        place
-        for derived in heirs.types
-        for name, place in (derived.members if owners else [(derived.name, derived.place)])
-        if (not owners or key_of(name) == key_of(position.name))
-        and (place.path, place.line) != (position.path, position.line)
-    ]
+    found = [one.place for one in heirs.types]
+    if owners:
+        found = [_location(use) for use in uses if heirs.defines(use)]
+    asked = (position.path, position.line)
+    found = [place for place in found if (place.path, place.line) != asked]
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
     base = " or ".join(dict.fromkeys(owners)) or position.name
-    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in heirs.paths))
-    count = len(heirs.paths)
+    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in heirs.every))
+    count = len(heirs.every)
     files = f"{count} {kinds} {plural('file', count)} that {'has' if count == 1 else 'have'}"
     none = f"none found by name in {files if count else 'files with'} {base!r} in code"
     return _locations(analysis, found, f"{coverage}{heirs.unseen()}", none, reason)
@@ -186,65 +180,67 @@ def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
     for symbol, _, enclosing in _symbols(analysis, definition.path):
         if (key_of(symbol.name), symbol.name_line) == (key_of(name), definition.line) and enclosing:
-            return enclosing[-1].name if enclosing[-1].kind in _TYPES else ""
+            return enclosing[-1].name if enclosing[-1].kind in TYPES else ""
     return ""
 
 
-class _Heirs(NamedTuple):
-    """Types derived by name; the files that were looked at, and what in them wasn't."""
+class _Heirs:
+    """The types derived from others by name, each once, and what wasn't looked at."""
 
-    types: list[Members]
-    paths: dict[str, None]
-    unread: dict[str, None]
-    waiting: deque[str]
+    def __init__(self, bases: Iterable[str]) -> None:
+        self.types: dict[TypeBases, None] = {}
+        # All types of each file that was looked at; None where they aren't known.
+        self.every: dict[str, list[TypeBases] | None] = {}
+        self.waiting = deque(dict.fromkeys(bases))
 
     def unseen(self) -> str:
         """What wasn't looked at, in the languages of the files."""
-        languages = filter(None, (UNSEEN.get(language_of(path)) for path in self.paths))
-        unread = [*islice(self.unread, _MOST_NAMED), *["…"] * (len(self.unread) > _MOST_NAMED)]
-        heirs = f"heirs of {len(self.waiting)} more types" if self.waiting else ""
-        said = ", ".join(filter(None, dict.fromkeys([*languages, *unread, heirs])))
-        return f"; not looked at: {said}" if said else ""
+        said = [unseen_in(language_of(path)) for path in self.every]
+        unread = [path for path, found in self.every.items() if found is None]
+        said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
+        said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
+        return "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
+
+    def defines(self, use: Reference) -> bool:
+        """Return whether a derived type is the innermost around a use that defines a member.
+
+        The members of types that no outline has, local ones or without a name, count as read.
+        """
+        at = (use.line, use.column)
+        around = [
+            one for one in self.every.get(use.path) or () if one.inside[0] <= at < one.inside[1]
+        ]
+        inner = max(around, key=lambda one: one.inside[0], default=None)
+        if inner is None or inner not in self.types:
+            return False
+        outlined = inner.name and inner.name.rpartition(".")[2] in use.enclosing.split(".")
+        return use.kind == (ReferenceKind.DEFINITION if outlined else ReferenceKind.READ)
 
 
 async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
-    """The direct and indirect heirs by name, each once."""
-    heirs = _Heirs([], {}, {}, deque(dict.fromkeys(bases)))
+    """The direct and indirect heirs by name."""
+    heirs = _Heirs(bases)
     asked: set[str] = set()
-    seen: set[Location] = set()
-    known: dict[str, list[Members | Opaque | Refused]] = {}
     while heirs.waiting and len(asked) < _MOST_BASES:
         base = heirs.waiting.popleft()
         if base in asked:
             continue
         asked.add(base)
-        lines: dict[str, list[int]] = {}
-        for use in await uses_of(analysis, base):
-            lines.setdefault(use.path, []).append(use.line)
-        known |= analysis.types_in(path for path in lines if path not in known)
         alias = re.compile(rf"(?<!\w){re.escape(base)} as (\w+)")
-        for path, rows in lines.items():
-            heirs.paths[path] = None
-            found = known.get(path)
-            if found is None:
-                heirs.unread[path] = None
-                continue
-            imports = analysis.get_outline(path).imports
+        for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
+            if path not in heirs.every:
+                heirs.every[path] = analysis.types_in(path)
+            imports = analysis.get_outline(path).imports if heirs.every[path] else ()
             names = {base, *(name for text in imports for name in alias.findall(text))}
-            for one in found:
-                if not isinstance(one, Members):
-                    if isinstance(one, Refused) or any(
-                        one.line <= row <= one.line_end for row in rows
-                    ):
-                        heirs.unread[str(one)] = None
-                elif names.isdisjoint(name.rpartition(".")[2] for name in one.bases):
+            for one in heirs.every[path] or ():
+                if one.alias or one in heirs.types:
                     continue
-                elif not one.alias and one.place not in seen:
-                    seen.add(one.place)
-                    heirs.types.append(one)
-                    # In Rust, what implements a trait implements those above it by itself.
-                    if language_of(path) != "rust" and (name := one.name.rpartition(".")[2]):
-                        heirs.waiting.append(name)
+                if names.isdisjoint(name.rpartition(".")[2] for name in one.bases):
+                    continue
+                heirs.types[one] = None
+                # What implements a trait in Rust implements those above it by itself.
+                if one.name and language_of(path) != "rust":
+                    heirs.waiting.append(one.name.rpartition(".")[2])
     return heirs
 
 

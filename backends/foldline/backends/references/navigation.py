@@ -152,7 +152,10 @@ class CodeNavigation:
 
         async def others() -> Locations:
             found = await engine.find_implementations(position, seconds=seconds)
-            return await self._without_base(engine, position, found, seconds)
+            asked = (position.path, position.line)
+            kept = tuple(one for one in found if (one.path, one.line) != asked)
+            reason = found.reason if kept else f"{found.backend} knows none"
+            return replace(found, locations=kept, reason=reason)
 
         found = await self._or_by_name(others(), name_fallback.implementations, position)
         return pages.page_locations(found, budget, cursor)
@@ -224,20 +227,6 @@ class CodeNavigation:
         if position.name and not found.incoming and found.backend != self._analysis.name:
             found = await name_fallback.callers(self._analysis, position, known=found)
         return pages.page_calls(found, budget, cursor)
-
-    async def _without_base(
-        self, engine: Engine, position: Position, found: Locations, seconds: float
-    ) -> Locations:
-        """The implementations without the definition that they implement, at or behind a use."""
-        asked = {(position.path, position.line)}
-        if found.locations and not asked & {(one.path, one.line) for one in found}:
-            base = await fallback.attempt(
-                engine.goto_definition(position, seconds=seconds), fallback.nothing
-            )
-            asked = {(one.path, one.line) for one in base or ()}
-        kept = tuple(one for one in found if (one.path, one.line) not in asked)
-        reason = found.reason if kept else f"{found.backend} knows none"
-        return replace(found, locations=kept, reason=reason)
 
     async def _or_by_name(
         self,
