@@ -240,10 +240,10 @@ def _holds_definitions(detail: SymbolDetail) -> bool:
 def matching_part(
     detail: SymbolDetail, budget: int, query: str, *, brief: bool = False
 ) -> SymbolDetail | None:
-    """The head and the lines around those that a query is about; None where none is or has room.
+    """The head, each line with a word of the query, then the lines around; None where none fits.
 
     A default budget has those alone, another one is filled. The cursor asks for all lines. A
-    `brief` part has at least the line with the name, and says nothing of the cursor.
+    `brief` part has at least the line with the name, and says nothing of the rest.
     """
     from foldline.backends.ranking.in_file import line_scores
 
@@ -257,22 +257,26 @@ def matching_part(
 
     near = list(map(score, range(len(lines))))
     best = near.index(max(near))
-    order = sorted(range(len(lines)), key=lambda index: (-near[index], abs(index - best)))
+    order = sorted(
+        range(len(lines)), key=lambda index: (not scores[index], -near[index], abs(index - best))
+    )
     if isinstance(budget, budgets.DefaultBudget):
-        order = [index for index in order if scores[index]]
+        order = [index for index in order if near[index]]
         budget = min(budget, budgets.SYMBOL_MATCHES)
     late = _late(detail, lines)
     head = {index for index in range(_head(detail, lines)) if index not in late}
     rest = _cursor(lines, 0)
-    more = f": what matches; ask with cursor {rest} for all"
+    matching = {index for index in order if scores[index]}
     if brief:
-        head, more = {(detail.name_line or detail.line) - detail.body_line}, ""
+        head = {(detail.name_line or detail.line) - detail.body_line}
     short = replace(_shortened(detail, budget), cursor=rest)
 
     def part(count: int) -> SymbolDetail:
-        new = {index + by for index in order[:count] for by in around}
-        shown = sorted(head.union(new.intersection(range(len(lines)))))
+        shown = sorted(head.union(order[:count]))
         page = LinePage("", len(shown), 0, None)
+        left = len(matching.difference(shown))
+        but = f" but for {left} more {plural('line', left)}" if left else ""
+        more = "" if brief else f": what matches{but}; ask with cursor {rest} for all"
         return _part(short, lines, shown, page, column=1, more=more)
 
     count = budgets.most(len(order), lambda count: _size(part(count)) <= budget)

@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.ranking.question import read_question
+from foldline.backends.ranking.question import all_terms, read_question
 from foldline.backends.ranking.symbols import (
     DOTTED_IN_FILE,
-    count_terms,
     rank_units,
     units_of,
     words_of,
@@ -54,7 +53,10 @@ def line_scores(lines: Sequence[str], query: str) -> list[float]:
     question = read_question(query, HAND_SET.title)
     if question is None:
         return [0.0] * len(lines)
-    found = [count_terms(question, words_of(line)).keys() for line in lines]
+    found = [
+        {term for word in words_of(line) for term in all_terms(word)} & question.terms.keys()
+        for line in lines
+    ]
     having = Counter(term for terms in found for term in terms)
     return [
         sum(question.terms[term] * math.log(1 + len(lines) / having[term]) for term in terms)

@@ -94,11 +94,11 @@ def read_question(text: str, title_weight: float) -> Question | None:
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}
     for word, count in Counter(words).items():
-        for term in _terms(word):
+        for term in all_terms(word):
             counts[term] += count
             if len(word) < len(written.get(term, word + " ")):
                 written[term] = word
-    in_title = {term for word in title_words for term in _terms(word)} if rest else frozenset()
+    in_title = {term for word in title_words for term in all_terms(word)} if rest else frozenset()
     weights = {
         term: (1 + math.log(count)) * (1 + title_weight * (term in in_title))
         for term, count in counts.items()
@@ -120,7 +120,8 @@ def read_question(text: str, title_weight: float) -> Question | None:
     )
 
 
-def _terms(word: str) -> tuple[str, ...]:
+def all_terms(word: str) -> tuple[str, ...]:
+    """The terms of a word, or of what isn't one, such as a number, its text."""
     return terms_of(word) or (word.casefold(),)
 
 
@@ -143,7 +144,7 @@ def with_exact(question: Question, known: Container[str]) -> Question:
     """The question with the names that exist, by their `known` terms, as wholes, not by parts."""
     weights = dict(question.terms)
     for name in question.names:
-        whole, *parts = _terms(name)
+        whole, *parts = all_terms(name)
         for part in parts if whole in known else ():
             if question.words.get(part) == name:
                 weights.pop(part, None)
@@ -153,7 +154,7 @@ def with_exact(question: Question, known: Container[str]) -> Question:
 def with_near(question: Question, names: Iterable[str]) -> Question:
     """The question with the names of definitions that are near to some of its own."""
     names = tuple(names)
-    terms = {_terms(name)[0]: name for name in names}
+    terms = {all_terms(name)[0]: name for name in names}
     return question._replace(
         terms=question.terms | dict.fromkeys(terms, 1.0),
         words=question.words | terms,

@@ -187,7 +187,8 @@ def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
 class _Heirs:
     """The types derived from others by name, each once, and what wasn't looked at."""
 
-    def __init__(self, bases: Iterable[str]) -> None:
+    def __init__(self, analysis: Analysis, bases: Iterable[str]) -> None:
+        self._analysis = analysis
         self.types: dict[TypeBases, None] = {}
         # All types of each file that was looked at; None where they aren't known.
         self.every: dict[str, list[TypeBases] | None] = {}
@@ -213,13 +214,14 @@ class _Heirs:
         inner = max(around, key=lambda one: one.inside[0], default=None)
         if inner is None or inner not in self.types:
             return False
-        outlined = inner.name and inner.name.rpartition(".")[2] in use.enclosing.split(".")
+        symbols = _symbols(self._analysis, use.path) if inner.name else ()
+        outlined = any(one.symbol.name_line == inner.place.line for one in symbols)
         return use.kind == (ReferenceKind.DEFINITION if outlined else ReferenceKind.READ)
 
 
 async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
     """The direct and indirect heirs by name."""
-    heirs = _Heirs(bases)
+    heirs = _Heirs(analysis, bases)
     asked: set[str] = set()
     while heirs.waiting and len(asked) < _MOST_BASES:
         base = heirs.waiting.popleft()

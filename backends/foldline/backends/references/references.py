@@ -14,6 +14,7 @@ from foldline.backends.outlines.outlines import outline_of_tree
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.references.ruby_calls import BareNames
 from foldline.backends.references.spelling import key_of
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def references_in_source(
     found: list[Reference] = []
     descent = _Descent(root)
     counted = _Column()
+    bare_names = BareNames() if language == "ruby" else None
     for start in _places(data, word):
         nodes = descent.to(start, start + len(word))
         node = nodes[-1]
@@ -166,6 +168,8 @@ def references_in_source(
             definitions = set(_definition_lines(symbols, name))
         row, _ = node.start_point
         kind = ReferenceKind.EXPORT if is_export else _kind(nodes)
+        if bare_names is not None and len(nodes) > 1:
+            kind = bare_names.kind(nodes, kind)
         line = row + 1
         is_definition = line in definitions and kind not in {
             ReferenceKind.CALL,
@@ -355,7 +359,7 @@ def _kind(nodes: list[Node]) -> ReferenceKind:
         last = parent.named_child(parent.named_child_count - 1)
         if last is None or last.id != target.id:
             break  # The object, not the member.
-        is_member = True
+        is_member = parent.type != "scope_resolution"  # A constant of Ruby's.
         target, parent = parent, around.pop()
     if parent.type in _CALLS and any(
         (callee := parent.child_by_field_name(field)) is not None and callee.id == target.id
