@@ -38,7 +38,8 @@ WAITS = "needs trust"
 def check_kinds(path: str, source: str, name: str, expected: str) -> None:
     """Each use of `name` is on a line of `expected`: number and kind."""
     found = access_to({path: source}).find_references(name)
-    shown = "\n".join(f"{reference.line} {reference.kind}" for reference in found)
+    uses = sorted(found, key=lambda use: (use.line, use.column))
+    shown = "\n".join(f"{use.line} {use.kind}" for use in uses)
     assert shown == expected.strip("\n"), shown
 
 

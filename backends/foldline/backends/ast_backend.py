@@ -24,9 +24,9 @@ from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.backends.references.bases import types_in_source, unseen_in
-from foldline.backends.references.references import can_have_references
+from foldline.backends.references.references import can_have_references, settled
 from foldline.backends.references.references_cache import FileUses, UsesCache
-from foldline.backends.references.spelling import key_of
+from foldline.backends.references.spelling import is_name, token_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class ASTFileAnalysisBackend:
         coverage says how many were left. These first files are those of the whole answer, except
         that the index says which define the name.
         """
-        name = key_of(symbol_name.rpartition(".")[2].strip())
-        if not name or not name.replace("-", "_").isidentifier():
+        name = symbol_name.rpartition(".")[2].strip().lstrip("#@~") or symbol_name.strip()
+        if not is_name(name):
             raise InvalidArgumentError("name", f"{symbol_name!r} is not an identifier")
         within = Scope(self._files, scope)
         if source is not None and scope is not None:
@@ -162,10 +162,12 @@ class ASTFileAnalysisBackend:
             return [], COMPLETE
         files_with = coroutine_of(self._index.files_with)
         since = time.monotonic() if since is None else since
-        paths, coverage, _ = await files_with(name, since=since, defined=True)
-        if not owner or not paths:
+        if not (word := word_of(name)):
+            return await coroutine_of(self.writing_files)(name), COMPLETE
+        paths, coverage, _ = await files_with(word, since=since, defined=True)
+        if not word_of(owner) or not paths:
             return [*paths], coverage
-        within, whole, _ = await files_with(owner, since=since)
+        within, whole, _ = await files_with(word_of(owner), since=since)
         known = {*within}
         found = [path for path in paths if path in known or f"/{owner}" in f"/{path}"]
         return found, coverage if whole == COMPLETE else whole
@@ -173,7 +175,7 @@ class ASTFileAnalysisBackend:
     @waits
     async def writing_files(self, name: str) -> list[str]:
         """All files that define the name or assign to it; those with the name are parsed."""
-        if not name.isidentifier():
+        if not is_name(name):
             return []
         kinds = {ReferenceKind.DEFINITION, ReferenceKind.WRITE}
         uses = await coroutine_of(self.find_references)(name)
@@ -181,7 +183,7 @@ class ASTFileAnalysisBackend:
 
     def definitions_in(self, path: str, name: str) -> list[Reference]:
         """The definitions of a name in a file that the index or a walk gave."""
-        uses = self._search(self._loaded([path]), key_of(name))
+        uses = self._search(self._loaded([path]), name)
         found = [use for use in uses if isinstance(use, Reference)]
         return [use for use in found if use.kind == ReferenceKind.DEFINITION]
 
@@ -191,7 +193,8 @@ class ASTFileAnalysisBackend:
         """Code, or what of it is `within`, that seemed to define the name when last indexed."""
         if self._index is None:
             return []
-        found = self._index.last_defining(name, None if within is None else {*within}, since)
+        known = None if within is None else {*within}
+        found = self._index.last_defining(word_of(name), known, since)
         return [path for path in found if can_have_references(language_of(path))]
 
     async def _candidates(
@@ -199,10 +202,13 @@ class ASTFileAnalysisBackend:
     ) -> tuple[list[str], str, tuple[str, ...]]:
         if within.single_file is not None:
             return [within.single_file], COMPLETE, ()
-        if self._index is None:
+        word = word_of(name)
+        if self._index is None or not word:
             paths = [stamp.path for stamp in within.walk()]
+            # The index has no operators.
+            paths = [path for path in paths if word or token_of(language_of(path), name)]
             return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
-        found = await coroutine_of(self._index.files_with)(name, since=since)
+        found = await coroutine_of(self._index.files_with)(word, since=since)
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 
@@ -216,7 +222,7 @@ class ASTFileAnalysisBackend:
         return None
 
     def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
-        word = name.encode("utf-8", "replace")
+        word = (word_of(name) or name).encode("utf-8", "replace")
 
         def parsed() -> Iterator[Parsed]:
             for source in sources:
@@ -301,7 +307,7 @@ def _gathered(
 ) -> References:
     """The references by file: in the order of `places`, or those that define the name first."""
     found = list(found)
-    references = [item for item in found if not isinstance(item, Refused)]
+    references = settled(item for item in found if not isinstance(item, Refused))
     refused = [item for item in found if isinstance(item, Refused)]
     if refused:
         others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""

@@ -382,7 +382,7 @@ class SmartFileAccess(CodeNavigation):
             most_references,
             page_references,
         )
-        from foldline.backends.references.spelling import spelled
+        from foldline.backends.references.spelling import spelled, unmarked
         from foldline.backends.references.text_uses import with_text
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
@@ -412,7 +412,9 @@ class SmartFileAccess(CodeNavigation):
             if not found.said and found.name not in name:
                 found = replace(found, said=f"{name} is {found.name}")
         else:
-            found = await uses(spelled(name))
+            found = await uses(word := spelled(name))
+            if not found.references and (plain := unmarked(word)) != word:
+                found = replace(await uses(plain), said=f"{word} taken for {plain}")
         if not found.references:
             from foldline.backends.base.near_names import did_you_mean
 

@@ -17,6 +17,8 @@ class Reference:
     `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches,
     `elsewhere` in other languages than all confirmed ones, or minified, and `another` where another
     definition of the name explains it better.
+
+    `alias` is the name under which an import, or the alias of a type, binds it here.
     """
 
     path: str
@@ -28,6 +30,7 @@ class Reference:
     column: int = 0
     column_end: int = 0
     tier: str = "possible"
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)

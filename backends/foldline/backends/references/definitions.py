@@ -13,6 +13,7 @@ from foldline.backends.outlines.analysis import OwnAnalysis
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outline_merge import merge_outline
 from foldline.backends.outlines.symbols import detail_of, flatten, locate
+from foldline.backends.references.spelling import is_name
 
 if TYPE_CHECKING:
     from foldline.backends.engine import Engine, SymbolsQuery
@@ -125,7 +126,7 @@ async def _read_imported(
 ) -> SymbolDetail | None:
     """The definition of a name that the file does not define itself; None where it is unknown."""
     first, _, rest = name.strip().partition(".")
-    if not first.isidentifier():
+    if not is_name(first):
         return None
     uses = tuple(analysis.find_references(first, file))
     imports = [use for use in uses if use.kind == ReferenceKind.IMPORT] or list(uses)

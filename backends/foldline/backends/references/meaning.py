@@ -19,7 +19,7 @@ from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import INDEXED, first_column
 from foldline.backends.references.hierarchy import Hierarchy
-from foldline.backends.references.spelling import Written, key_of, spelled, written_place
+from foldline.backends.references.spelling import Written, key_of, spelled, unmarked, written_place
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
@@ -100,6 +100,10 @@ class Names:
         indexed = INDEXED.match(name := spelled(text))
         name = indexed[1] if indexed else name
         meant = await self._exactly(name, path)
+        if not meant.found and (plain := unmarked(name)) != name:
+            meant = await self._exactly(plain, path)
+            said = "; ".join(filter(None, (f"{name} taken for {plain}", meant.said)))
+            meant = meant._replace(said=said if meant.found else meant.said)
         if not meant.found:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if indexed:

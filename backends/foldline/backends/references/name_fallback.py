@@ -30,7 +30,7 @@ from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.hierarchy import TYPES
-from foldline.backends.references.spelling import key_of
+from foldline.backends.references.spelling import is_name, key_of
 from foldline.backends.references.two_tier_references import first_writes
 
 if TYPE_CHECKING:
@@ -157,13 +157,14 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
 
 
 async def _uses(analysis: Analysis, position: Position) -> tuple[tuple[Reference, ...], str]:
-    if not key_of(position.name).isidentifier():
+    if not is_name(key_of(position.name)):
         why = f"{position.name!r} is no identifier, and nothing was looked for"
         return (), f"partial: {why}"
     found = await uses_of(analysis, position.name)
+    uses = tuple(use for use in found if use.tier != "another")
     if found.coverage != COMPLETE:
-        return tuple(found), f"{COVERAGE}; {found.coverage}"
-    return tuple(found), COVERAGE
+        return uses, f"{COVERAGE}; {found.coverage}"
+    return uses, COVERAGE
 
 
 def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:

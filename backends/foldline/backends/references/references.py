@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,9 @@ from foldline.backends.outlines.outlines import outline_of_tree
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.references.bindings import Variables, is_module, other_name
 from foldline.backends.references.ruby_calls import BareNames
-from foldline.backends.references.spelling import key_of
+from foldline.backends.references.spelling import token_of, tokens_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
     _Parsed = tuple[bytes, Node, tuple[SymbolInfo, ...] | None]
 
-_IDENTIFIERS = frozenset({"name", "constant", "word", "variable_name", "variable", "simple_symbol"})
 _CALLS = frozenset(
     {
         "call",
@@ -116,8 +118,15 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "express
 _WORD_BYTES = frozenset(
     byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
 )
+# Tiers for `settled`: uses that are those of a function's variable, and names of arguments.
+LOCAL, KEYWORD = "local", "keyword"
+_NO_VALUE = re.compile(r"\s*(?:async\s+)?(?:def|class|module)\b")
 _NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
+_DESTRUCTURED = "shorthand_property_identifier_pattern"
+_NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
+# Of a longer macro, only the beginning is looked at.
+_LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 8
 # How far above an identifier an import statement may stand.
 _IMPORT_DEPTH = 5
@@ -143,8 +152,10 @@ def references_in_source(
         ParseRefusedError: The source isn't parsed.
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
-    word = name.encode("utf-8", "replace")
-    if not _places(data, word):
+    token = token_of(language, name)
+    is_setter = token.endswith("=") and token == f"{word_of(token)}="
+    word = token[: len(token) - is_setter].encode("utf-8", "replace")
+    if not word or not _places(data, word):
         return []
     if language == "python":
         data, root, symbols = _python(data, word, guarded=guarded)
@@ -153,6 +164,7 @@ def references_in_source(
     definitions: set[int] | None = None
     is_test = is_test_path(path)
     found: list[Reference] = []
+    variables = Variables(language, data, word)
     descent = _Descent(root)
     counted = _Column()
     bare_names = BareNames() if language == "ruby" else None
@@ -160,24 +172,30 @@ def references_in_source(
         nodes = descent.to(start, start + len(word))
         node = nodes[-1]
         is_export = _is_export(data, nodes, start, start + len(word))
-        if not (is_export or _is_identifier(node, start, start + len(word))):
+        if not (is_export or _is_name(language, data, nodes, start, start + len(word))):
+            continue
+        if is_setter and not _sets(data, nodes):
             continue
         if symbols is None:
             symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
         if definitions is None:
-            definitions = set(_definition_lines(symbols, name))
+            definitions = set(_definition_lines(symbols, language, token))
         row, _ = node.start_point
-        kind = ReferenceKind.EXPORT if is_export else _kind(nodes)
+        kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if bare_names is not None and len(nodes) > 1:
             kind = bare_names.kind(nodes, kind)
         line = row + 1
-        is_definition = line in definitions and kind not in {
-            ReferenceKind.CALL,
-            ReferenceKind.IMPORT,
-        }
+        # What is destructured is defined where it comes from.
+        defined = token if line in definitions else ""
+        is_definition = (
+            bool(defined)
+            and kind not in {ReferenceKind.CALL, ReferenceKind.IMPORT}
+            and node.type != _DESTRUCTURED
+        )
         if is_definition:
             definitions.discard(line)
             kind = ReferenceKind.DEFINITION
+        variables.add(len(found), nodes, kind)
         begin = node.start_byte - node.start_point[1]
         before = counted.to(data, begin, node.start_byte)
         found.append(
@@ -186,13 +204,35 @@ def references_in_source(
                 line,
                 cut_bytes(data, begin, node.start_byte, before),
                 kind,
-                _enclosing(symbols, line, name if is_definition else None),
+                _enclosing(symbols, line, language, defined),
                 is_test,
                 before + 1,
-                before + 1 + len(name),
+                before + 1 + len(word.decode("utf-8", "replace")),
+                KEYWORD if _is_keyword(nodes) else "possible",
+                other_name(data, nodes),
             )
         )
+    for number in variables.finish():
+        found[number] = replace(found[number], tier=LOCAL)
     return found
+
+
+def settled(uses: Iterable[Reference]) -> list[Reference]:
+    """The uses with their tiers, where all of them are known.
+
+    What else defines the name explains its local variables, and a function or a class is no
+    argument of a call.
+    """
+    uses = list(uses)
+    defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
+    callable_alone = all(_NO_VALUE.match(use.context) for use in defining)
+    others = {LOCAL: bool(defining), KEYWORD: bool(defining) and callable_alone}
+    return [
+        replace(use, tier="another" if others[use.tier] else "possible")
+        if use.tier in others
+        else use
+        for use in uses
+    ]
 
 
 class _Descent:
@@ -282,25 +322,62 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
 
 
 def _places(data: bytes, word: bytes) -> list[int]:
-    """The offsets of `word` between bytes that belong to no identifier."""
+    """The offsets of `word` between bytes that belong to no identifier, unless it is no word."""
     found: list[int] = []
     at = data.find(word)
+    begins, ends = word[:1] + word[-1:]
     while at >= 0:
         after = at + len(word)
-        before = data[at - 1] if at else 0
-        behind = data[after] if after < len(data) else 0
+        before = data[at - 1] if at and begins in _WORD_BYTES else 0
+        behind = data[after] if after < len(data) and ends in _WORD_BYTES else 0
         if before not in _WORD_BYTES and behind not in _WORD_BYTES:
             found.append(at)
         at = data.find(word, after)
     return found
 
 
-def _is_identifier(node: Node, start: int, end: int) -> bool:
-    kind = node.type
-    if not (kind.endswith("identifier") or kind in _IDENTIFIERS):
-        return False
-    # `#private`, `$variable` and `:symbol` have one byte more than the word.
-    return node.end_byte == end and start - node.start_byte in {0, 1}
+def _is_name(language: str, data: bytes, nodes: list[Node], start: int, end: int) -> bool:
+    """Return whether the last of `nodes` is a name that has the word at a place."""
+    node, tokens = nodes[-1], tokens_of(language)
+    first, last = node.start_byte, node.end_byte
+    is_whole = (first, last) == (start, end)
+    parent = nodes[-2] if len(nodes) > 1 else node
+    if not tokens.kinds.intersection((node.type, parent.type)):
+        # A keyword, or an operator, that stands where a name does.
+        sides = (parent.child_by_field_name(field) for field in _NAME_FIELDS)
+        is_name = any(side is not None and side.id == node.id for side in sides)
+        return is_whole and is_name and not node.is_named
+    if is_whole:
+        return True
+    around = data[first:start], data[end:last]
+    return (
+        len(around[0]) < _LONGEST_MACRO
+        and tokens.before.fullmatch(around[0]) is not None
+        and tokens.behind.fullmatch(around[1]) is not None
+    )
+
+
+def _is_keyword(nodes: list[Node]) -> bool:
+    """Return whether a name is that of an argument in a call of Python, or a key of Ruby."""
+    node, parent = nodes[-1], nodes[-2] if len(nodes) > 1 else nodes[-1]
+    if parent.type != "keyword_argument":
+        return node.type == "hash_key_symbol"
+    name = parent.child_by_field_name("name")
+    return name is not None and name.id == node.id
+
+
+def _sets(data: bytes, nodes: list[Node]) -> bool:
+    """Return whether a name of Ruby is that of a setter: in `def x=`, `a.x = 1`, `attr_writer`."""
+    above, parent = nodes[-3:-1]
+    left = above.child_by_field_name("left")
+    return (
+        parent.type == "setter"
+        or (left is not None and left.id == parent.id and parent.type == "call")
+        or (
+            above.type == "call"
+            and data.startswith((b"attr_writer", b"attr_accessor"), above.start_byte)
+        )
+    )
 
 
 def _is_export(data: bytes, nodes: list[Node], start: int, end: int) -> bool:
@@ -310,17 +387,20 @@ def _is_export(data: bytes, nodes: list[Node], start: int, end: int) -> bool:
     return is_whole and data.startswith(b"__all__", nodes[1].start_byte)
 
 
-def _definition_lines(symbols: Iterable[SymbolInfo], name: str) -> Iterable[int]:
+def _definition_lines(symbols: Iterable[SymbolInfo], language: str, token: str) -> Iterable[int]:
     waiting = list(symbols)
     while waiting:
         symbol = waiting.pop()
-        named = key_of(symbol.name.rpartition(".")[2]) == name
-        if named and symbol.kind not in _NO_DEFINITIONS:
+        if _is_called(symbol.name, language, token) and symbol.kind not in _NO_DEFINITIONS:
             yield symbol.name_line
         waiting.extend(symbol.children)
 
 
-def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) -> str:
+def _is_called(name: str, language: str, token: str) -> bool:
+    return token in name and token_of(language, name.rpartition(".")[2] or name) == token
+
+
+def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, language: str, defined: str) -> str:
     """The qualified name of the innermost symbol around `line`; a definition is not in itself."""
     names: list[str] = []
     level = symbols
@@ -331,11 +411,11 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
             if line > symbol.line_end or symbol.kind == SymbolKind.EXPORT:
                 continue
-            owner, _, last = symbol.name.rpartition(".")
-            if symbol.name_line != line or key_of(last) != defined:
+            is_it = defined and _is_called(symbol.name, language, defined)
+            if symbol.name_line != line or not is_it:
                 around = symbol
                 break
-            if owner:
+            if owner := symbol.name.rpartition(".")[0]:
                 return ".".join((*names, owner))
         if around is None:
             return ".".join(names)
@@ -343,14 +423,16 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
         level = around.children
 
 
-def _kind(nodes: list[Node]) -> ReferenceKind:
+def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
     """The use of the last of `nodes`; the others are around it, the root first."""
     around = nodes[-_MOST_AROUND:-1]
     node = nodes[-1]
     if not around:
         return ReferenceKind.READ
-    if _is_imported(around):
+    if _is_imported(data, around, node):
         return ReferenceKind.IMPORT
+    if node.type == _DESTRUCTURED:
+        return ReferenceKind.WRITE
     target, parent = node, around.pop()
     is_member = False
     if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
@@ -376,9 +458,14 @@ def _kind(nodes: list[Node]) -> ReferenceKind:
     return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
 
 
-def _is_imported(around: list[Node]) -> bool:
+def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
     for above in reversed(around[-_IMPORT_DEPTH:]):
         kind = above.type
+        if kind == "variable_declarator" and is_module(data, above):
+            name = above.child_by_field_name("name")
+            return node.end_byte == above.end_byte or (
+                name is not None and node.end_byte <= name.end_byte
+            )
         if "import" in kind or kind in {
             "use_declaration",
             "using_directive",

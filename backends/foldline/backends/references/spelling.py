@@ -28,6 +28,72 @@ _OPERATOR = re.compile(
 _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
 
+# Other marks than letters, as in `operator==`, and those that begin or end names of some languages.
+_SIGNS = re.compile(r"[-+*/%<>=!~^&|\[\]]{1,3}")
+_NAME = re.compile(
+    r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|(?<![=!])=)?|operator\S{1,3}"
+)
+_WORD = re.compile(r"(?:\w|[^\x00-\x7f])+")
+
+
+class Tokens(NamedTuple):
+    """The node types of a grammar that are names, and what such a token has beside the name."""
+
+    kinds: frozenset[str]
+    before: re.Pattern[bytes]
+    behind: re.Pattern[bytes]
+
+
+def _tokens(kinds: str, before: bytes = b"", behind: bytes = b"") -> Tokens:
+    # What a broken parse left alone is a name, too.
+    return Tokens(
+        frozenset({"ERROR", *kinds.split()}), re.compile(before), re.compile(behind, re.DOTALL)
+    )
+
+
+_SCRIPT = _tokens(
+    "identifier property_identifier private_property_identifier shorthand_property_identifier "
+    "shorthand_property_identifier_pattern type_identifier statement_identifier",
+    rb"#?",
+)
+# The text of a macro is one token: words in it count, but for those in strings and comments.
+_MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+"
+_C = "identifier field_identifier type_identifier statement_identifier primitive_type preproc_arg"
+_TOKENS = {
+    "python": _tokens("identifier"),
+    **dict.fromkeys(("javascript", "typescript", "tsx", "vue", "svelte", "html"), _SCRIPT),
+    "go": _tokens("identifier field_identifier type_identifier package_identifier label_name"),
+    "rust": _tokens(
+        "identifier field_identifier type_identifier shorthand_field_identifier metavariable",
+        rb"\$?|r#",
+    ),
+    "java": _tokens("identifier type_identifier"),
+    "c": _tokens(_C, _MACRO, rb".*"),
+    "cpp": _tokens(f"{_C} namespace_identifier operator_name literal_suffix", _MACRO, rb".*"),
+    "csharp": _tokens("identifier implicit_parameter", rb"@?"),
+    "ruby": _tokens(
+        "identifier constant instance_variable class_variable global_variable simple_symbol "
+        "bare_symbol hash_key_symbol setter operator",
+        rb":?@{0,2}|:?\$",
+    ),
+    "php": _tokens("name"),
+    "kotlin": _tokens("identifier", rb"`?", rb"`?"),
+    "bash": _tokens("variable_name word"),
+    "scala": _tokens("identifier type_identifier operator_identifier", rb"`?", rb"`?"),
+    "swift": _tokens("simple_identifier type_identifier custom_operator", rb"`?", rb"`?"),
+    # `Plug.Conn` is one token.
+    "elixir": _tokens(
+        "identifier alias atom keyword operator_identifier", rb":?(?:[\w.]+\.)?", rb":?\s*|\..*"
+    ),
+}
+# Other grammars: those of data and styles.
+_OTHERS = _tokens("identifier name word variable_name variable")
+# Where `$` is a letter, where `?` and `!` are, and where operators are names.
+_DOLLARS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html", "java", "scala"})
+_MARKED = frozenset({"ruby", "elixir"})
+OPERATORS = frozenset({"ruby", "elixir", "scala", "swift"})
+
+
 class Written(NamedTuple):
     """A place that was written as one text: a file, a name in it, or a line."""
 
@@ -64,6 +130,8 @@ def spelled(text: str) -> str:
     text = _TEST_ID.sub(r"\1", text.strip().strip("`'\""))
     if receiver := _RECEIVER.match(text):
         return f"{receiver[1]}.{receiver[2]}"
+    if method := re.fullmatch(rf"([\w.:]*\w)?(?:\.|#|::)?(?<!\w)({_SIGNS.pattern})", text):
+        return ".".join(filter(None, (method[1], method[2]))).replace("::", ".")
     operator = _OPERATOR.match(text)
     # `operator()` alone may be any function's name.
     if operator and (operator[1] or operator[2] != "()"):
@@ -76,8 +144,46 @@ def spelled(text: str) -> str:
         return text
     words = _END.split(bare, maxsplit=1)[0].split()
     name = words[-1].lstrip("*&@") if words else ""
-    name = _THIS.sub("", _SEPARATOR.sub(".", name).lstrip("\\").removeprefix("::"))
-    return name.replace("$", "").strip(".").rstrip("?!") or text
+    if re.fullmatch(r"[^=\s]*\w=", text):
+        name += "="  # A setter of Ruby.
+    # `$this->name` and `Type::$name` of PHP; a `$` may be a letter, too.
+    name = _SEPARATOR.sub(".", name.replace("::$", "::")).lstrip("\\").removeprefix("::")
+    name = _THIS.sub("", name.lstrip("$") if "." in name else name)
+    return name.strip(".") or text
+
+
+def is_name(text: str) -> bool:
+    """Return whether some language may call it a name."""
+    return bool(_NAME.fullmatch(text) or _SIGNS.fullmatch(text))
+
+
+def word_of(name: str) -> str:
+    """The longest part of a name that an index of words has; empty for an operator."""
+    return max(_WORD.findall(name), key=len, default="")
+
+
+def unmarked(name: str) -> str:
+    """The name without the `?`, `!` or `=` that only some languages have in names."""
+    return name.rstrip("?!=") if word_of(name) and "operator" not in name else name
+
+
+def tokens_of(language: str) -> Tokens:
+    """The tokens that are names."""
+    return _TOKENS.get(language, _OTHERS)
+
+
+def token_of(language: str, name: str) -> str:
+    """A name as the language writes it, without signs before it; empty where it has no such one.
+
+    >>> token_of("ruby", "stop!"), token_of("rust", "vec!"), token_of("go", "stop!")
+    ('stop!', 'vec', '')
+    """
+    if not word_of(name):
+        return name if language in OPERATORS else name * ("$" in name and language in _DOLLARS)
+    name = name.lstrip("#@~" if language in _DOLLARS else "#$@~").strip("`")
+    if language in _MARKED or unmarked(name) == name:
+        return name
+    return name[:-1] if name.endswith("!") and language == "rust" else ""
 
 
 def key_of(name: str) -> str:

@@ -15,6 +15,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
+from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ async def with_text(
 
     Prose and data that have it are counted by kind.
     """
-    words = re.findall(r"\w+", found.name)
-    if not words:
+    name = key_of(found.name.rpartition(".")[2])
+    if not word_of(name):
         return found
     within = Scope(files, found.scope)
     paths: Iterable[str]
@@ -51,8 +52,8 @@ async def with_text(
     if index is None:
         paths = (stamp.path for stamp in within.walk() if is_text(stamp.path))
     else:
-        paths, coverage, large = await coroutine_of(index.texts_with)(words[-1], since=since)
-    word = whole_word(words[-1].encode("utf-8", "replace"))
+        paths, coverage, large = await coroutine_of(index.texts_with)(word_of(name), since=since)
+    word = whole_word(name.encode("utf-8", "replace"))
     text: list[TextUses] = []
     kinds: Counter[str] = Counter()
     for path in filter(within.holds, paths):

@@ -1,0 +1,221 @@
+"""What names are bound to, by syntax alone: under other names, and as variables of functions."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import ReferenceKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html"})
+# The nodes that give a thing another name, and the field of that; `<` is the first child, `>` the
+# last one.
+_RENAMES = {
+    **dict.fromkeys(
+        _words(
+            "aliased_import import_specifier export_specifier use_as_clause "
+            "extern_crate_declaration namespace_use_clause as_renamed_identifier "
+            "arrow_renamed_identifier"
+        ),
+        ("alias",),
+    ),
+    **dict.fromkeys(
+        _words(
+            "using_directive alias_declaration namespace_alias_definition alias type_item "
+            "type_alias_declaration typealias_declaration variable_declarator"
+        ),
+        ("name",),
+    ),
+    "type_definition": ("declarator", "name"),
+    "type_alias": ("name", "type"),
+    "pair_pattern": ("value",),
+    "assignment": ("left",),
+    "argument_list": ("<",),
+    "import_alias": ("<",),
+    "import": (">",),
+}
+# What may stand between such a node and the name: qualified names, and `struct`.
+_QUALIFIES = re.compile(r"identifier|name|member|scope|specifier|descriptor|qualified|user_type")
+_OTHER = re.compile(rb"[*&\s:]*([\w$\x80-\xff]+[?!]?)")
+_MODULE = re.compile(rb"(?:await\s+import|require)\s*\(")
+_DEEPEST = 6
+# How many nodes around a use are looked at for its function.
+_MOST_AROUND = 64
+
+# How a variable is bound: by any assignment in a function, or by a declaration in a block.
+_ASSIGNED = frozenset({"python", "ruby"})
+_DECLARED = SCRIPTS | {"go", "rust", "java", "c", "cpp", "csharp"}
+_FUNCTIONS = _words(
+    "function_definition lambda list_comprehension set_comprehension dictionary_comprehension "
+    "generator_expression method singleton_method do_block function_declaration arrow_function "
+    "function_expression generator_function generator_function_declaration method_definition "
+    "method_declaration func_literal function_item closure_expression constructor_declaration "
+    "lambda_expression local_function_statement anonymous_method_expression"
+)
+_BLOCKS = _words(
+    "statement_block block compound_statement for_statement for_in_statement catch_clause "
+    "enhanced_for_statement for_expression foreach_statement if_statement switch_body "
+    "expression_switch_statement type_switch_statement"
+)
+_PARAMETERS = re.compile(r"parameter")
+_TYPES = re.compile(r"class|interface|enum|struct|trait|impl_item|module\Z|declaration_list")
+_VARIABLES = frozenset({"identifier", "shorthand_property_identifier"})
+_PATTERNS = frozenset(
+    {"shorthand_property_identifier_pattern", "object_assignment_pattern", "object_pattern"}
+)
+
+
+def other_name(data: bytes, nodes: list[Node]) -> str:
+    """The name under which an import, a re-export or a type's alias binds the last of `nodes`."""
+    node = nodes[-1]
+    for depth in range(1, min(len(nodes), _DEEPEST)):
+        above, inner = nodes[-depth - 1], nodes[-depth]
+        fields = _RENAMES.get(above.type)
+        if fields is not None:
+            ends_it = inner.end_byte == node.end_byte
+            # `typedef struct node { … } Node;`
+            if not (ends_it or inner.type.endswith("_specifier")) or not _renames(data, above):
+                return ""
+            children = above.named_children
+            ends = {"<": children[0], ">": children[-1]}
+            sides = (ends.get(field) or above.child_by_field_name(field) for field in fields)
+            other = next(filter(None, sides), None)
+            if other is None or other.start_byte <= node.start_byte < other.end_byte:
+                return ""
+            found = _OTHER.match(data, other.start_byte, other.end_byte)
+            return found[1].decode("utf-8", "replace") if found else ""
+        if not _QUALIFIES.search(above.type):
+            return ""
+    return ""
+
+
+def _renames(data: bytes, node: Node) -> bool:
+    """Return whether a node that may bind anything gives a thing of a module another name."""
+    if node.type == "assignment":  # `Name = Module::Other` of Ruby.
+        left = node.child_by_field_name("left")
+        return left is not None and left.type == "constant"
+    if node.type == "argument_list":
+        return data.startswith(b"alias_method", (node.parent or node).start_byte)
+    if node.type not in {"variable_declarator", "pair_pattern"}:
+        return True
+    above: Node | None = node
+    for _ in range(_DEEPEST):
+        if above is None or above.type == "variable_declarator":
+            break
+        above = above.parent
+    return above is not None and is_module(data, above)
+
+
+def is_module(data: bytes, declarator: Node) -> bool:
+    """Return whether a variable is bound to a module, or to a part of it, of JavaScript."""
+    value = declarator.child_by_field_name("value")
+    return value is not None and _MODULE.match(data, value.start_byte) is not None
+
+
+class Variables:
+    """The uses of one name in a source that are those of a function's own variables.
+
+    A use is one by what binds it: a parameter, a declaration in a block around it, or in Python and
+    Ruby an assignment in the same function. Members, and what is destructured, aren't.
+    """
+
+    def __init__(self, language: str, data: bytes, word: bytes) -> None:
+        self._language, self._data, self._word = language, data, word
+        self._bound: list[tuple[int, int]] = []
+        self._elsewhere: list[tuple[int, int]] = []
+        self._plain: list[tuple[int, int]] = []
+
+    def add(self, number: int, nodes: list[Node], kind: str) -> None:
+        """Look at the use with that number: the last of `nodes`, the others are around it."""
+        nodes = nodes[-_MOST_AROUND:]
+        node, parent = nodes[-1], nodes[-2] if len(nodes) > 1 else nodes[-1]
+        is_known = self._language in _ASSIGNED or self._language in _DECLARED
+        is_pattern = node.type in _PATTERNS
+        if not is_known or not (is_pattern or node.type in _VARIABLES) or _is_member(node, parent):
+            return
+        if parent.type in {"global_statement", "nonlocal_statement"}:
+            self._elsewhere += [(one.start_byte, one.end_byte) for one in self._scope(nodes)[:1]]
+        if kind == ReferenceKind.WRITE or is_pattern:
+            self._bind(nodes, is_pattern=is_pattern)
+        if kind not in {ReferenceKind.DEFINITION, ReferenceKind.IMPORT, ReferenceKind.EXPORT}:
+            self._plain.append((number, node.start_byte))
+
+    def finish(self) -> list[int]:
+        """The numbers of the uses that are a variable's."""
+        bound, elsewhere = _joined(self._bound), _joined(self._elsewhere)
+        return [
+            number
+            for number, at in self._plain
+            if _is_inside(bound, at) and not _is_inside(elsewhere, at)
+        ]
+
+    def _bind(self, nodes: list[Node], *, is_pattern: bool) -> None:
+        scopes = self._scope(nodes)
+        until = scopes[0] if scopes else nodes[0]
+        around = [one for one in nodes[:-1] if one.start_byte >= until.start_byte][1:]
+        is_parameter = any(_PARAMETERS.search(one.type) for one in around)
+        at = nodes[-1].start_byte
+        declared: Node | None = None
+        for one in reversed(around):
+            value = one.child_by_field_name("value") or one.child_by_field_name("right")
+            if value is not None and not value.start_byte <= at < value.end_byte:
+                declared = one
+                # `total = self.total` is the thing, and so is what comes out of a module.
+                if self._data.endswith(self._word, value.start_byte, value.end_byte):
+                    return
+                break
+        if is_parameter or (scopes and not is_pattern):
+            self._bound.append((nodes[-1].start_byte, nodes[-1].end_byte))
+        if not scopes or (is_pattern and not is_parameter):
+            return
+        body = until.child_by_field_name("body") or until
+        start = body.start_byte
+        if not is_parameter and self._language not in _ASSIGNED | SCRIPTS:
+            start = max(start, (declared or nodes[-1]).end_byte)
+        self._bound.append((start, until.end_byte))
+
+    def _scope(self, nodes: list[Node]) -> list[Node]:
+        """The function or block whose variable the last node is, if it is one."""
+        is_block = self._language in _DECLARED
+        for one in reversed(nodes[:-1]):
+            if one.type == "variable_declaration":  # `var`
+                is_block = is_block and self._language not in SCRIPTS
+            if one.type in _FUNCTIONS or (is_block and one.type in _BLOCKS):
+                return [one]
+            if _TYPES.search(one.type):
+                break
+        return []
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _is_inside(ranges: list[tuple[int, int]], at: int) -> bool:
+    after = bisect_right(ranges, at, key=itemgetter(0))
+    return after > 0 and at < ranges[after - 1][1]
+
+
+def _is_member(node: Node, parent: Node) -> bool:
+    """Return whether a name is that of a member or an argument, or stands for a method."""
+    named = {"method_invocation", "keyword_argument", "member_access_expression"}
+    fields = ["name"] if parent.type in named else ["attribute", "method", "property", "field"]
+    sides = (parent.child_by_field_name(field) for field in fields)
+    return any(side is not None and side.id == node.id for side in sides)

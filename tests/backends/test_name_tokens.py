@@ -1,0 +1,193 @@
+"""Names are found wherever a grammar has them, and a function's variables are told apart.
+
+The oracles are syntax trees of random sources, and for scopes Python's own compiler.
+"""
+
+from __future__ import annotations
+
+import dis
+import random
+import re
+from collections import defaultdict
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.backends.base.languages import language_of
+from foldline.backends.outlines.syntax import parse
+from foldline.backends.references.references import (
+    LOCAL,
+    can_have_references,
+    references_in_source,
+)
+
+from .corpora import standard_library
+from .outlines import access_to
+from .test_more_languages import CASES as MORE
+from .test_outline_languages import CASES as OLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+# Leaves that are no names.
+_NO_NAME = re.compile(
+    r"comment|string|regex|heredoc|char|literal|text$|null|true|false|this|self$|super|void|crate"
+    r"|modifier|keyword|none|boolean|undefined|_type$|fragment|content|directive|sigil|flags|nil"
+    r"|^type$|auto|specifier|pattern$|else|throws|discard|iota|interpolation|special|break"
+)
+_NAMES = {"type_identifier", "shorthand_property_identifier_pattern"}
+_NAMES |= {"simple_symbol", "hash_key_symbol", "preproc_arg"}
+_WORD = re.compile(r"[@:`]*((?:[^\W\d]|\$(?=\w))[\w$]*[?!]?):?`?")
+_STYLES = {"css", "hcl", "make", "dockerfile", "sql", "html", "vue", "svelte"}
+
+
+def leaves(language: str, data: bytes) -> dict[str, set[int]]:
+    """The lines of each name in the leaves of a tree."""
+    found: dict[str, set[int]] = defaultdict(set)
+    waiting = [parse(language, data).root_node]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.children)
+        text = data[node.start_byte : node.end_byte].decode("utf-8", "replace").strip()
+        match = _WORD.fullmatch(text)
+        is_name = node.type in _NAMES or not _NO_NAME.search(node.type)
+        if match and is_name and node.is_named and not node.child_count:
+            # The sigils of other languages are letters in JavaScript.
+            name = (
+                match[1] if language in {"javascript", "tsx", "typescript"} else match[1].strip("$")
+            )
+            found[name].add(node.start_point[0] + 1)
+    return found
+
+
+def missing(path: str, data: bytes, names: int, chosen: random.Random) -> list[str]:
+    """Lines of some random names of a source that `find_references` doesn't have."""
+    language = language_of(path, data)
+    if not can_have_references(language) or language in _STYLES:
+        return []
+    known = leaves(language, data)
+    some = chosen.sample(sorted(known), min(names, len(known)))
+    return [
+        f"{path}:{line} {name}"
+        for name in some
+        for line in known[name]
+        - {use.line for use in references_in_source(path, language, data, name)}
+    ]
+
+
+@pytest.mark.parametrize("path", [*OLDER, *MORE])
+def test_no_name_of_a_tree_is_missing(path: str) -> None:
+    source, _ = {**OLDER, **MORE}[path]
+    assert missing(path, source.encode(), 1000, random.Random(1)) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_name_of_a_random_file_is_missing(seed: int) -> None:
+    chosen = random.Random(seed)
+    scripts = [
+        path for kind in ("ts", "lua", "mjs") for path in ROOT.glob(f"editors/*/**/*.{kind}")
+    ]
+    files = sorted(path for path in scripts if "node_modules" not in path.parts)
+    files += sorted(Path(pytest.__file__).parents[1].glob("jinja2/*.py"))
+    for path in chosen.sample(files, 8):
+        assert missing(path.name, path.read_bytes(), 20, chosen) == []
+
+
+FORMS = {
+    "a.js": (
+        "const { run } = require('./run')\nrun()\nconst { run: go } = await import('./run')\n"
+        "function f({ run }) { return run }\n$run()\n",
+        "run",
+        "1 import\n2 call\n3 import as go\n4 write local\n4 read local",
+    ),
+    "b.js": ("let $el = el.$el\n$el.el()\n", "$el", "1 definition\n1 attribute\n2 read"),
+    "a.rb": (
+        "def run?\nend\nrun? && a.run?\nrun\nalias go? run?\nsend(:run?)\n",
+        "run?",
+        "1 definition\n3 call\n3 call\n5 read as go?\n6 read",
+    ),
+    "b.rb": (
+        "attr_writer :run\ndef run=(a)\n  @run = a\nend\na.run = 1\na.run\nrun == 1\n",
+        "run=",
+        "1 read\n2 definition\n5 call",
+    ),
+    "c.rb": ("def <=>(a)\nend\na<=>b\na < b\n", "<=>", "1 definition\n3 read"),
+    "d.rb": (
+        "f(run: 1)\n@run, @@run, $run = %i[run go]\n",
+        "run",
+        "1 read keyword" + "\n2 read" * 4,
+    ),
+    "a.c": (
+        '#define CALL(x) run(x) // run\n#define TEXT "run" run\n',
+        "run",
+        "1 read\n2 read",
+    ),
+    "a.rs": (
+        "macro_rules! run { ($run:expr) => {} }\nrun!(r#run);\n",
+        "run!",
+        "1 definition\n1 read\n2 call\n2 read",
+    ),
+    "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 read\n2 read"),
+    "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
+    "a.kt": ("fun `run`() { run() }\n", "run", "1 definition\n1 call"),
+}
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_name_is_what_its_language_calls_one(path: str) -> None:
+    source, name, expected = FORMS[path]
+    uses = references_in_source(path, language_of(path), source.encode(), name)
+    shown = "\n".join(
+        f"{use.line} {use.kind}{use.alias and f' as {use.alias}'}"
+        f"{'' if use.tier == 'possible' else f' {use.tier}'}"
+        for use in uses
+    )
+    assert shown == expected, shown
+
+
+def test_a_mark_that_no_definition_has_is_left_out_and_said() -> None:
+    access = access_to({"a.go": "func go_() {}\nfunc f() { go_() }\n"})
+    found = access.find_references("go_!")
+    assert [use.line for use in found] == [1, 2]
+    assert found.said == "go_! taken for go_"
+
+
+def compiled_names(code: CodeType) -> Iterator[tuple[int, int, str, bool]]:
+    """The line and byte of each name that is loaded or stored; whether it is a variable's."""
+    for one in dis.get_instructions(code):
+        at = one.positions
+        if at and at.lineno and at.col_offset is not None and at.end_col_offset is not None:
+            is_variable = "FAST" in one.opname or "DEREF" in one.opname
+            is_name = is_variable or one.opname.endswith(("_GLOBAL", "_NAME"))
+            is_whole = at.end_col_offset - at.col_offset == len(str(one.argval))
+            if is_name and is_whole and at.lineno == at.end_lineno:
+                yield at.lineno, at.col_offset, str(one.argval), is_variable
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from compiled_names(constant)
+
+
+@pytest.mark.parametrize(("seed", "files"), [(1, 8), pytest.param(2, 300, marks=pytest.mark.slow)])
+def test_variables_of_functions_are_those_of_the_compiler(seed: int, files: int) -> None:
+    chosen = random.Random(seed)
+    found = missed = 0
+    every = [path for path in standard_library().glob("*.py") if path.stat().st_size < 60_000]
+    for path in chosen.sample(sorted(every), min(files, len(every))):
+        data = path.read_bytes()
+        if not data.isascii():
+            continue
+        known = {one[:2]: one for one in compiled_names(compile(data, "a.py", "exec"))}
+        names = sorted({name for _, _, name, _ in known.values()})
+        for name in chosen.sample(names, min(15, len(names))):
+            for use in references_in_source("a.py", "python", data, name):
+                *_, is_variable = known.get((use.line, use.column - 1), (False,))
+                is_local = use.tier == LOCAL
+                known_as = (use.line, use.column - 1) in known
+                assert is_variable or not (is_local and known_as), f"{path}:{use.line} {name}"
+                found += is_variable
+                missed += is_variable and not is_local
+    assert found > 100
+    assert missed < found / 10
