@@ -68,7 +68,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     """The types derived from this one by name; for a method, its overrides in them."""
     uses, coverage = await _uses(analysis, position)
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
-    owners = [owner for use in here if (owner := _class_of(analysis, use, position.name))]
+    owners = _owners(analysis, here, position.name)
     heirs = await _derived(analysis, owners or [position.name])
     found = [one.place for one in heirs.types]
     if owners:
@@ -78,7 +78,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
-    base = " or ".join(dict.fromkeys(owners)) or position.name
+    base = " or ".join(owners) or position.name
     kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in heirs.every))
     count = len(heirs.every)
     files = f"{count} {kinds} {plural('file', count)} that {'has' if count == 1 else 'have'}"
@@ -177,12 +177,19 @@ def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:
     return at or sorted(found, key=lambda use: (use.path != position.path, use.test))
 
 
-def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
-    """The class that the definition is a method of, if it is one."""
-    for symbol, _, enclosing in _symbols(analysis, definition.path):
-        if (key_of(symbol.name), symbol.name_line) == (key_of(name), definition.line) and enclosing:
-            return enclosing[-1].name if enclosing[-1].kind in TYPES else ""
-    return ""
+def _owners(analysis: Analysis, here: Iterable[Reference], name: str) -> list[str]:
+    """The types that the definitions are methods of; none where one is a type itself."""
+    found: dict[str, None] = {}
+    lines = {(use.path, use.line) for use in here}
+    for path in dict.fromkeys(path for path, _ in lines):
+        for symbol, _, enclosing in _symbols(analysis, path):
+            if key_of(symbol.name) != key_of(name) or (path, symbol.name_line) not in lines:
+                continue
+            if symbol.kind in TYPES:
+                return []
+            if enclosing and enclosing[-1].kind in TYPES:
+                found[enclosing[-1].name] = None
+    return [*found]
 
 
 class _Heirs:
@@ -194,6 +201,7 @@ class _Heirs:
         # All types of each file that was looked at; None where they aren't known.
         self.every: dict[str, list[TypeBases] | None] = {}
         self.waiting = deque(dict.fromkeys(bases))
+        self.broken: set[str] = set()
 
     def unseen(self) -> str:
         """What wasn't looked at, in the languages of the files."""
@@ -201,6 +209,8 @@ class _Heirs:
         unread = [path for path, found in self.every.items() if found is None]
         said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
         said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
+        broken = len(self.broken)
+        said += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
         return "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
 
     def defines(self, use: Reference) -> bool:
@@ -215,9 +225,11 @@ class _Heirs:
         inner = max(around, key=lambda one: one.inside[0], default=None)
         if inner is None or inner not in self.types:
             return False
+        if use.kind != ReferenceKind.READ:
+            return use.kind == ReferenceKind.DEFINITION
         symbols = _symbols(self._analysis, use.path) if inner.name else ()
-        outlined = any(one.symbol.name_line == inner.place.line for one in symbols)
-        return use.kind == (ReferenceKind.DEFINITION if outlined else ReferenceKind.READ)
+        types = (symbol for symbol, _, _ in symbols if symbol.kind in TYPES)
+        return all(symbol.name_line != inner.place.line for symbol in types)
 
 
 async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
@@ -233,8 +245,11 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
         for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
             if path not in heirs.every:
                 heirs.every[path] = analysis.types_in(path)
-            imports = analysis.get_outline(path).imports if heirs.every[path] else ()
-            names = {base, *(name for text in imports for name in alias.findall(text))}
+            if not heirs.every[path]:
+                continue
+            outline = analysis.get_outline(path)
+            heirs.broken |= {path} if PARSED_WITH_ERRORS in outline.reason else set()
+            names = {base, *(name for text in outline.imports for name in alias.findall(text))}
             for one in heirs.every[path] or ():
                 if one.alias or one in heirs.types:
                     continue

@@ -1,0 +1,366 @@
+"""Bases, implementations and calls by syntax alone, against trees, parsers and sources of our own.
+
+Sources are put together at random of the forms of a language, so what each of them means is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import sysconfig
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from foldline.backends import MemoryFileBackend, SmartFileAccess
+from foldline.backends.references.bases import types_in_source
+from foldline.backends.references.references import references_in_source
+
+SITE = Path(sysconfig.get_path("purelib"))
+# In a form `{n}` is a type with the bases `{b}` and `{o}`; `{x}` is never a base. Where there is no
+# `{n}`, the type has no name.
+FORMS = {
+    "python": (
+        ".py",
+        [
+            "class {n}({b}, mod.{o}[{x}], metaclass={x}, flag=[{x}]): pass",
+            "class {n}[T: {x}]({b}[{x}, int], {o}): y: {x} = {x}()",
+            "def f(x: {x} = {x}()) -> {x}: return [{x} for _ in {x}]",
+            "class {n}({b}, {o}): # {x}, {x}",
+        ],
+    ),
+    "javascript": (
+        ".js",
+        [
+            "class {n} extends ns.{b} {{ m() {{ return {x} }} }}",
+            "const {n} = class extends {b} {{}}; new {x}()",
+            "f(class extends {b} {{ y = {x} }})",
+            "// class Z extends {x} {{}}",
+            "const s{i} = 'class Z extends {x}', z{i} = {{ {x} }}",
+        ],
+    ),
+    "typescript": (
+        ".ts",
+        [
+            "abstract class {n}<T extends {x}> extends {b}<{x}> implements ns.{o}<T, {x}> {{}}",
+            "interface {n}<T = {x}> extends {b}<{x}>, {o} {{ a: {x} }}",
+            "export default class {n} implements {b}, {o} {{ constructor(private a: {x}) {{}} }}",
+            "const v{i} = new (class extends {b}<{x}> implements {o} {{}})()",
+            "type A{i} = {x} | {x}[]; let u{i}: {x} & {{ a: {x} }}",
+        ],
+    ),
+    "java": (
+        ".java",
+        [
+            "class {n}<T extends {x}> extends p.{b}<{x}> implements {o}<T> {{ {x} a; }}",
+            "record {n}({x} a) implements {b}, {o}<{x}> {{}}",
+            "enum {n} implements {b}, {o} {{ A, B }}",
+            "sealed interface {n} extends {b}<{x}>, {o} permits {x} {{}}",
+            "class W{i} {{ Object f({x} y) {{ return new {b}<{x}>({x}.a) {{ int g; }}; }} }}",
+            "class W{i} {{ List<{x}> a = new ArrayList<{x}>(); {x} b = new {x}(); }}",
+            '/* class Z extends {x} */ class W{i} {{ String s = "class Z implements {x} {{"; }}',
+        ],
+    ),
+    "kotlin": (
+        ".kt",
+        [
+            "class {n}<T : {x}>(a: {x}) : p.{b}<{x}>(a), {o} by a",
+            "object {n} : {b}(), {o}<{x}>",
+            "interface {n} : {b}<{x}>, {o}",
+            "enum class {n} : {b}, {o} {{ A }}",
+            "val v{i}: {x} = object : {b}<{x}>({x}), {o} {{ }}",
+            "class W{i} {{\n    companion object : {b}()\n}}",
+            "fun f{i}(a: {x}): {x} = {x}()",
+        ],
+    ),
+    "scala": (
+        ".scala",
+        [
+            "class {n}[T <: {x}](a: {x}) extends p.{b}[{x}](a) with {o}[T]",
+            "object {n} extends {b} with {o} {{ val a: {x} = {x} }}",
+            "trait {n} extends {b}[{x}] with {o}",
+            "object W{i} {{ val a = new {b}[{x}] with {o} {{ val c: {x} }} }}",
+            "object W{i} {{ val a: {x} = new {x}(1); def f(a: {x}): {x} = a }}",
+        ],
+    ),
+    "swift": (
+        ".swift",
+        [
+            "class {n}<T: {x}>: p.{b}<{x}>, {o} {{ var a: {x} }}",
+            "enum {n}: {b}, {o} {{ case a({x}) }}",
+            "struct {n}: {b}, {o} where T: {x} {{ }}",
+            "extension {n}: {b}, {o} {{ }}",
+            "protocol {n}: {b}, {o} {{ }}",
+            "func f{i}(a: {x}) -> {x} {{ return {x}() }}",
+        ],
+    ),
+    "csharp": (
+        ".cs",
+        [
+            "class {n}<T> : p.{b}<{x}>, {o}<T> where T : {x} {{ {x} a; }}",
+            "record {n}({x} a) : {b}(a), {o};",
+            "struct {n} : {b}, {o} {{ {x} f({x} a) => new {x}(); }}",
+            "interface {n} : {b}<{x}>, {o} {{ }}",
+        ],
+    ),
+    "php": (
+        ".php",
+        [
+            "class {n} extends p\\{b} implements {o} {{ function f({x} $a): {x} {{ new {x}; }} }}",
+            "interface {n} extends {b}, \\p\\{o} {{}}",
+            "enum {n}: string implements {b}, {o} {{ case A = {x}::B; }}",
+            "trait {n} {{ use {b}, {o} {{ a as b; }} }}",
+            "$v{i} = new class({x}::a) extends {b} implements {o} {{ }};",
+            "class W{i} {{ use {o}; private {x} $a; const B = {x}::C; }}",
+        ],
+    ),
+    "ruby": (
+        ".rb",
+        [
+            "class {n} < M::{b}; include {o}; X = {x}.new; end",
+            "class {n}; extend {b}; prepend {o}; def f; {x}.new({x}); end; end",
+            "module {n}; include {b}, {o}; end",
+            "{n} = Class.new({b}) do {x}.include?({x}) end; {n}.include({o})",
+            "Class.new({b}) {{ {x} }}",
+            "{n}.send(:include, {b}); {n}.extend M::{o}",
+            "puts {x}; foo({x}, a: {x}); rescue_from {x}",
+        ],
+    ),
+    "go": (
+        ".go",
+        [
+            "type {n} struct {{ {b}; a {x}; *p.{o} }}",
+            "type {n}[T {x}] interface {{ {b}; f({x}) {x}; p.{o} }}",
+            'type ( {n} struct {{ a, b map[{x}]{x}; {b}[{x}]; {o} `json:"{x}"` }} )',
+            "func f{i}(a {x}) {x} {{ return {x}{{a: {x}}} }}",
+            "type W{i} interface {{ ~int | {x} }}",
+        ],
+    ),
+    "rust": (
+        ".rs",
+        [
+            "impl<T: {x}> p::{b}<{x}> for {n}<T> where T: {x} {{ fn f(a: {x}) -> {x} {{}} }}",
+            "trait {n}: {b} + p::{o}<{x}> + ?Sized {{ type A: {x}; }}",
+            "fn f{i}(a: impl {x}) {{ struct {n}; impl {b} for {n} {{}} }}",
+            "impl {b} for &'a mut {n} {{ }}",
+            "struct W{i}<T: {x}> {{ a: Box<dyn {x}> }}",
+        ],
+    ),
+    "cpp": (
+        ".cpp",
+        [
+            "class {n} final : public p::{b}<{x}>, virtual private {o} {{ {x} a; }};",
+            "template <class T = {x}> struct {n} : {b}<T, {x}>, {o} {{ {x} f({x} a); }};",
+            "namespace w{i} {{ struct {n} : {b}, {o} {{ enum E : {x} {{ A }}; }}; }}",
+            "{x} *f{i}({x} a) {{ class {x} *b; return new {x}(); }}",
+        ],
+    ),
+}
+HEADS = {"php": "<?php\n", "go": "package a\n"}
+
+
+class Made(NamedTuple):
+    """A source with what its types are: a name, a base and a line for each."""
+
+    text: str
+    bases: set[tuple[str, str, int]]
+
+
+def made(language: str, seed: int, names: list[str]) -> Made:
+    """A source of random forms, one a line."""
+    chance = random.Random(seed)
+    forms = FORMS[language][1]
+    text, bases = HEADS.get(language, ""), set()
+    for i in range(chance.randrange(1, 8)):
+        form = chance.choice(forms)
+        name, base, other, extra = chance.sample(names, 4)
+        line = (text + form.partition("{n}" if "{n}" in form else "{b}")[0]).count("\n") + 1
+        text += form.format(n=name, b=base, o=other, x=extra, i=i)
+        text += "\n    pass\n" if text.endswith(": # " + f"{extra}, {extra}") else "\n"
+        own = name if "{n}" in form else f"W{i}" if "use {o}" in form else ""
+        bases |= {(own, base, line)} if "{b}" in form else set()
+        bases |= {(own, other, line)} if "{o}" in form else set()
+    return Made(text, bases)
+
+
+NAMES = [f"{word}{n}" for word in ("Cart", "Till", "Shop") for n in range(5)]
+
+
+@pytest.mark.parametrize("language", FORMS)
+@pytest.mark.parametrize("count", [60, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_the_bases_of_any_source_are_those_of_its_forms(language: str, count: int) -> None:
+    for seed in range(count):
+        text, expected, *_ = made(language, seed, NAMES)
+        types = types_in_source("a", language, text.encode())
+        found = {
+            (one.name, base.rpartition(".")[2], one.place.line)
+            for one in types
+            for base in one.bases
+        }
+        assert found == expected, text
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_implementations_by_name_are_all_heirs_and_nothing_else(language: str) -> None:
+    for seed in range(4):
+        chance = random.Random(seed)
+        sources = [made(language, chance.randrange(1 << 30), NAMES) for _ in range(4)]
+        ending = FORMS[language][0]
+        files = {f"f{n}{ending}": source.text for n, source in enumerate(sources)}
+        pairs = [
+            (path, *one)
+            for path, source in zip(files, sources, strict=True)
+            for one in source.bases
+        ]
+        access = SmartFileAccess(MemoryFileBackend(files))
+        for asked in chance.sample(NAMES, 5):
+            defined = [(path, line, asked) for path, name, _, line in pairs if name == asked]
+            if not defined:
+                continue
+            place = chance.choice(sorted(defined))
+            heirs: set[tuple[str, str, str, int]] = set()
+            waiting = [asked]
+            for base in waiting:
+                new = {one for one in pairs if one[2] == base} - heirs
+                heirs |= new
+                if language != "rust":
+                    waiting += {name for _, name, _, _ in new if name and name not in waiting}
+            expected = {(path, line) for path, _, _, line in heirs} - {place[:2]}
+            found = access.find_implementations(*place, seconds=0)
+            assert {(one.path, one.line) for one in found} == expected, (asked, files)
+            assert found.coverage.startswith("partial: by name alone")
+
+
+OVERRIDES = {
+    "java": (
+        "interface S { int f(); }\n"
+        "class A {\n    S s = new S() {\n        public int f() { return g.f(); }\n    };\n"
+        "    void h() {\n        class L implements S {\n            public int f() { return 1; }\n"
+        "        }\n        s.f();\n    }\n}\n"
+        "enum E implements S {\n    X { public int f() { return 2; } };\n}\n",
+        [4, 8, 14],
+    ),
+    "rust": (
+        "trait S { fn f(&self) -> u8; }\n"
+        "fn g() {\n    struct L;\n    impl S for L {\n        fn f(&self) -> u8 { x.f() }\n    }\n"
+        "}\nstruct O;\nimpl O {\n    fn f(&self) {}\n}\n"
+        "impl S for O {\n    fn f(&self) -> u8 { 1 }\n}\n",
+        [5, 13],
+    ),
+    "python": (
+        "class S:\n    def f(self): ...\nclass A(S):\n    def f(self): return self.f()\n"
+        "class B:\n    def f(self): ...\ndef g():\n    class C(A):\n        def f(self): ...\n",
+        [4, 9],
+    ),
+    "ruby": (
+        "module S\n  def f\n  end\nend\nclass A\n  include S\n  def f\n    1\n  end\nend\n"
+        "class B\n  def f\n  end\nend\n",
+        [7],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", OVERRIDES)
+def test_overrides_by_name_are_those_in_heirs_also_local_and_nameless_ones(language: str) -> None:
+    text, lines = OVERRIDES[language]
+    path = f"a{FORMS[language][0]}"
+    access = SmartFileAccess(MemoryFileBackend({path: text}))
+    place = access.find_position(path, "S.f")
+    found = access.find_implementations(*place.at, seconds=0)
+    assert [one.line for one in found] == lines
+
+
+class Ruby:
+    """A source in which a name is a variable or a call, and which it is on each line."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+        self.lines: list[str] = []
+        self.kinds: list[list[str]] = []
+
+    def add(self, line: str, *kinds: str) -> None:
+        self.lines.append(line)
+        self.kinds.append(list(kinds))
+
+    def fill(self, bound: bool, depth: int) -> bool:
+        """Add statements; whether the name is a variable after them."""
+        for _ in range(self._chance.randrange(1, 6)):
+            form = self._chance.randrange(9)
+            read = "read" if bound else "call"
+            if form == 0:
+                self.add("v = 1", "write")
+                bound = True
+            elif form == 1:
+                self.add("a, v = v, 1", "write", "read")
+                bound = True
+            elif form == 2:
+                self.add("puts v if v", read, read)
+            elif form == 3:
+                self.add("self.v.w(v, k: v, :v => 'v')", "call", read, read, "read")
+            elif form == 4:
+                self.add("v 1", "call")
+            elif form == 5:
+                self.add("[1].each { |a, (v, c)| v }; v", "write", "read", read)
+            elif form == 6 and depth:
+                self.add("x do |v|", "write")
+                self.fill(True, depth - 1)
+                self.add("end")
+            elif form == 7 and depth:
+                self.add("y do |k|")
+                self.fill(bound, depth - 1)
+                self.add("end")
+            elif form == 8 and depth:
+                given = self._chance.choice(["", "a, v = 2", "*v", "v:", "&v"])
+                self.add(f"def self.m({given})", *["write"] * bool(given))
+                self.fill(bool(given), depth - 1)
+                self.add("rescue E => v", "write") if self._chance.random() < 0.3 else None
+                self.add("end")
+        return bound
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_a_bare_name_of_ruby_is_a_call_unless_a_variable_has_it(count: int) -> None:
+    for seed in range(count):
+        source = Ruby(seed)
+        source.fill(bound=False, depth=3)
+        text = "\n".join(source.lines)
+        found: list[list[str]] = [[] for _ in source.lines]
+        for use in references_in_source("a.rb", "ruby", text.encode(), "v"):
+            found[use.line - 1].append(str(use.kind))
+        assert found == source.kinds, text
+
+
+def heritage_of(node: ast.expr) -> str:
+    """A base without its arguments, or its text where it is no name."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return ast.unparse(node)
+
+
+@pytest.mark.parametrize("share", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_pythons_own_parser_finds_the_same_bases(share: int) -> None:
+    files = sorted(one for name in ("docutils", "pygments", "attr", "jedi", "parso", "mypy")
+                   for one in (SITE / name).rglob("*.py"))  # fmt: skip
+    counted = 0
+    for path in random.Random(7).sample(files, len(files) // share):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except SyntaxError:  # Sources that other tests of that package want broken.
+            continue
+        expected = sorted(
+            (node.name, tuple(dict.fromkeys(map(heritage_of, node.bases))))
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef)
+        )
+        data = path.read_text("utf-8").encode()
+        found = sorted((one.name, one.bases) for one in types_in_source("a", "python", data))
+        assert [(name, tuple(_plain(bases))) for name, bases in found] == [
+            (name, tuple(_plain(bases))) for name, bases in expected
+        ], path
+        counted += len(found)
+    assert counted > 30
+
+
+def _plain(bases: tuple[str, ...]) -> list[str]:
+    return ["".join(base.split()).replace("'", '"')[:100] for base in bases]
