@@ -186,7 +186,7 @@ def test_a_list_of_files_reads_each_folder_once_and_is_compared_without_reading_
     folders = size // 10 + 1
     first = walked(files)
     assert (first["scandir"], first["hidden"]) == (folders, folders)
-    assert first["check_file"] == 0  # No pattern is tried on a single name.
+    assert first["decide"] == 0  # No pattern is tried on a single name.
     again = walked(files)
     assert (again["scandir"], again["hidden"], again["open"]) == (0, 0, 0)
     assert size <= again["S_ISREG"] <= size + 10  # Each file is looked at once.
@@ -198,7 +198,7 @@ def test_only_names_that_a_pattern_may_match_are_tried(tmp_path: Path) -> None:
     root = modules(tmp_path, 100)
     (root / "package3" / "a.log").write_text("")
     (root / "package3" / "build").mkdir()
-    assert walked(LocalFileBackend(root))["check_file"] == 1
+    assert walked(LocalFileBackend(root))["decide"] == 1
 
 
 @pytest.mark.parametrize("size", [100, 200])

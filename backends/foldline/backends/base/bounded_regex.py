@@ -7,19 +7,12 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.formatting.visible import is_text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pathspec import GitIgnoreSpec
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 # The time limit of all searches with one pattern together.
 GREP_SECONDS = 20.0
-IGNORE_SECONDS = 0.2
 # A search that takes less isn't counted: thousands of names are matched with a harmless pattern.
 _UNCOUNTED_SECONDS = 0.001
 _MOST_CHARACTERS = 10_000
@@ -29,10 +22,6 @@ _ACROSS = re.compile(r"\n|(?<!\\)(?:\\\\)*(?:\\n|\(\?[a-zA-Z]*s|\[\\s\\S\]|\[\\S
 _NEGATED = re.compile(r"(\\.|\[(?!\^)\]?(?:\\.|[^\]\\])*\])|\[\^\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 # Look-around and atomic groups: what is behind a line's end may decide on a match in the line.
 _LOOKS_BEYOND = re.compile(r"\(\?|[+*?}]\+|\\[AGZ]")
-# Patterns of an ignore file that are matched at once with the names of a whole folder.
-_MOST_TOGETHER = 200
-# How pathspec begins a pattern that has no folder.
-_ANYWHERE = "^(?:.+/)?"
 
 
 class PatternError(ValueError):
@@ -46,72 +35,6 @@ class PatternTimeoutError(Exception):
 def spans_lines(pattern: str) -> bool:
     """Return whether matches may span lines: the pattern says so."""
     return _ACROSS.search(_NEGATED.sub(r"\1", pattern)) is not None
-
-
-def ignore_pattern(line: str) -> GitIgnoreSpecPattern:
-    """The pattern of a line of an ignore file.
-
-    Raises:
-        ValueError, re.error, OverflowError: It is malformed.
-    """
-    # By the package's name: threads that import a package and a module that it loads deadlock.
-    import pathspec
-
-    return pathspec.patterns.gitignore.spec.GitIgnoreSpecPattern(line)
-
-
-def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgnoreSpec:
-    """The patterns of an ignore file. One whose time is up hides nothing from then on."""
-    from pathspec import GitIgnoreSpec
-
-    for pattern in patterns:
-        if pattern.regex is not None:
-            # pathspec uses this part of `re.Pattern` alone.
-            pattern.regex = _Bounded(pattern.regex.pattern)  # type: ignore[assignment]
-    return GitIgnoreSpec(patterns, backend="simple")
-
-
-class AnyLine:
-    """A pattern that matches in each line that one of some patterns matches, and maybe in others.
-
-    Raises:
-        regex.error: The patterns are too much for one.
-    """
-
-    def __init__(self, patterns: Sequence[GitIgnoreSpecPattern]) -> None:
-        texts = [
-            pattern.regex.pattern.replace("[^/]", "[^/\n]")
-            for pattern in patterns
-            if pattern.regex is not None
-        ]
-        # Most of them match below any folder: what is above the name is passed over once for all.
-        below = [text.removeprefix(_ANYWHERE) for text in texts if text.startswith(_ANYWHERE)]
-        others = [text for text in texts if not text.startswith(_ANYWHERE)]
-        if below:
-            others.append(f"{_ANYWHERE}(?:{'|'.join(below)})")
-        together = f"(?m)(?:{'|'.join(others)})"
-        self._pattern = _Bounded(together) if len(texts) <= _MOST_TOGETHER else None
-
-    def numbers(self, text: str) -> set[int] | None:
-        """The numbers of the lines, from 0, in which it matches; None if that isn't soon known."""
-        numbers: set[int] = set()
-        number = position = 0
-        while self._pattern is not None:
-            try:
-                match = self._pattern.find(text, position)
-            except PatternTimeoutError:
-                break
-            if match is None:
-                return numbers
-            start, end = match.span()
-            number += text.count("\n", position, start)
-            last = number + text.count("\n", start, end)
-            numbers.update(range(number, last + 1))
-            position = text.find("\n", end) + 1
-            if not position:
-                return numbers
-            number = last + 1
-        return None
 
 
 class _Clock:
@@ -210,23 +133,3 @@ class LinePattern:
             return character
         at_byte, at = self._at if self._at[1] <= character else (0, 0)
         return at_byte + len(self._text[at:character].encode("utf-8", "surrogateescape"))
-
-
-class _Bounded:
-    """The part of `re.Pattern` that pathspec uses."""
-
-    def __init__(self, pattern: str) -> None:
-        import regex
-
-        self.pattern = pattern
-        self._compiled = regex.compile(pattern)
-        self._clock = _Clock(IGNORE_SECONDS)
-
-    def find(self, text: str, position: int = 0) -> Any:
-        return self._clock.search(self._compiled, text, position)
-
-    def search(self, text: str) -> Any:
-        try:
-            return self.find(text)
-        except PatternTimeoutError:
-            return None

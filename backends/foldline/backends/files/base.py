@@ -23,7 +23,7 @@ from foldline.backends.errors import (
     OutsideWorkspaceError,
     PathError,
 )
-from foldline.backends.files.ignore import IGNORE_FILES
+from foldline.backends.files.ignore import IGNORE_FILES, RULE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
 from foldline.backends.files.source import Source, decode, from_text, is_binary
@@ -434,7 +434,7 @@ class FileBackend(ABC):
         if entries[:1] == [UNLISTED]:
             # Its time doesn't tell when it can be listed in full.
             changed_at = 0
-        rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
+        rule_files = tuple(entry.name for entry in entries if entry.name in RULE_FILES)
         entries = [entry for entry in entries if not entry.special]
         hidden: set[str] = set()
         if rules is not None:

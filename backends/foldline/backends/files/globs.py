@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import InvalidArgumentError, MissingPathError, OutsideWorkspaceError
+from foldline.backends.files.git_patterns import compile_patterns, encoded, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from pathspec import GitIgnoreSpec
-
     from foldline.backends.files.base import FileBackend
+    from foldline.backends.files.git_patterns import GitPatterns
 
 MAGIC = frozenset("*?[{,!")
 _TOKEN = re.compile(r"\[!?\]?[^\]/]*\]|.", re.DOTALL)
@@ -60,20 +60,19 @@ class Glob:
         self._included = self._compiled([*self.included, *literal])
         self._excluded = self._compiled(excluded)
 
-    def _compiled(self, patterns: Collection[str]) -> GitIgnoreSpec | None:
-        from foldline.backends.base.bounded_regex import compile_ignore_patterns, ignore_pattern
-
-        try:
-            compiled = [*map(ignore_pattern, patterns)]
-            return compile_ignore_patterns(compiled) if patterns else None
-        except (ValueError, re.error, OverflowError) as error:
-            raise InvalidArgumentError("glob", f"{self.text!r} is not a glob: {error}") from error
+    def _compiled(self, patterns: Collection[str]) -> PathPatterns | None:
+        compiled, malformed = compile_patterns(tuple(patterns))
+        if malformed:
+            raise InvalidArgumentError(
+                "glob", f"{self.text!r} is not a glob: {malformed[0]!r} matches nothing"
+            )
+        return PathPatterns(compiled) if patterns else None
 
     def matches(self, path: str) -> bool:
         """Return whether the path, as `walk` gives it, is one of these."""
-        if self._included is not None and not self._included.match_file(path):
+        if self._included is not None and not self._included.hold(path):
             return False
-        return self._excluded is None or not self._excluded.match_file(path)
+        return self._excluded is None or not self._excluded.hold(path)
 
     def near(self, paths: Collection[str]) -> str:
         """Say where such files are, or what the folder has, when none of these paths matches."""
@@ -96,6 +95,29 @@ class Glob:
             where = Counter(PurePosixPath(path).suffix or path.rpartition("/")[2] for path in below)
         counted = (f"{name} ({count})" for name, count in where.most_common(_MOST_KINDS))
         return f"{said} {', '.join(counted)}"
+
+
+class PathPatterns:
+    """The paths that patterns match, and those below."""
+
+    def __init__(self, patterns: GitPatterns) -> None:
+        self._patterns = patterns
+        self._folders = {"": False}
+
+    def hold(self, path: str) -> bool:
+        """Return whether a pattern matches the file, or a folder that it's in."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            parts = folder.split("/")
+            self._folders[folder] = any(
+                self._is_matched("/".join(parts[:number]), part, is_folder=True)
+                for number, part in enumerate(parts)
+            )
+        return self._folders[folder] or self._is_matched(folder, name, is_folder=False)
+
+    def _is_matched(self, folder: str, name: str, *, is_folder: bool) -> bool:
+        above = encoded(f"{folder}/") if folder else b""
+        return self._patterns.last(above, subject_of(name, is_folder=is_folder)) is not None
 
 
 def alternatives(text: str) -> Iterator[str]:

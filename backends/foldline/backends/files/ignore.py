@@ -3,7 +3,7 @@
 Rules, weakest first: foldline's defaults, git's global excludes, `.git/info/exclude`, then the
 `.gitignore` and `.ignore` files from the repository's root down to the path's own folder, `.ignore`
 above `.gitignore` of the same folder. Within them, the last pattern that matches decides. What is
-below a hidden folder stays hidden.
+below a hidden folder stays hidden. What git tracks is hidden by `.ignore` alone, which isn't git's.
 
 As with git, a malformed pattern matches nothing, and an ignore file that cannot be read hides
 nothing: ignoring keeps answers short, it isn't what keeps a file from being read, and one broken
@@ -21,31 +21,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import PathError
+from foldline.backends.files.git_index import tracked
+from foldline.backends.files.git_patterns import compile_patterns, encoded, subject_of
 from foldline.backends.files.limits import (
     IGNORE_BYTES,
-    IGNORE_PATTERN_CHARACTERS,
     IGNORE_PATTERNS,
     IGNORE_PATTERNS_IN_ALL,
     IGNORE_WILDCARDS_IN_ALL,
     SETTINGS_BYTES,
 )
-from foldline.backends.files.reader import read_text
-from foldline.backends.files.repository import git_folder, repository_of
+from foldline.backends.files.reader import read_bytes, read_text
+from foldline.backends.files.repository import git_folder, index_of, repository_of
 from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pathspec import GitIgnoreSpec
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-    from foldline.backends.base.bounded_regex import AnyLine
+    from foldline.backends.files.git_patterns import GitPattern, GitPatterns
 
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
 IGNORE_FILES = (".gitignore", ".ignore")
+# What decides on the entries of the folder that has it.
+RULE_FILES = (".git", *IGNORE_FILES)
 # Hidden although no ignore file names them; a `!pattern` in one shows them again.
 DEFAULTS = (
     "node_modules/",
@@ -75,7 +75,14 @@ def read_ignore_file(file: Path, root: Path | None) -> tuple[str, str] | None:
     """
     if not os.path.lexists(file):
         return None
-    return ignore_file_version(file), read_text(file, IGNORE_BYTES, root=root)
+    data = read_bytes(file, IGNORE_BYTES, root=root).removeprefix(b"\xef\xbb\xbf")
+    return ignore_file_version(file), data.decode("utf-8", "surrogateescape")
+
+
+def rules_version(file: Path) -> str:
+    """Fingerprint of what a file of rules says; empty if it is missing."""
+    version = ignore_file_version(file)
+    return tracked(file, version).version if file.name == "index" else version
 
 
 def ignore_file_version(file: Path) -> str:
@@ -96,6 +103,11 @@ class Ignored:
     pattern: str
     source: str
 
+    @property
+    def is_for_search(self) -> bool:
+        """Git has no such rule."""
+        return self.source.rpartition("/")[2] == IGNORE_FILES[1]
+
 
 @record
 class _Rules:
@@ -108,45 +120,20 @@ class _Rules:
     base: str
     prefix: str
     source: str
-    matchers: tuple[_Matcher, ...]
+    matcher: GitPatterns
 
-    def decide(self, path: str) -> tuple[bool, str] | None:
-        subject = self.prefix + path[len(self.base) :]
-        if not subject.isascii():
-            # A name may hold bytes that are no text, and the matcher takes UTF-8 only.
-            subject = subject.encode("utf-8", "replace").decode()
-        for matcher in self.matchers:
-            result = matcher.spec.check_file(subject)
-            if result.include is not None and result.index is not None:
-                return result.include, matcher.patterns[result.index]
-        return None
+    def above(self, folder: str) -> bytes:
+        """The path of a folder with its slash, as the patterns see it."""
+        path = f"{folder}/"[len(self.base) :] if folder else ""
+        return encoded(self.prefix + path)
 
-    def likely(self, folder: str, entries: Sequence[tuple[str, bool]]) -> Iterable[int]:
-        """The numbers of the entries that may match; most folders have none, seen at once."""
-        above = self.prefix + f"{folder}/"[len(self.base) :] if folder else self.prefix
-        text = "\n".join(
-            f"{above}{name}/" if is_folder else above + name for name, is_folder in entries
-        )
-        if not text.isascii():
-            text = text.encode("utf-8", "replace").decode()
-        found: set[int] = set()
-        for matcher in self.matchers:
-            numbers = matcher.any_line.numbers(text)
-            if numbers is None or text.count("\n") >= len(entries):
-                return range(len(entries))
-            found |= numbers
-        return found
+    def decide(self, folder: str, subject: bytes) -> GitPattern | None:
+        """The last pattern that matches an entry of `folder`."""
+        return self.matcher.last(self.above(folder), subject)
 
-
-class _Matcher(NamedTuple):
-    """Successive patterns of one file, compiled together.
-
-    `any_line` matches in each line with a path that one of them matches.
-    """
-
-    patterns: tuple[str, ...]
-    spec: GitIgnoreSpec
-    any_line: AnyLine
+    def likely(self, folder: str, subjects: Mapping[bytes, str]) -> set[str]:
+        """The names of the entries that a pattern matches; most folders have none."""
+        return self.matcher.likely(self.above(folder), subjects)
 
 
 class IgnoreRules:
@@ -167,35 +154,78 @@ class IgnoreRules:
         self.versions: dict[str, str] = {}
         self._outside = _outside(root)
         files = (*(place.file for place in self._outside), *_git_configurations())
-        self.above = {str(file): ignore_file_version(file) for file in files}
+        self._above = {str(file): ignore_file_version(file) for file in files}
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
+        # Folder -> the repository that it's in.
+        self._repositories: dict[str, _Repository | None] = {"": _repository_around(root)}
+        # Folder -> the pattern that hides what git doesn't track in it.
+        self._hiding: dict[str, Ignored | None] = {"": None}
+
+    @property
+    def above(self) -> dict[str, str]:
+        """The versions of what is looked at outside of the workspace, and of what git tracks."""
+        repository = self._repositories[""]
+        if repository is None:
+            return self._above
+        file = repository.file
+        return {**self._above, str(file): tracked(file, repository.version).version}
 
     def for_entry(self, folder: str, name: str, *, is_folder: bool) -> Ignored | None:
         """The pattern that hides the entry `name` of `folder`, which itself is not hidden."""
         if name in ALWAYS_HIDDEN:
             return Ignored(name, "version control")
-        path = f"{folder}/{name}" if folder else name
-        subject = f"{path}/" if is_folder else path
+        own = self._decided(folder, name, is_folder=is_folder)
+        found = self._hiding_in(folder) or own
+        if found is None or (own is not None and own.is_for_search):
+            return own
+        return None if self._is_tracked(folder, name) else found
+
+    def _decided(self, folder: str, name: str, *, is_folder: bool) -> Ignored | None:
+        """The pattern that is about an entry, if it hides it."""
+        subject = subject_of(name, is_folder=is_folder)
         for rules in self._rules(folder):
-            if decision := rules.decide(subject):
-                hidden, pattern = decision
-                return Ignored(pattern, rules.source) if hidden else None
+            if pattern := rules.decide(folder, subject):
+                return None if pattern.shows else Ignored(pattern.line, rules.source)
         return None
+
+    def _hiding_in(self, folder: str) -> Ignored | None:
+        """The pattern that hides a folder, of which only what git tracks is shown."""
+        if folder not in self._hiding:
+            above, _, name = folder.rpartition("/")
+            hiding = self._hiding_in(above) or self._decided(above, name, is_folder=True)
+            self._hiding[folder] = hiding
+        return self._hiding[folder]
+
+    def _is_tracked(self, folder: str, name: str) -> bool:
+        """Return whether git tracks the entry, or anything in it."""
+        self._rules(folder)
+        repository = self._repositories[folder]
+        if repository is None:
+            return False
+        base, prefix, file, version = repository
+        known = tracked(file, version)
+        if known.problem and known.problem not in self.problems:
+            self.problems.append(known.problem)
+        path = f"{folder}/{name}" if folder else name
+        return known.holds(encoded(prefix + path[len(base) :]))
 
     def hidden(self, folder: str, entries: Sequence[tuple[str, bool]]) -> set[str]:
         """Names of the hidden entries of `folder`, which isn't hidden itself.
 
         `entries` are pairs: a name, and True if it is a folder.
         """
-        likely = {number for number, (name, _) in enumerate(entries) if name in ALWAYS_HIDDEN}
-        for rules in self._rules(folder) if entries else ():
-            likely.update(rules.likely(folder, entries))
-        return {
-            name
-            for name, is_folder in (entries[number] for number in likely)
-            if self.for_entry(folder, name, is_folder=is_folder) is not None
-        }
+        kinds = dict(entries)
+        likely = {*kinds}
+        if not self._hiding_in(folder):
+            likely = {*(ALWAYS_HIDDEN & kinds.keys())}
+            subjects = {subject_of(name, is_folder=kinds[name]): name for name in kinds}
+            for rules in self._rules(folder):
+                likely |= rules.likely(folder, subjects)
+            prefix = f"{folder}/" if folder else ""
+            shown = (name for name in kinds.keys() - likely if kinds[name])
+            self._hiding.update((prefix + name, None) for name in shown)
+        return {name for name in likely if self.for_entry(folder, name, is_folder=kinds[name])}
 
     def for_path(self, path: str, *, is_folder: bool = False) -> Ignored | None:
         """The pattern that hides `path` or one of the folders above it."""
@@ -210,16 +240,21 @@ class IgnoreRules:
 
     def enter(self, folder: str, names: Collection[str]) -> None:
         """Take note of what `folder` holds, so that it is not searched for ignore files again."""
-        self._rules(folder, [name for name in reversed(IGNORE_FILES) if name in names])
+        self._rules(folder, [name for name in reversed(RULE_FILES) if name in names])
 
     def _rules(
-        self, folder: str, ignore_files: Iterable[str] = tuple(reversed(IGNORE_FILES))
+        self, folder: str, rule_files: Iterable[str] = tuple(reversed(RULE_FILES))
     ) -> tuple[_Rules, ...]:
         known = self._by_folder.get(folder)
         if known is None:
             above = self._rules(folder.rpartition("/")[0]) if folder else self._rules_above()
             own: list[_Rules] = []
-            for name in ignore_files:
+            if folder:
+                self._repositories[folder] = self._repositories[folder.rpartition("/")[0]]
+            for name in rule_files:
+                if name == ".git":
+                    self._enter_repository(folder)
+                    continue
                 shown = f"{folder}/{name}" if folder else name
                 base = f"{folder}/" if folder else ""
                 file = self._root / folder / name
@@ -227,6 +262,13 @@ class IgnoreRules:
                     own.append(rules)
             known = self._by_folder[folder] = (*own, *above)
         return known
+
+    def _enter_repository(self, folder: str) -> None:
+        """Take note of what a repository in the workspace tracks."""
+        if folder and (index := index_of(self._root / folder)) is not None:
+            version = ignore_file_version(index)
+            self._repositories[folder] = _Repository(f"{folder}/", "", index, version)
+            self.versions[str(index)] = tracked(index, version).version
 
     def _read(
         self, file: Path, source: str, *, root: Path | None, base: str = "", prefix: str = ""
@@ -242,7 +284,7 @@ class IgnoreRules:
         if found is None:
             return None
         lines = tuple(
-            line for line in found[1].splitlines() if line.strip() and not line.startswith("#")
+            line for line in found[1].split("\n") if line.strip(" \r") and not line.startswith("#")
         )
         most = min(IGNORE_PATTERNS, self._patterns_left)
         if len(lines) > most:
@@ -254,14 +296,14 @@ class IgnoreRules:
         self._patterns_left -= len(lines)
         if not lines:
             return None
-        matchers, malformed = _compile(lines)
+        matcher, malformed = compile_patterns(lines)
         if malformed:
             first = f"{malformed[0][:_SHOWN_PATTERN]!r}"
             more = f" and {len(malformed) - 1:,} more" if len(malformed) > 1 else ""
             self.problems.append(
                 f"{visible(source)}: the malformed pattern {first}{more} matches nothing"
             )
-        return _Rules(base, prefix, source, matchers)
+        return _Rules(base, prefix, source, matcher)
 
     def _within_wildcards(self, lines: tuple[str, ...], source: str) -> tuple[str, ...]:
         """The first of the patterns, as many as have no more wildcards than are left."""
@@ -284,6 +326,24 @@ class IgnoreRules:
             if (rules := self._read(file, str(file), root=root, prefix=prefix))
         ]
         return (*found, _default_rules())
+
+
+class _Repository(NamedTuple):
+    """A repository's index: what is in the folder `base` stands in it behind `prefix`."""
+
+    base: str
+    prefix: str
+    file: Path
+    version: str
+
+
+def _repository_around(root: Path) -> _Repository | None:
+    """The repository of the workspace."""
+    repository = repository_of(root)
+    index = None if repository is None else index_of(repository)
+    if repository is None or index is None:
+        return None
+    return _Repository("", _prefix(root, repository), index, ignore_file_version(index))
 
 
 class _Outside(NamedTuple):
@@ -319,68 +379,9 @@ def _outside(root: Path) -> list[_Outside]:
     return found
 
 
-# `a/**` is what `a` holds, not the folder itself: a later `!b` may bring back a file in it.
-_INSIDE = re.compile(r"([^/*\\])/\*\*\Z")
-# pathspec's patterns also match below a folder. Ours are asked about each folder on the way, and a
-# `!b` shows a folder `b`, but nothing in it that another pattern hides.
-_ENDS = (("(?:(?P<ps_d>/)|$)", "/?$"), ("(?P<ps_d>/)", "/$"))
-
-
-@lru_cache(maxsize=4096)
-def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, ...]]:
-    """The patterns compiled, the strongest first, and those that are malformed."""
-    from foldline.backends.base.bounded_regex import ignore_pattern
-
-    patterns: list[tuple[str, GitIgnoreSpecPattern]] = []
-    malformed: list[str] = []
-    for line in lines:
-        try:
-            if len(line) > IGNORE_PATTERN_CHARACTERS:
-                raise ValueError("no path is longer")
-            pattern = ignore_pattern(_INSIDE.sub(r"\1/**/*", line))
-            if pattern.regex is not None:
-                text = pattern.regex.pattern
-                for below, end in _ENDS:
-                    text = text.replace(below, end)
-                pattern.regex = re.compile(text)
-            patterns.append((line, pattern))
-        except Exception:
-            malformed.append(line)
-    matchers: list[_Matcher] = []
-    _compile_together(patterns, matchers, malformed)
-    return tuple(matchers), tuple(malformed)
-
-
-def _compile_together(
-    patterns: Sequence[tuple[str, GitIgnoreSpecPattern]],
-    matchers: list[_Matcher],
-    malformed: list[str],
-) -> None:
-    """Append matchers of all patterns, the last patterns first.
-
-    Engines have limits on what they compile at once: what is too much is halved.
-    """
-    from foldline.backends.base.bounded_regex import AnyLine, compile_ignore_patterns
-
-    if not patterns:
-        return
-    try:
-        any_line = AnyLine([pattern for _, pattern in patterns])
-        spec = compile_ignore_patterns([pattern for _, pattern in patterns])
-    except Exception:
-        if len(patterns) == 1:
-            malformed.append(patterns[0][0])
-            return
-        middle = len(patterns) // 2
-        _compile_together(patterns[middle:], matchers, malformed)
-        _compile_together(patterns[:middle], matchers, malformed)
-    else:
-        matchers.append(_Matcher(tuple(line for line, _ in patterns), spec, any_line))
-
-
 @lru_cache(maxsize=1)
 def _default_rules() -> _Rules:
-    return _Rules("", "", "foldline's defaults", _compile(DEFAULTS)[0])
+    return _Rules("", "", "foldline's defaults", compile_patterns(DEFAULTS)[0])
 
 
 def _prefix(root: Path, repository: Path) -> str:

@@ -15,6 +15,8 @@ VALUES_BYTES = 1 << 20
 BASELINE_BYTES = 64 << 20
 # The longest ignore files in wide use have a hundredth of it, and each query reads them again.
 IGNORE_BYTES = 1 << 20
+# A repository of 400,000 files has an index of 50 MB.
+INDEX_BYTES = 64 << 20
 # Each path is matched against all patterns of the folders above it.
 IGNORE_PATTERNS = 5_000
 # Compiling so many takes seconds.

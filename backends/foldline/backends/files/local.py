@@ -19,7 +19,7 @@ from foldline.backends.errors import (
     UnreadablePathError,
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, UNLISTED, Entry, FileBackend
-from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
+from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, rules_version
 from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
     FileStamp,
@@ -203,7 +203,7 @@ class LocalFileBackend(FileBackend):
         rules = self.rules()
         if rules.above != listing.above:
             return None
-        if any(ignore_file_version(Path(file)) != was for file, was in listing.rules.items()):
+        if any(rules_version(Path(file)) != was for file, was in listing.rules.items()):
             return None
         recent = looked_at - LONGEST_TICK_NS
         changed: dict[str, Folder] = {}

@@ -7,12 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
+from foldline.backends.files.limits import SETTINGS_BYTES
 from foldline.backends.files.reader import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _LINK_BYTES = 8_192
+_WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE)
 _LINK = re.compile(r"\Agitdir: ([^\n]+)\n?\Z")
 
 
@@ -29,28 +31,46 @@ def git_folder(repository: Path) -> Path:
 
     Raises:
         OSError, PathError, RuntimeError, ValueError: It isn't there, not to be read, a loop of
-            links, no path at all, or no worktree that the repository knows.
+            links, no path at all, or no worktree or submodule that the repository knows.
     """
+    return _git_folders(repository)[1]
+
+
+def index_of(repository: Path) -> Path | None:
+    """The file in which git keeps what a repository, worktree or submodule tracks."""
+    try:
+        return _git_folders(repository)[0] / "index"
+    except (OSError, PathError, RuntimeError, ValueError):
+        return None
+
+
+def _git_folders(repository: Path) -> tuple[Path, Path]:
+    """A repository's own `.git` folder, and that which all of its worktrees have in common."""
     git = repository / ".git"
-    return git.resolve() if git.is_dir() else _common_of(git)
+    return (git.resolve(), git.resolve()) if git.is_dir() else _linked(git)
 
 
-def _common_of(link: Path) -> Path:
-    """The `.git` folder of the repository that a worktree's `.git` file names.
+def _linked(link: Path) -> tuple[Path, Path]:
+    """The folders that the `.git` file of a worktree or a submodule names.
 
     Raises:
-        PathError: It isn't a worktree, or the repository doesn't know it: anybody can write a file
-            that names another repository's folder.
+        PathError: It's neither, or the repository doesn't know it: anybody can write a file that
+            names another repository's folder.
     """
     found = _LINK.match(read_text(link, _LINK_BYTES, root=link.parent))
     if found is None:
         raise PathError(str(link), "names no folder")
     own = _named(found[1], link.parent)
+    if not os.path.lexists(own / "gitdir"):
+        worktree = _WORKTREE.search(read_text(own / "config", SETTINGS_BYTES, root=own))
+        if worktree is None or _named(worktree[1], own) != link.parent.resolve():
+            raise PathError(str(link), "isn't known to the repository that it names")
+        return own, own
     known = _named(read_text(own / "gitdir", _LINK_BYTES, root=own), own)
     common = _named(read_text(own / "commondir", _LINK_BYTES, root=own), own)
     if known != link.resolve() or own.parent != common / "worktrees":
         raise PathError(str(link), "isn't known to the repository that it names")
-    return common
+    return own, common
 
 
 def _named(path: str, base: Path) -> Path:

@@ -113,16 +113,16 @@ class Tree:
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
-        from foldline.backends.base.bounded_regex import compile_ignore_patterns, ignore_pattern
+        from foldline.backends.files.git_patterns import compile_patterns
+        from foldline.backends.files.globs import PathPatterns
 
         some = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
             patterns = [start + one.removeprefix("/") for one in some]
-            try:
-                spec = compile_ignore_patterns([*map(ignore_pattern, patterns)])
-            except (ValueError, re.error, OverflowError):
+            compiled, malformed = compile_patterns(tuple(patterns))
+            if malformed:
                 return []
-            if found := [path for path in self.paths if spec.match_file(path)]:
+            if found := [*filter(PathPatterns(compiled).hold, self.paths)]:
                 return found
         return []
 
