@@ -23,7 +23,7 @@ from foldline.backends.formatting.navigation import (
 )
 from foldline.backends.formatting.parts import plain, text_of
 from foldline.backends.models import References
-from foldline.backends.outlines.locations import Call, Locations, Position
+from foldline.backends.outlines.locations import Call, Calls, Location, Locations, Position
 
 FILES = {
     "cart.py": (
@@ -209,6 +209,94 @@ def test_no_implementation_by_name_says_what_was_looked_at(access: SmartFileAcce
 class _KnowsNone(Engine):
     async def find_implementations(self, target: Position, *, seconds: float) -> Locations:
         return Locations((), "clangd", reason=f"none in {seconds} s at {target.line}")
+
+    async def call_hierarchy(self, target: Position, *, seconds: float) -> Calls:
+        callee = Call(f"asked at {target.line}", "a.py", 1, (int(seconds),))
+        return Calls((), (callee,) if target.name == "prep" else (), "ty", reason="none known")
+
+
+class _KnowsItself(Engine):
+    async def find_implementations(self, target: Position, *, seconds: float) -> Locations:
+        lines = target.line, target.line + int(seconds)
+        found = tuple(Location(target.path, line, 1, 2) for line in lines)
+        return Locations(found, "ty")
+
+
+def test_what_is_implemented_is_not_among_its_implementations(
+    access: SmartFileAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "_engine", _KnowsItself())
+    found = access.find_implementations("cart.py", 5, "Cart", seconds=7)
+    assert [(one.line, found.backend) for one in found] == [(12, "ty")]
+
+
+CALLBACKS = """\
+from typing import overload
+
+def worker(): ...
+def twice(): ...
+def never(): ...
+
+@overload
+def prep(a: int) -> int: ...
+@overload
+def prep(a: str) -> str: ...
+def prep(a):
+    return twice() + twice()
+
+Thread(target=worker)
+pool.submit(worker, twice)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "lines"),
+    [
+        (
+            "worker",
+            0,
+            [
+                "(no calls found by name; 2 uses as a value: ask refs; no language server was"
+                " asked; whom it calls is not known)",
+                "(partial: by name alone, from syntax trees)",
+            ],
+        ),
+        (
+            "worker",
+            5,
+            [
+                "(no calls; 2 uses as a value: ask refs)",
+                "(partial: by name alone, from syntax trees)",
+            ],
+        ),
+        (
+            "twice",
+            5,
+            [
+                "called by:",
+                "  prep calls.py:11, on lines 12, 12",
+                "(possible callers: ty knows none)",
+                "(partial: by name alone, from syntax trees)",
+            ],
+        ),
+        ("never", 5, ["(none known)"]),
+        # Of overloads it is the one with a body that calls something.
+        ("prep", 5, ["calls:", "  asked at 11 a.py:1, on line 5", "(none known)"]),
+    ],
+)
+def test_callbacks_are_uses_as_values_and_overloads_call_what_the_body_calls(
+    access: SmartFileAccess,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    seconds: int,
+    lines: list[str],
+) -> None:
+    (access.file_backend.root / "calls.py").write_text(CALLBACKS, encoding="utf-8")
+    monkeypatch.setattr(access, "_engine", _KnowsNone())
+    line = next(n for n, text in enumerate(CALLBACKS.splitlines(), 1) if f"def {name}(" in text)
+    found = access.call_hierarchy("calls.py", line, name, seconds=seconds)
+    shown = plain(call_lines(found, Position("calls.py", line, 1, name))).splitlines()
+    assert shown[1:] == lines
 
 
 def test_where_a_server_knows_no_implementation_those_by_name_are_possible(

@@ -1,6 +1,7 @@
 """From a name to one definition, and its source within a budget."""
 
 import pickle
+import random
 import re
 
 import pytest
@@ -240,6 +241,35 @@ def test_of_a_very_long_function_a_question_shows_no_more_than_what_matches() ->
         "    …", "    step_149 = first + 149", "    step_150 = first + 150",
         "    total = price * discount", "    step_151 = first + 151", "    step_152 = first + 152",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_a_question_keeps_each_line_with_one_of_its_words_or_counts_it(count: int) -> None:
+    words = ["503", "open", "tcp", "limit", "x2", "grüßt"]
+    joined = ["{}", "a_{}", "{}_b", "send({}, 1)", '"k":{},', "c.{}()", "# in {} so"]
+    for seed in range(count):
+        chance = random.Random(seed)
+        lines = ["def run():"] + [
+            "    " + chance.choice(joined).format(chance.choice([*words, *["none"] * 20]))
+            for _ in range(chance.randrange(60, 300))
+        ]
+        lines.append("    return")
+        asked = chance.sample(words, 2)
+        budget = chance.choice([SYMBOL_BUDGET, 400, 700, 1500])
+        access = access_to({"a.py": "\n".join(lines)})
+        page = access.read_symbol("a.py", "run", budget=budget, query=" ".join(asked))
+        assert len(format_symbol(page).encode()) <= budget
+        matching = [
+            line
+            for line in lines
+            if set(asked) & {*re.split(r"\W+|_", line), *re.findall(r"\w+", line)}
+        ]
+        if not page.cursor or not matching:
+            continue
+        (note,) = page.notes
+        left = re.search(r"what matches but for (\d+) more lines?;", note)
+        shown = [line for line in page.body.split("\n") if line in set(matching)]
+        assert len(matching) - len(shown) == int(left[1] if left else 0), (seed, asked)
 
 
 def test_a_question_about_something_else_shows_the_beginning() -> None:

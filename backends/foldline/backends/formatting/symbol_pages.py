@@ -248,7 +248,13 @@ def matching_part(
     from foldline.backends.ranking.in_file import line_scores
 
     lines = detail.body.split("\n")
-    scores = line_scores(lines, query)
+    late = _late(detail, lines)
+    head = {index for index in range(_head(detail, lines)) if index not in late}
+    if brief:
+        head = {(detail.name_line or detail.line) - detail.body_line}
+    found_in = line_scores(lines, query)
+    # The head is there anyhow.
+    scores = [0.0 if index in head else score for index, score in enumerate(found_in)]
     around = range(-_AROUND, _AROUND + 1)
 
     def score(index: int) -> float:
@@ -263,12 +269,8 @@ def matching_part(
     if isinstance(budget, budgets.DefaultBudget):
         order = [index for index in order if near[index]]
         budget = min(budget, budgets.SYMBOL_MATCHES)
-    late = _late(detail, lines)
-    head = {index for index in range(_head(detail, lines)) if index not in late}
     rest = _cursor(lines, 0)
     matching = {index for index in order if scores[index]}
-    if brief:
-        head = {(detail.name_line or detail.line) - detail.body_line}
     short = replace(_shortened(detail, budget), cursor=rest)
 
     def part(count: int) -> SymbolDetail:
@@ -281,7 +283,7 @@ def matching_part(
 
     count = budgets.most(len(order), lambda count: _size(part(count)) <= budget)
     found = part(count)
-    if _size(found) <= budget and (brief or any(scores)):
+    if _size(found) <= budget and (brief or any(found_in)):
         return found
     return part(0) if brief else None
 

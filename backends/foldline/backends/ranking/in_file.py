@@ -54,7 +54,14 @@ def line_scores(lines: Sequence[str], query: str) -> list[float]:
     if question is None:
         return [0.0] * len(lines)
     found = [
-        {term for word in words_of(line) for term in all_terms(word)} & question.terms.keys()
+        {
+            term
+            for word in words_of(line)
+            # Words beyond ASCII have no parts, and `a_x2` not the part `x2`.
+            for part in {word, *word.split("_")}
+            for term in all_terms(part)
+        }
+        & question.terms.keys()
         for line in lines
     ]
     having = Counter(term for terms in found for term in terms)

@@ -284,9 +284,14 @@ def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
     return found and replace(found, children=())
 
 
-def _line_of(analysis: Analysis, path: str, inside: str, otherwise: int) -> int:
-    symbols = _symbols(analysis, path)
-    return next((symbol.name_line for symbol, name, _ in symbols if name == inside), otherwise)
+def _line_of(analysis: Analysis, path: str, inside: str, use: int) -> int:
+    """The line of the definition of that name around a use, or that of the use."""
+    around = (
+        symbol.name_line
+        for symbol, name, _ in _symbols(analysis, path)
+        if name == inside and symbol.line <= use <= symbol.line_end
+    )
+    return next(around, use)
 
 
 def _symbols(analysis: Analysis, path: str) -> Iterable[Located]:
