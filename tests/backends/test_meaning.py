@@ -520,3 +520,51 @@ def test_pages_of_a_dotted_name_follow_each_other(opened: Open) -> None:
         pages += page
     assert [(use.path, use.line) for use in pages] == whole
     assert len(whole) == 120 + len(access.find_references("Base.run", "[bcde].py"))
+
+
+SEVERAL = {
+    "lib.rs": "mod route;\npub struct Router;\nimpl Router {\n    pub fn route(&self) {}\n}\n"
+    "fn nest() {}\npub struct Path;\nimpl Path {\n    pub fn nest(&self) {}\n}\n",
+    "tests/a.rs": "fn route() {}\n",
+    "dep.c": "void *cmd(int a) { return 0; }\nint run(int a);\nint run(int a) { return a; }\n"
+    "static int size;\nstatic int size = 3;\ntypedef struct list {\n  int n, m;\n} list;\n",
+    "server.h": "struct cmd { int arity; };\nint run(int a);\n",
+    "P.java": "enum P implements S {\n  A { public int f() { return 1; } };\n}\n",
+    "S.java": "interface S { int f(); }\n",
+    "a.js": "function f(x) { x.start = 1; return x.start }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "said"),
+    [
+        ("route", ["lib.rs:4 Router.route"], "also route, tests/a.rs 1"),
+        ("nest", ["lib.rs:6 nest"], "also Path.nest, lib.rs 9"),
+        ("cmd", ["dep.c:1 cmd", "server.h:1 cmd"], ""),
+        ("run", ["dep.c:3 run"], ""),
+        ("size", ["dep.c:5 size"], ""),
+        ("list", ["dep.c:6 list"], ""),
+        ("f", ["a.js:1 f"], "also P.A.f, P.java 2; S.f, S.java 1"),
+    ],
+)
+def test_one_name_of_several_things_means_all_of_them(
+    name: str, found: list[str], said: str, opened: Open
+) -> None:
+    access = opened(SEVERAL)
+    assert places(access, name) == found
+    assert access.definitions_of(name).said == said
+
+
+def test_a_declaration_alone_is_a_definition(opened: Open) -> None:
+    access = opened({"a.rs": "mod route;\n", "b.h": "int run(int a);\n"})
+    assert [*places(access, "route"), *places(access, "run")] == ["a.rs:1 route", "b.h:1 run"]
+
+
+def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:
+    access = opened(SEVERAL)
+    with pytest.raises(SymbolNotFoundError) as error:
+        access.definitions_of("start").one()
+    assert str(error.value).startswith(
+        "nothing here defines 'start' at top level or in a type; it has 2 uses, such as a.js:1"
+    )
+    assert "'start'?" not in str(error.value)

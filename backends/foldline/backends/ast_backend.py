@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 NAME = "ast"
 # How many files are parsed before the references in them are counted.
 _FIRST_BATCH = 8
+# In how many files with a name all definitions are looked for.
+_MOST_SEEN = 16
 
 
 class ASTFileAnalysisBackend:
@@ -166,7 +168,10 @@ class ASTFileAnalysisBackend:
             return await coroutine_of(self.writing_files)(name), COMPLETE
         paths, coverage, _ = await files_with(word, since=since, defined=True)
         if not word_of(owner) or not paths:
-            return [*paths], coverage
+            # Some definitions are seen in trees alone.
+            every = (await files_with(word, since=since)).paths if paths else ()
+            others = {*every} - {*paths} if len(every) <= _MOST_SEEN else ()
+            return [*paths, *sorted(others)], coverage
         within, whole, _ = await files_with(word_of(owner), since=since)
         known = {*within}
         found = [path for path in paths if path in known or f"/{owner}" in f"/{path}"]

@@ -274,14 +274,18 @@ class SymbolError(BackendError, LookupError):
 class SymbolNotFoundError(SymbolError):
     """The file has no such symbol, or with an empty path the workspace; `near` holds others.
 
-    `gap` is why not all of the workspace is known.
+    `gap` is why not all of the workspace is known, and `used` where the name is used.
     """
 
-    def __init__(self, path: str, name: str, near: Sequence[str] = (), gap: str = "") -> None:
+    def __init__(
+        self, path: str, name: str, near: Sequence[str] = (), gap: str = "", used: str = ""
+    ) -> None:
+        near = [one for one in near if one != name]
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
         message = f"{visible(cut(path))} has no symbol {cut(name)!r}; {hint}"
         if not path:
             message = f"nothing {'read so far' if gap else 'here'} defines {cut(name)!r}"
+            message = f"{message} at top level or in a type; {used}" if used else message
             message = "; ".join(filter(None, (message, gap, hint if near else "")))
         super().__init__(path, name, message)
         self.near = tuple(map(cut, near[:_MOST_NEAR]))

@@ -357,7 +357,10 @@ class _Form:
                 names = ", ".join(symbol.signature for symbol in some)
                 lines.append([("  " * indent + visible(names), "")])
                 continue
-            for symbol in some:
+            for before, symbol in zip([None, *some], some, strict=False):
+                # `int width, height;` has two symbols.
+                if before and _text_of(before) == _text_of(symbol) and not symbol.children:
+                    continue
                 lines.append(self._row(symbol, indent))
                 lines += self._render(symbol.children, indent + 1)
         if not self.every and len(shown) < len(symbols):
@@ -386,6 +389,10 @@ class _Form:
     def _name(self, symbol: SymbolInfo) -> str:
         name = visible(_short(symbol.name, _LONGEST_NAME))
         return f"{name} {symbol.line}" if self.levels[id(symbol)] >= _Level.LINE else name
+
+
+def _text_of(symbol: SymbolInfo) -> tuple[int, int, str]:
+    return symbol.line, symbol.line_end, symbol.signature
 
 
 def _matching_lines(

@@ -209,7 +209,7 @@ LANGUAGES = (
         "method: method_declaration constructor_declaration compact_constructor_declaration",
         "method name -: annotation_type_element_declaration",
         "variable declarator.name: field_declaration constant_declaration",
-        "variable: enum_constant",
+        "variable+: enum_constant",
         through="enum_body_declarations",
         imports="import_declaration",
         words="import ,static ",

@@ -75,6 +75,11 @@ class OutlineBuilder:
         self._parents.append(parent)
         return len(self._fields) - 1
 
+    def replace_by_last(self, index: int) -> None:
+        """Put the last symbol, which has none inside, in the place of an earlier one."""
+        self._fields[index] = self._fields.pop()
+        del self._parents[-1], self._depths[-1]
+
     def names_below(self, first: int, parent: int) -> list[str]:
         """The names of the symbols from index `first` on that are right below `parent`."""
         return [

@@ -24,6 +24,7 @@ _SEPARATORS = re.compile(r"::?|\\")
 _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
 _LONGEST_VALUE = 60
+_LONGEST_NAME = 80
 _LONGEST_SIGNATURE = 300
 # Declarators nested deeper than this aren't searched for a name.
 _DEEPEST = 50
@@ -67,7 +68,7 @@ class _Walk:
         self.table = table
         self.builder = OutlineBuilder()
         self.imports: list[str] = []
-        self._seen: set[tuple[int, str]] = set()
+        self._seen: dict[tuple[int, str], int] = {}  # variables, and their symbols
         self._functions: dict[int, int] = {}  # nodes of functions, and their symbols
         self._named: set[int] = set()  # where their names start
 
@@ -186,6 +187,11 @@ class _Walk:
         if rule.opens and body is None and node.type.endswith("_specifier"):
             return []  # `struct s x;` uses a type and defines none.
         below = self._types_inside(node, scope)
+        if node.type == "type_definition" and below:
+            # `typedef struct node { … } node;` defines one type.
+            inner = node.child_by_field_name("type")
+            own = inner and inner.child_by_field_name("name")
+            names = [one for one in names if own is None or one[0] != self._title(own)]
         if not names:
             if not rule.fallback:
                 return below
@@ -196,9 +202,10 @@ class _Walk:
         index = -1
         for title, name in names:
             kind = self._kind(rule.kind, node, name, scope)
-            if kind == _VARIABLE and (scope.parent, title) in self._seen:
+            known = self._seen.get((scope.parent, title)) if kind == _VARIABLE else None
+            has_value = name.parent is not None and name.parent.type == "init_declarator"
+            if known is not None and not has_value:
                 continue
-            self._seen.add((scope.parent, title))
             index = self.builder.add(
                 scope.parent,
                 title,
@@ -210,6 +217,11 @@ class _Walk:
                 doc_above(self.data, first.start_byte, hashes=self.table.hash_comments),
                 name.start_point[0] + 1,
             )
+            if known is not None:
+                # `static int size;` only declares what this line gives a value.
+                self.builder.replace_by_last(known)
+                index = known
+            self._seen[scope.parent, title] = index
         if rule.kind in {_FUNCTION, _METHOD} and index >= 0:
             self._functions[node.id] = index
             self._named.add(names[-1][1].start_byte)
@@ -251,7 +263,9 @@ class _Walk:
 
     def _title(self, name: Node) -> str:
         """The name as callers write it: `a::b::C<int>::f` is `a.b.C.f`."""
-        text = self._text(name).lstrip("$*")
+        # What a broken parse takes for a name may be the rest of the file.
+        line = self.data[name.start_byte : name.end_byte].partition(b"\n")[0]
+        text = fold_space(line).lstrip("$*")[:_LONGEST_NAME]
         if name.type in _EMBEDDED:
             text = text.partition("[")[0].rpartition(".")[2]
         if "operator" in text:

@@ -14,6 +14,7 @@ from posixpath import basename, commonpath, dirname, join, normpath, splitext
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import language_of
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
@@ -44,15 +45,21 @@ _DECLARED = re.compile(r"\w+\s*:[^=]*")
 _ON_SELF = re.compile(
     r"(?:\b(?:self|this|cls)(?:\.|->)|@|\b(?:public|private|protected|readonly)\s+)\Z"
 )
+# Neither a body nor a value.
+_DECLARES = re.compile(r"[^{=]*;\s*(?://.*|/\*.*)?")
 _PACKAGE = re.compile(r"package\s+(\w+)")
 
 
 class Found(NamedTuple):
-    """A symbol of a file, and the name by which `read_symbol` finds it again."""
+    """A symbol of a file, and the name by which `read_symbol` finds it again.
+
+    It only `declares` something where it is a prototype, or a module that is another file.
+    """
 
     path: str
     located: Located
     readable: str
+    declares: bool = False
 
     @property
     def name(self) -> str:
@@ -117,6 +124,25 @@ class Hierarchy:
 
     def fitting(self, paths: Iterable[str], name: str) -> list[Found]:
         """The symbols of some files that a dotted name means best."""
+        ranked = self._ranked(paths, name)
+        best = ranked[min(ranked)] if ranked else []
+        # A public name before a private one that is written alike.
+        return [one for one in best if one.name.endswith(name)] or best
+
+    async def of_that_name(self, name: str) -> tuple[list[Found], list[Found]]:
+        """The symbols of a name without dots, and the members of that name where there are others.
+
+        Prototypes and other declarations yield to what has a body or a value, and tests to code.
+        """
+        await self.defining(name, thorough=False)
+        ranked = self._ranked(self._defining[key_of(name), ""][0], name)
+        every = [[one for one in ranked.get(rank, ()) if not one.declares] for rank in (0, 1)]
+        top, members = every if any(every) else (ranked.get(0, []), ranked.get(1, []))
+        if all(map(_is_test, top)) and not all(map(_is_test, members)):
+            return members, top
+        return (top, members) if top else (members, [])
+
+    def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
         found: dict[int, list[Found]] = {}
         word = key_of(name.rpartition(".")[2])
         for path in islice(paths, _MOST_FILES):
@@ -125,9 +151,7 @@ class Hierarchy:
             for one in symbols:
                 if (rank := fit(module, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)
-        best = found[min(found)] if found else []
-        # A public name before a private one that is written alike.
-        return [one for one in best if one.name.endswith(name)] or best
+        return found
 
     def _module(self, path: str) -> str:
         """The path, with the name of a Go package, which may not be its folder's."""
@@ -146,8 +170,12 @@ class Hierarchy:
             self._known[path] = ((), [], ())
             with suppress(BackendError):
                 outline = self._analysis.get_outline(path)
-                every = [Found(path, one, name) for name, one in distinct(flatten(outline.symbols))]
-                self._known[path] = (outline.imports, every, self._files.load(path).lines)
+                lines = self._files.load(path).lines
+                every = [
+                    Found(path, one, name, _declares(outline.language, one, lines))
+                    for name, one in distinct(flatten(outline.symbols))
+                ]
+                self._known[path] = (outline.imports, every, lines)
         return self._known[path]
 
     async def types_called(self, name: str, path: str | None) -> list[Found]:
@@ -440,6 +468,21 @@ def _nearest(every: Sequence[Found], path: str) -> list[Found]:
 
 def _once(found: Iterable[Found]) -> list[Found]:
     return [*{_key(one): one for one in found}.values()]
+
+
+def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
+    """Return whether a symbol of C, C++ or Rust has neither a body nor a value."""
+    symbol = one.symbol
+    is_module = symbol.kind == SymbolKind.NAMESPACE
+    if language not in {"c", "cpp", "rust"} or (language == "rust") != is_module:
+        return False
+    is_field = one.enclosing and symbol.kind == SymbolKind.VARIABLE
+    text = " ".join(lines[symbol.line - 1 : symbol.line_end])
+    return not is_field and _DECLARES.fullmatch(text) is not None
+
+
+def _is_test(one: Found) -> bool:
+    return is_test_path(one.path) or one.located.symbol.kind == SymbolKind.TEST
 
 
 def _in(one: Found, owner: Found) -> bool:

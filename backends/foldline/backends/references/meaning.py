@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
@@ -15,11 +14,20 @@ from foldline.backends.errors import (
     InvalidArgumentError,
     SymbolNotFoundError,
 )
-from foldline.backends.models import COMPLETE
+from foldline.backends.formatting.text import plural
+from foldline.backends.models import COMPLETE, ReferenceKind
+from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import INDEXED, first_column
 from foldline.backends.references.hierarchy import Hierarchy
-from foldline.backends.references.spelling import Written, key_of, spelled, unmarked, written_place
+from foldline.backends.references.spelling import (
+    Written,
+    is_name,
+    key_of,
+    spelled,
+    unmarked,
+    written_place,
+)
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
@@ -28,16 +36,17 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
-_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)\Z")
 _MOST_OWNERS = 24
 _LONGEST = 2_000
 _MOST_NEAR = 3
+_MOST_MEMBERS = 5
 
 
 class Meaning(NamedTuple):
     """The definitions of a name; `said` is the line that goes first where they aren't its own.
 
-    Without any, `said` tells why, and `near` has other names. `gap` is why some may be missing.
+    Without any, `said` tells why, and `near` has other names; `used` says where the name is used.
+    `gap` is why some may be missing. `members` of the same name come after what no type has.
     """
 
     name: str
@@ -45,6 +54,8 @@ class Meaning(NamedTuple):
     said: str = ""
     near: tuple[str, ...] = ()
     gap: str = ""
+    members: tuple[Found, ...] = ()
+    used: str = ""
 
     def one(self) -> Found:
         """The only definition, or the first part of it.
@@ -54,12 +65,10 @@ class Meaning(NamedTuple):
             AmbiguousSymbolError: There are several, with their places and signatures.
         """
         if not self.found:
-            raise SymbolNotFoundError("", self.name, self.near, self.gap)
-        found = self.found
-        if len({one.name for one in found}) == 1:
-            # What a header declares is defined elsewhere.
-            found = tuple(one for one in found if not _HEADER.search(one.path)) or found
+            raise SymbolNotFoundError("", self.name, self.near, self.gap, self.used)
+        found = tuple(one for one in self.found if not one.declares) or self.found
         if len({(one.path, one.name) for one in found}) > 1:
+            found += self.members
             places = (f"{one.path}:{one.line} {one.readable}" for one in found)
             signatures = (one.located.symbol.signature for one in found)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
@@ -86,6 +95,7 @@ class Names:
     ) -> None:
         self._files = files
         self._index = index
+        self._analysis = analysis
         self.types = Hierarchy(files, analysis, thorough=thorough)
 
     async def meaning(self, text: str, path: str | None = None) -> Meaning:
@@ -106,9 +116,30 @@ class Names:
             meant = meant._replace(said=said if meant.found else meant.said)
         if not meant.found:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
+        if not (path or meant.said or "." in name):
+            meant = await self._of_that_name(meant, name)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
         return self._so_far(meant)
+
+    async def _of_that_name(self, meant: Meaning, name: str) -> Meaning:
+        """The definitions of a name without dots, and what is said of others; else its uses."""
+        if not meant.found:
+            if not is_name(name):
+                return meant
+            uses = await uses_of(self._analysis, name)
+            first = next((use for use in uses if use.kind == ReferenceKind.WRITE), None)
+            used = [f"{use.path}:{use.line}" for use in (first, *uses) if use][:1]
+            count = f"{uses.total} {plural('use', uses.total)}"
+            return meant._replace(used=f"it has {count}, such as {used[0]}" if used else "")
+        found, members = await self.types.of_that_name(name)
+        if not found:
+            return meant
+        named = [f"{one.name}, {one.path} {one.line}" for one in members[:_MOST_MEMBERS]]
+        more = len(members) - len(named)
+        said = f"also {'; '.join(named)}{f' and {more} more' if more > 0 else ''}"
+        said = said if named else ""
+        return meant._replace(found=tuple(found), members=tuple(members), said=said)
 
     def _so_far(self, meant: Meaning) -> Meaning:
         """The same; where files aren't known yet that may define the name, it says so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -266,11 +267,14 @@ def _page(
     notes = [*rest(cursor), *remarks(ranked.reason, ranked.coverage)]
     left = budget - budgets.size_of_lines(notes) - 1
     for place, hit in _hits(files, analysis, ranked, first, end):
-        left -= budgets.size_of_line(search_line(hit))
+        is_large = budgets.size_of_line(search_line(hit)) > left and len(hits) < _FEWEST
+        # The definitions of one hit go before those of all.
+        shown = replace(hit, symbols=()) if is_large else hit
+        left -= budgets.size_of_line(search_line(shown))
         cursor = budgets.make_cursor(_KIND, place)
         if hits and (place >= end or left < 0):
             break
-        hits.append(hit)
+        hits.append(shown)
     else:
         return hits, None, False
     if left >= 0 or len(hits) >= _FEWEST:
