@@ -226,7 +226,8 @@ def settled(uses: Iterable[Reference]) -> list[Reference]:
     uses = list(uses)
     defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     callable_alone = all(_NO_VALUE.match(use.context) for use in defining)
-    others = {LOCAL: bool(defining), KEYWORD: bool(defining) and callable_alone}
+    is_known = bool(defining) or any(use.kind == ReferenceKind.IMPORT for use in uses)
+    others = {LOCAL: is_known, KEYWORD: bool(defining) and callable_alone}
     return [
         replace(use, tier="another" if others[use.tier] else "possible")
         if use.tier in others

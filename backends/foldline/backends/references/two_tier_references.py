@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import language_of
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
@@ -39,6 +41,9 @@ _MOST_PROBED = 24
 _MOST_TO_CONFIRM = 5_000
 # The time of an engine that is asked too late: its answer may be there already.
 _LEAST_SECONDS = 0.02
+# How many other names are followed, and where a name needs no import.
+_MOST_ALIASES = 8
+_FAMILIES = {"c": ("c", "cpp"), "cpp": ("c", "cpp"), "ruby": ("ruby",), "go": ("go",)}
 
 
 class ReferencesQuery:
@@ -90,7 +95,7 @@ class ReferencesQuery:
         if cached is not None:
             return cached
         await self._look_up(query)
-        matches = await self._matches(self._scope)
+        matches = await self._under_other_names(await self._matches(self._scope))
         confirmation = self._within_scope(await self._confirm(query, matches))
         said = self._meant.said
         if confirmation == Confirmation():
@@ -102,7 +107,7 @@ class ReferencesQuery:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
                 self._most = None
-                matches = await self._matches(self._scope)
+                matches = await self._under_other_names(await self._matches(self._scope))
         merged = await self._told_apart(merge(matches, confirmation))
         merged = replace(merged, name=self._name, scope=self._scope, said=said)
         await attempt(self._cache.keep(query, merged, self._key), nothing)
@@ -128,6 +133,50 @@ class ReferencesQuery:
 
     async def _matches(self, scope: str | None) -> References:
         return await uses_of(self._analysis, self._name, scope, self._since, self._most)
+
+    async def _under_other_names(self, matches: References) -> References:
+        """The matches with the uses under the names that imports and aliases of types give it.
+
+        A name counts in the files that bind it, and in those that import it from there.
+        """
+        every = matches if self._scope is None else await self._matches(None)
+        bound = _aliases(every, key_of(matches.name))
+        known: dict[str, set[str]] = {}
+        more: dict[tuple[str, int, int], Reference] = {}
+        left: set[str] = set()
+        while bound and len(known) < _MOST_ALIASES:
+            name, binding = bound.popitem()
+            known[name] = paths = {use.path for use in binding}
+            is_wide = len(paths) > _MOST_PROBED or any(map(_passes_on, binding))
+            scopes = [None] if is_wide else sorted(paths)
+            some = [
+                await uses_of(self._analysis, name, scope, self._since, self._most)
+                for scope in scopes
+            ]
+            uses = [use for one in some for use in one]
+            paths |= {use.path for use in uses if _is_bound(use, paths)}
+            inside = [use for use in uses if use.path in paths and use.tier != "another"]
+            left |= {use.path for use in uses if use.kind == ReferenceKind.IMPORT} - paths
+            more |= {(use.path, use.line, use.column): use for use in inside}
+            for other, others in _aliases(inside, name).items():
+                if other not in known and other != matches.name:
+                    bound.setdefault(other, []).extend(others)
+        if not known:
+            return matches
+        taken = {(use.path, use.line) for use in matches}
+        scope = Scope(self._files, self._scope) if self._scope is not None else None
+        found = [
+            use
+            for place, use in more.items()
+            if place[:2] not in taken and (scope is None or scope.holds(use.path))
+        ]
+        places = [f"{name} in {_files_text(paths)}" for name, paths in known.items()]
+        said = f"also as {', '.join(places)}"
+        if bound:
+            said = f"{said}; imported as {', '.join(bound)}: those uses aren't among these"
+        if left:
+            said = f"{said}; imports of such a name in {_files_text(left)} weren't followed"
+        return _with(matches, found, "; ".join(filter(None, (matches.reason, said))))
 
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""
@@ -205,6 +254,52 @@ class ReferencesQuery:
         scope = Scope(self._files, self._scope)
         inside = tuple(use for use in found.references if scope.holds(use.path))
         return replace(found, references=inside)
+
+
+def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]:
+    """The uses that bind another name, by that name."""
+    found: dict[str, list[Reference]] = {}
+    for use in uses:
+        if use.alias not in {"", name} and use.tier != "another":
+            found.setdefault(use.alias, []).append(use)
+    return found
+
+
+def _passes_on(use: Reference) -> bool:
+    """Return whether other files may import what a use binds."""
+    is_local = use.kind == ReferenceKind.IMPORT and not _PASSES_ON.search(use.context)
+    return not (is_local and not use.path.endswith("__init__.py"))
+
+
+def _is_bound(use: Reference, paths: set[str]) -> bool:
+    """Return whether the name means in a use what it means in some files.
+
+    It imports the name from there, or needs no import: in C, Ruby and a package of Go.
+    """
+    if use.kind == ReferenceKind.IMPORT:
+        return _is_from(use.context, paths, use.path)
+    language = language_of(use.path)
+    return any(
+        language_of(path) in _FAMILIES.get(language, ())
+        and (language != "go" or dirname(path) == dirname(use.path))
+        for path in paths
+    )
+
+
+def _files_text(paths: set[str]) -> str:
+    return next(iter(paths)) if len(paths) == 1 else f"{len(paths)} files"
+
+
+def _with(matches: References, more: Sequence[Reference], reason: str) -> References:
+    """The references with others of their files, and then of more files, tests last."""
+    order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
+    references = sorted(
+        (*matches, *more),
+        key=lambda use: (use.test, order.get(use.path, len(order)), use.path, use.line, use.column),
+    )
+    files = len({use.path for use in references})
+    every = tuple(references)
+    return replace(matches, references=every, total=len(every), files=files, reason=reason)
 
 
 class _FailedQuery(EngineQuery):
@@ -334,7 +429,10 @@ def _failed(error: Exception) -> Confirmation:
 
 
 # The module, on the line of the name: `from a.b import name`, `import { name } from "./a/b"`.
-_MODULE = re.compile(r"""\bfrom\s+["']?([\w./@-]+)""")
+_MODULE = re.compile(
+    r"""(?:\bfrom\s+["']?|\b(?:require|import)\s*\(\s*["']|\buse\s+)([\w./@:-]+)"""
+)
+_PASSES_ON = re.compile(r"\b(?:export|pub|global)\b")
 _PART = re.compile(r"[\w-]+")
 
 
@@ -365,8 +463,11 @@ def coverage_of_imports(
     )
 
 
-def _is_from(line: str, paths: Iterable[str]) -> bool:
+def _is_from(line: str, paths: Iterable[str], path: str = "") -> bool:
     """Return whether the line imports from one of these files, or from a package around it."""
     found = _MODULE.search(line)
-    name = ".".join(_PART.findall(found[1])) if found else ""
+    module = found[1] if found else ""
+    if path and module.startswith("./"):
+        module = f"{dirname(path)}/{module}"
+    name = ".".join(_PART.findall(re.sub(r"\.[jt]sx?\Z|::\w+\Z", "", module)))
     return bool(name) and any(fit(path, "_", f"{name}._") is not None for path in paths)

@@ -1,0 +1,130 @@
+"""Uses of a thing under the names that imports, re-exports and aliases of types give it."""
+
+from __future__ import annotations
+
+import pytest
+
+from .outlines import access_to
+
+FILES = {
+    "python": (
+        {
+            "pkg/a.py": "class Route: ...\n",
+            "pkg/__init__.py": "from .a import Route as R\n",
+            "b.py": "from pkg import R\nR()\nfrom pkg import R as RR\nRR()\n",
+            "c.py": "R = 1\nprint(R)\n",
+            "d.py": "from pkg.a import Route as Way\ndef f(Way): return Way\nWay()\n",
+        },
+        "Route",
+        "pkg/a.py:1 d.py:1 d.py:3 pkg/__init__.py:1 b.py:1 b.py:2 b.py:3 b.py:4",
+    ),
+    "javascript": (
+        {
+            "a.js": "function limit() {}\nmodule.exports = { limit }\n",
+            "b.js": "const { limit: lim } = require('./a')\nlim(1)\nfunction f(lim) { lim }\n",
+            "c.js": "const most = require('./a').limit\nmost()\nlim()\n",
+        },
+        "limit",
+        "a.js:1 a.js:2 b.js:1 b.js:2 c.js:1 c.js:2",
+    ),
+    "typescript": (
+        {
+            "a.ts": "export function go() {}\n",
+            "i.ts": "export { go as run } from './a'\n",
+            "u.ts": "import { run as far } from './i'\nfar()\n",
+            "v.ts": "import { run } from './other'\nrun()\n",
+        },
+        "go",
+        "a.ts:1 i.ts:1 u.ts:1 u.ts:2",
+    ),
+    "rust": (
+        {
+            "src/a.rs": "pub struct S;\n",
+            "src/b.rs": "use crate::a::{S as T};\nfn f(t: T) {}\n",
+            "src/c.rs": "fn f(t: T) {}\n",
+        },
+        "S",
+        "src/a.rs:1 src/b.rs:1 src/b.rs:2",
+    ),
+    "c": (
+        {
+            "a.h": "typedef struct node {\n  int a;\n} Node;\n",
+            "b.c": "void f(Node *n) {}\nstruct node k;\n",
+        },
+        "node",
+        "a.h:1 a.h:3 b.c:1 b.c:2",
+    ),
+    "c++": (
+        {
+            "a.hpp": "namespace n { class S {}; }\nusing T = n::S;\n",
+            "b.cpp": "T make() { return T(); }\n",
+        },
+        "S",
+        "a.hpp:1 a.hpp:2 b.cpp:1",
+    ),
+    "c#": (
+        {"a.cs": "class S {}\n", "b.cs": "using T = N.S;\nclass A { T t; }\n"},
+        "S",
+        "a.cs:1 b.cs:1 b.cs:2",
+    ),
+    "ruby": (
+        {
+            "a.rb": "class A\n  def old\n  end\n  alias fresh old\n"
+            "  alias_method :new?, :old\nend\n",
+            "b.rb": "a.fresh\na.new?\na.new\n",
+        },
+        "old",
+        "a.rb:2 a.rb:4 a.rb:5 b.rb:1 b.rb:2",
+    ),
+    "php": (
+        {"a.php": "<?php class S {}\n", "b.php": "<?php\nuse N\\S as T;\nnew T();\n"},
+        "S",
+        "a.php:1 b.php:2 b.php:3",
+    ),
+    "kotlin": (
+        {"a.kt": "class S\n", "b.kt": "import a.S as T\nval x = T()\n"},
+        "S",
+        "a.kt:1 b.kt:1 b.kt:2",
+    ),
+    "scala": (
+        {"a.scala": "class S\n", "b.scala": "import a.{S => T}\nval x = new T\n"},
+        "S",
+        "a.scala:1 b.scala:1 b.scala:2",
+    ),
+    "go": (
+        {
+            "p/a.go": "package p\ntype S struct{}\ntype T = S\n",
+            "p/b.go": "package p\nfunc f(t T) {}\n",
+            "q/b.go": "package q\nfunc f(t T) {}\n",
+        },
+        "S",
+        "p/a.go:2 p/a.go:3 p/b.go:2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_use_under_another_name_is_a_use(case: str) -> None:
+    files, name, expected = FILES[case]
+    found = access_to(files).find_references(name)
+    uses = [use for use in found if use.tier != "another"]
+    lines = dict.fromkeys(f"{use.path}:{use.line}" for use in uses)
+    assert " ".join(lines) == expected
+    assert "also as " in found.reason
+
+
+def test_other_names_that_were_not_followed_are_said() -> None:
+    files = {"src/a.rs": "pub struct S;\n", "src/lib.rs": "pub use a::S as U;\n"}
+    files["src/c.rs"] = "use crate::U;\nfn g(u: U) {}\n"
+    assert access_to(files).find_references("S").reason == (
+        "also as U in src/lib.rs; imports of such a name in src/c.rs weren't followed"
+    )
+    many = {f"m{n}.py": f"from a import go as go{n}\n" for n in range(10)}
+    reason = access_to({"a.py": "def go(): ...\n", **many}).find_references("go").reason
+    assert reason.endswith("imported as go0, go1: those uses aren't among these")
+
+
+def test_a_scope_holds_for_other_names_too() -> None:
+    files, name, _ = FILES["javascript"]
+    found = access_to(files).find_references(name, "c.js")
+    assert [(use.path, use.line) for use in found] == [("c.js", 1), ("c.js", 2)]
