@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -293,3 +294,18 @@ def test_a_name_may_share_nothing_with_a_long_one_before(tmp_path: Path) -> None
     write(tmp_path, ".gitignore", text="*.gen\n")
     git(tmp_path, "add", "-f", *names)
     assert listed(tmp_path) == [".gitignore", *names]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_line_that_an_ignored_entry_is_told_with_shows_it(tmp_path: Path, seed: int) -> None:
+    case = Case(tmp_path, seed)
+    for path, is_folder in case.entries():
+        shown: set[str] = set()
+        while hidden := IgnoreRules(tmp_path).for_path(path, is_folder=is_folder):
+            assert hidden.entry not in shown, (path, hidden)
+            shown.add(hidden.entry)
+            said = re.fullmatch("the line '(.+)' in (.+) shows it", hidden.cure)
+            assert said is not None
+            file = tmp_path / said[2]
+            before = file.read_bytes() if file.exists() else b""
+            file.write_bytes(before + f"\n{said[1]}\n".encode())

@@ -329,7 +329,7 @@ def test_a_pattern_that_only_matches_as_plain_text_is_taken_so() -> None:
 
 def test_files_that_are_binary_are_named_so() -> None:
     with_binary = grep(MemoryFileBackend(FILES), "os", "*.png")
-    assert with_binary.reason == "all 1 files are binary"
+    assert with_binary.reason == "no line of 0 files matches; not looked at: 1 binary"
 
 
 def test_a_long_line_is_cut_around_its_match() -> None:
@@ -353,7 +353,7 @@ def test_what_could_not_be_searched_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     results = grep(files, "a")
     assert (results.total, results.searched) == (0, 1)
     assert results.reason == (
-        "no line of 1 files matches; over the size limit and not searched: big.txt; "
+        "no line of 1 file matches; over the size limit and not searched: big.txt; "
         "not readable and not searched: b.txt and 1 more"
     )
 

@@ -189,7 +189,11 @@ def test_a_search_says_what_it_did_not_read_where_no_code_has_a_word(tmp_path: P
         "big.py is over the size limit and was not searched"
     )
     found = access.search_files("retention")
-    assert found.reason == f"no path and no symbol has any of: retention; {unread}"
+    assert found.reason == (
+        f"no path and no symbol has any of: retention; {unread}; not looked at: 1 ignored: "
+        "hidden.log by '*.log' of .gitignore (the line '!/hidden.log' in .ignore shows it), "
+        "1 of no known language (1 .kdl)"
+    )
     found = access.search_files("Cart retention", budget=2500)
     assert format_search(found).splitlines() == [
         "shop/cart.py: Cart 1 (defines Cart)",

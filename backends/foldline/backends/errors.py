@@ -181,11 +181,12 @@ class IgnoredPathError(PathError):
 
     kind = PathKind.IGNORED
 
-    def __init__(self, path: str, pattern: str, source: str) -> None:
+    def __init__(self, path: str, pattern: str, source: str, cure: str = "") -> None:
         problem = f"is ignored by the pattern {pattern!r} of {visible(source)}"
-        super().__init__(path, problem, "ask again with no_ignore")
+        super().__init__(path, problem, visible(cure))
         self.pattern = pattern
         self.source = source
+        self.cure = cure
 
 
 class BinaryFileError(PathError):
@@ -278,7 +279,13 @@ class SymbolNotFoundError(SymbolError):
     """
 
     def __init__(
-        self, path: str, name: str, near: Sequence[str] = (), gap: str = "", used: str = ""
+        self,
+        path: str,
+        name: str,
+        near: Sequence[str] = (),
+        gap: str = "",
+        used: str = "",
+        left_out: str = "",
     ) -> None:
         near = [one for one in near if one != name]
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
@@ -286,7 +293,7 @@ class SymbolNotFoundError(SymbolError):
         if not path:
             message = f"nothing {'read so far' if gap else 'here'} defines {cut(name)!r}"
             message = f"{message} at top level or in a type; {used}" if used else message
-            message = "; ".join(filter(None, (message, gap, hint if near else "")))
+            message = "; ".join(filter(None, (message, gap, left_out, hint if near else "")))
         super().__init__(path, name, message)
         self.near = tuple(map(cut, near[:_MOST_NEAR]))
 

@@ -19,7 +19,7 @@ from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
 from foldline.backends.references.navigation import CodeNavigation
 from foldline.backends.references.references_cache import ReferencesCache
-from foldline.backends.search.walks import WALK_SECONDS, Scope, Walks
+from foldline.backends.search.walks import WALK_SECONDS, Scope, Walks, left_out
 
 if TYPE_CHECKING:
     import os
@@ -233,12 +233,13 @@ class SmartFileAccess(CodeNavigation):
             stamps = tuple(stamp for stamp in walked.stamps if scope.holds(stamp.path))
             if not stamps:
                 scope.check([stamp.path for stamp in walked.stamps])
-            walked = replace(walked, stamps=stamps, ignored=0)
+            walked = replace(walked, stamps=stamps, ignored=())
             lines_of = self._line_count if len(stamps) <= _MOST_COUNTED else None
         return build_tree(
             start,
             walked.stamps,
-            ignored=walked.ignored,
+            ignored=len(walked.ignored),
+            left_out="" if walked.stamps else left_out(self._files, walked),
             coverage=walked.coverage if coverage == COMPLETE else coverage,
             ranked=ranked,
             lines_of=lines_of,
@@ -424,6 +425,9 @@ class SmartFileAccess(CodeNavigation):
             elif not found.said:
                 near = did_you_mean(names.near(found.name))
                 found = replace(found, reason=f"{found.reason}{near}".removeprefix("; "))
+            if not found.references:
+                gaps = filter(None, (found.reason, await self.left_out(scope)))
+                found = replace(found, reason="; ".join(gaps))
         if not first:
             found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)

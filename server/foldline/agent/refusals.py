@@ -109,11 +109,14 @@ def missing_extra(error: ModuleNotFoundError, verb: str) -> Refused | None:
 
 
 def _message(error: Exception) -> str:
+    from foldline.backends.errors import IgnoredPathError
     from foldline.ide.operations import operations
-    from foldline.ide.operations.advice import NO_IGNORE, message_of
+    from foldline.ide.operations.advice import message_of
 
+    if isinstance(error, IgnoredPathError):
+        return f"{error.summary}; ask again with --no-ignore"
     names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
-    return message_of(error, {**names, NO_IGNORE: "--no-ignore"})
+    return message_of(error, names)
 
 
 def _fault(error: Exception) -> Refused:

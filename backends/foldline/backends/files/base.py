@@ -142,7 +142,7 @@ class FileBackend(ABC):
         if not (no_ignore or self._no_ignore):
             hidden = (rules or self.rules()).for_path(key, is_folder=kind == "folder")
             if hidden is not None:
-                raise IgnoredPathError(path, hidden.pattern, hidden.source)
+                raise IgnoredPathError(path, hidden.pattern, hidden.source, hidden.cure)
         return key
 
     def exists(self, path: str) -> bool:
@@ -246,6 +246,7 @@ class FileBackend(ABC):
             start,
             stamps,
             ignored=len(hidden),
+            left_out=f"all {len(hidden)} entries are ignored" if hidden else "",
             depth=depth,
             budget=budget,
             cursor=cursor,

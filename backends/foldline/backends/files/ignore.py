@@ -46,6 +46,7 @@ ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
 IGNORE_FILES = (".gitignore", ".ignore")
 # What decides on the entries of the folder that has it.
 RULE_FILES = (".git", *IGNORE_FILES)
+DEFAULT_SOURCE = "foldline's defaults"
 # Hidden although no ignore file names them; a `!pattern` in one shows them again.
 DEFAULTS = (
     "node_modules/",
@@ -62,6 +63,8 @@ DEFAULTS = (
     "*.pyc",
     "*.egg-info/",
 )
+_VERSION_CONTROL = "version control"
+_SPECIAL = re.compile(r"[*?\[\\]| \Z")
 _EXCLUDES_FILE = re.compile(
     r"^[ \t]*excludesfile[ \t]*=[ \t]*\"?(.+?)\"?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
@@ -98,10 +101,22 @@ def ignore_file_version(file: Path) -> str:
 
 @record
 class Ignored:
-    """The pattern that hides a path, and the file it stands in."""
+    """The pattern that hides an entry, the file that has it, and the path; a folder's ends in /."""
 
     pattern: str
     source: str
+    entry: str
+
+    @property
+    def cure(self) -> str:
+        """The way to look there; what version control has for itself, nothing shows."""
+        if self.source == _VERSION_CONTROL:
+            return ""
+        beside, _, name = self.source.rpartition("/")
+        is_near = name in IGNORE_FILES and self.entry.startswith(f"{beside}/")
+        folder = f"{beside}/" if is_near else ""
+        line = _SPECIAL.sub(r"\\\g<0>", self.entry[len(folder) :])
+        return f"the line '!/{line}' in {folder}{IGNORE_FILES[1]} shows it"
 
     @property
     def is_for_search(self) -> bool:
@@ -174,7 +189,7 @@ class IgnoreRules:
     def for_entry(self, folder: str, name: str, *, is_folder: bool) -> Ignored | None:
         """The pattern that hides the entry `name` of `folder`, which itself is not hidden."""
         if name in ALWAYS_HIDDEN:
-            return Ignored(name, "version control")
+            return Ignored(name, _VERSION_CONTROL, name)
         own = self._decided(folder, name, is_folder=is_folder)
         found = self._hiding_in(folder) or own
         if found is None or (own is not None and own.is_for_search):
@@ -186,7 +201,9 @@ class IgnoreRules:
         subject = subject_of(name, is_folder=is_folder)
         for rules in self._rules(folder):
             if pattern := rules.decide(folder, subject):
-                return None if pattern.shows else Ignored(pattern.line, rules.source)
+                path = f"{folder}/{name}" if folder else name
+                entry = path + "/" * is_folder
+                return None if pattern.shows else Ignored(pattern.line, rules.source, entry)
         return None
 
     def _hiding_in(self, folder: str) -> Ignored | None:
@@ -381,7 +398,7 @@ def _outside(root: Path) -> list[_Outside]:
 
 @lru_cache(maxsize=1)
 def _default_rules() -> _Rules:
-    return _Rules("", "", "foldline's defaults", compile_patterns(DEFAULTS)[0])
+    return _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0])
 
 
 def _prefix(root: Path, repository: Path) -> str:

@@ -43,6 +43,7 @@ def build_tree(
     stamps: Iterable[FileStamp],
     *,
     ignored: int = 0,
+    left_out: str = "",
     coverage: str = COMPLETE,
     depth: int | None = None,
     budget: int | None = None,
@@ -57,8 +58,8 @@ def build_tree(
     Folders open level by level while the text form fits `budget` bytes: those with code, then those
     with tests, then the others; the last ones may open in part. If not all do, siblings of one
     pattern are one entry. Where not even the first level fits, `cursor` goes on with the rest.
-    `problems` says what was left out of the ignore files, and `refused` has the folders that the
-    system doesn't list in full.
+    `left_out` says why there are none, `problems` what was left out of the ignore files, and
+    `refused` has the folders that the system doesn't list in full.
 
     With `ranked`, the paths of files, best first, the tree has the best ten alone, with their
     ranks. With `lines_of`, entries of files have their numbers of lines.
@@ -67,7 +68,7 @@ def build_tree(
     first = budgets.read_cursor(_KIND, cursor)
     root = _collect(path, stamps)
     ranks = {file: rank for rank, file in enumerate((ranked or ())[:_MOST_RANKED], 1)}
-    said = [] if root.count else [_why_empty(ignored)]
+    said = [] if root.count else [left_out or "the folder has no files"]
     if ranked is not None and not ranks:
         said.append("no file is about the query")
     elif ranks and len(ranks) < root.count:
@@ -256,10 +257,6 @@ def _reason(empty: str, problems: Sequence[str]) -> str:
             f"{len(problems) - _SHOWN_PROBLEMS} more ignore files or folders are like these"
         )
     return "; ".join(said)
-
-
-def _why_empty(ignored: int) -> str:
-    return f"all {ignored} entries are ignored" if ignored else "the folder has no files"
 
 
 def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:

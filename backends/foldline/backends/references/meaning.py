@@ -45,8 +45,9 @@ _MOST_MEMBERS = 5
 class Meaning(NamedTuple):
     """The definitions of a name; `said` is the line that goes first where they aren't its own.
 
-    Without any, `said` tells why, and `near` has other names; `used` says where the name is used.
-    `gap` is why some may be missing. `members` of the same name come after what no type has.
+    Without any, `said` tells why, and `near` has other names; `used` says where the name is used,
+    and `left_out` which files aren't looked at. `gap` is why some may be missing. `members` of the
+    same name come after what no type has.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Meaning(NamedTuple):
     gap: str = ""
     members: tuple[Found, ...] = ()
     used: str = ""
+    left_out: str = ""
 
     def one(self) -> Found:
         """The only definition, or the first part of it.
@@ -65,7 +67,7 @@ class Meaning(NamedTuple):
             AmbiguousSymbolError: There are several, with their places and signatures.
         """
         if not self.found:
-            raise SymbolNotFoundError("", self.name, self.near, self.gap, self.used)
+            raise SymbolNotFoundError("", self.name, self.near, self.gap, self.used, self.left_out)
         found = tuple(one for one in self.found if not one.declares) or self.found
         if len({(one.path, one.name) for one in found}) > 1:
             found += self.members

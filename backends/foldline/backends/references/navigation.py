@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.references.meaning import Meaning, Names
+    from foldline.backends.search.walks import Walks
 
 
 # A hover of an engine that doesn't know the type.
@@ -40,6 +41,7 @@ class CodeNavigation:
     _files: FileBackend
     _engine: Engine
     _index: WorkspaceIndex | None
+    _walks: Walks
 
     @property
     def _analysis(self) -> Analysis:
@@ -249,7 +251,18 @@ class CodeNavigation:
         if not meant.found and language_of(name) != UNKNOWN:
             # Raises an error with near files.
             self._files.resolve(name)
+        if not meant.found:
+            meant = meant._replace(left_out=await self.left_out(path, of_code=True))
         return meant
+
+    async def left_out(self, scope: str | None = None, *, of_code: bool = False) -> str:
+        """Says which files of a scope an empty answer isn't about, and how to look there."""
+        from foldline.backends.references.text_uses import not_read, of_no_language
+        from foldline.backends.search.walks import Scope, left_out
+
+        walked = await Scope(self._files, scope).walked(self._walks)
+        counts = [*not_read(self._files, walked), *of_no_language(walked)] if of_code else ()
+        return left_out(self._files, walked, counts)
 
     def _engine_for(self, seconds: float) -> Engine:
         return self._engine if seconds > 0 else NO_ENGINE

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import is_text
+from foldline.backends.base.languages import UNKNOWN, is_indexed, is_text, language_of
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
@@ -19,11 +19,12 @@ from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import References
+    from foldline.backends.search.walks import Walked
 
 _DATA = re.compile(
     r"\.(svg|map|csv|tsv|snap|po|pot|sum|lock|min\.\w+)$|[-.]lock\.\w+$", re.IGNORECASE
@@ -33,6 +34,7 @@ _PROSE = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org|tex)$|(^|/)[A-Z_-]+$")
 _LONGEST_LINE = 2_000
 _MOST_FILES = 100
 _MOST_LINES = 50
+_MOST_KINDS = 3
 
 
 async def with_text(
@@ -103,6 +105,27 @@ async def said_of_text(
             said[f"text isn't ranked: {word!r} is in {_counts(kinds)}"] = None
         said |= dict.fromkeys((await coroutine_of(index.files_with)(word, since=since)).notes)
     return [*said]
+
+
+def not_read(files: FileBackend, walked: Walked) -> Iterator[str]:
+    """Yield the counts of code and folders that can't be read."""
+    large = [stamp.path for stamp in walked.stamps if stamp.size > files.size_limit]
+    large = [*filter(is_indexed, large)]
+    if large:
+        yield f"{len(large)} over {files.size_limit // 1_000_000} MB ({large[0]})"
+    if walked.refused:
+        yield f"{len(walked.refused)} not readable ({walked.refused[0]})"
+
+
+def of_no_language(walked: Walked) -> Iterator[str]:
+    """Yield the count of files that may be code, and in which no definitions are looked for."""
+    paths = (stamp.path for stamp in walked.stamps if is_text(stamp.path))
+    unknown = (path for path in paths if language_of(path) == UNKNOWN)
+    others = (path for path in unknown if not (_DATA.search(path) or _PROSE.search(path)))
+    kinds = Counter(filter(None, (PurePath(path).suffix for path in others)))
+    if kinds:
+        some = Counter(dict(kinds.most_common(_MOST_KINDS)))
+        yield f"{kinds.total()} of no known language ({_counts(some)})"
 
 
 def _kind(path: str) -> str:

@@ -29,9 +29,9 @@ from foldline.backends.errors import (
     UnreadablePathError,
 )
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import grep_lines
+from foldline.backends.formatting.text import files_text, grep_lines
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
-from foldline.backends.search.walks import Scope
+from foldline.backends.search.walks import Scope, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -111,7 +111,7 @@ async def grep(
             sum(pages.counts.values()),
             len(pages.counts),
             search.searched,
-            reason=_reason(search, pages),
+            reason=_reason(files, walked, search, pages),
             coverage=search.coverage,
             show=show,
             literal=literal,
@@ -325,12 +325,12 @@ class _Pages:
         return line.strip() if len(line) < _LONGEST_LINE else b""
 
 
-def _reason(search: _Search, pages: _Pages) -> str:
+def _reason(files: FileBackend, walked: Walked, search: _Search, pages: _Pages) -> str:
     reasons = []
     if not pages.counts:
-        reasons.append(f"no line of {search.searched} files matches")
-        if search.binary and not search.searched:
-            reasons = [f"all {search.binary} files are binary"]
+        binary = [f"{search.binary} binary"] if search.binary else ()
+        reasons.append(f"no line of {files_text(search.searched)} matches")
+        reasons += filter(None, [left_out(files, walked, binary)])
     for why, paths in (
         ("over the size limit", search.too_large),
         ("not readable", search.unreadable),

@@ -30,7 +30,8 @@ from foldline.backends.ranking.question import (
 )
 from foldline.backends.ranking.score import Scores
 from foldline.backends.ranking.symbols import DOTTED_IN_FILE, rank_units, units_of, words_of
-from foldline.backends.references.text_uses import said_of_text
+from foldline.backends.references.text_uses import of_no_language, said_of_text
+from foldline.backends.search.walks import left_out
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -82,6 +83,7 @@ class Ranked(NamedTuple):
     unknown: Mapping[str, Sequence[str]]
     odds: Mapping[int, float]
     unread: Sequence[str] = ()
+    left_out: str = ""
 
     @property
     def reason(self) -> str:
@@ -89,7 +91,8 @@ class Ranked(NamedTuple):
         if not self.order:
             text, words = self.scores.question.text, self.scores.question.words.values()
             asked = ", ".join(dict.fromkeys(word for word in words if word in text))
-            return "; ".join((f"no path and no symbol has any of: {asked}", *self.unread))
+            nothing = f"no path and no symbol has any of: {asked}"
+            return "; ".join(filter(None, (nothing, *self.unread, self.left_out)))
         said = (
             f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")
             for name, near in self.unknown.items()
@@ -201,7 +204,8 @@ async def rank_files(
     scores = Scores(question, corpus, postings, paths, weights)
     order, odds = _ordered(files, scores, weights)
     coverage = known if coverage == COMPLETE else coverage
-    return Ranked(scores, order, coverage, unknown, odds, unread)
+    gaps = "" if order else left_out(files, walked, of_no_language(walked))
+    return Ranked(scores, order, coverage, unknown, odds, unread, gaps)
 
 
 def wanted_terms(question: Question) -> list[str]:

@@ -19,14 +19,17 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.files.globs import MAGIC, Glob
+from foldline.backends.files.ignore import ALWAYS_HIDDEN, DEFAULT_SOURCE
+from foldline.backends.files.listing import name_of
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.backends.files.base import FileBackend
+    from foldline.backends.files.ignore import Ignored
     from foldline.backends.files.listing import FileStamp
 
 WALK_SECONDS = 5.0
@@ -36,18 +39,20 @@ _STEP = 1_000
 _MOST_WALKS = 64
 # Ignored files that are looked at for one that a glob without a match may mean.
 _MOST_LOOKED_AT = 20_000
+# Ignored entries among which one is looked for that a person's pattern hides.
+_MOST_ASKED = 50
 
 
 @record
 class Walked:
-    """The files below a folder, the number of ignored entries, and the coverage.
+    """The files below a folder, the ignored entries, and the coverage.
 
     `problems` lists the lines of ignore files that were left out, and `refused` the folders that
     the system doesn't list in full.
     """
 
     stamps: tuple[FileStamp, ...]
-    ignored: int = 0
+    ignored: tuple[str, ...] = ()
     coverage: str = COMPLETE
     problems: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
@@ -133,7 +138,7 @@ class Walks:
                 f"partial: {len(stamps):,} files were listed in {self._seconds:.3g} s, and there "
                 "are more; name a folder below"
             )
-        return Walked(tuple(stamps), len(hidden), coverage, tuple(problems), tuple(refused))
+        return Walked(tuple(stamps), tuple(hidden), coverage, tuple(problems), tuple(refused))
 
 
 class Scope:
@@ -191,7 +196,8 @@ class Scope:
         matching = tuple(stamp for stamp in found.stamps if self._glob.matches(stamp.path))
         if not matching and found.coverage == COMPLETE:
             self.check([stamp.path for stamp in found.stamps])
-        return replace(found, stamps=matching)
+        ignored = tuple(filter(self._glob.matches, found.ignored))
+        return replace(found, stamps=matching, ignored=ignored)
 
     def walk(self) -> Iterator[FileStamp]:
         """The files of this part, all of them."""
@@ -223,10 +229,27 @@ class Scope:
                     self._files.resolve(path)
                 except IgnoredPathError as error:
                     problem = f"matches ignored files only: {visible(path)} {error.problem}"
-                    raise NoMatchError(self._glob.text, problem) from None
+                    raise NoMatchError(self._glob.text, problem, error.cure) from None
         raise self._missing or NoMatchError(
             self._glob.text, "matches no file", self._glob.near(paths)
         )
+
+
+def left_out(files: FileBackend, walked: Walked, counts: Iterable[str] = ()) -> str:
+    """The counts of what an answer isn't about, ignored entries first, and how to look at those."""
+    rules = files.rules()
+    first: Ignored | None = None
+    paths = [path for path in walked.ignored if name_of(path) not in ALWAYS_HIDDEN]
+    for path in paths[:_MOST_ASKED]:
+        found = rules.for_path(path, is_folder=files.is_folder(path))
+        if found is not None and (first is None or first.source == DEFAULT_SOURCE):
+            first = found
+    ignored: list[str] = []
+    if first is not None:
+        such = f"{len(paths):,} ignored, such as" if len(paths) > 1 else "1 ignored:"
+        ignored = [f"{such} {first.entry} by {first.pattern!r} of {first.source} ({first.cure})"]
+    said = ", ".join((*ignored, *counts))
+    return f"not looked at: {visible(said)}" if said else ""
 
 
 def _resolved(files: FileBackend, text: str, *, no_ignore: bool, exact: bool) -> str:

@@ -11,10 +11,7 @@ from foldline.ide.operations import OPERATIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NO_IGNORE = "no_ignore"
-"""The option, called so in the errors of `foldline.backends`, that includes ignored files."""
-
-_NAMES = re.compile(rf"\b(?:{'|'.join(op.tool for op in OPERATIONS if op.tool)}|{NO_IGNORE})\b")
+_NAMES = re.compile(rf"\b(?:{'|'.join(op.tool for op in OPERATIONS if op.tool)})\b")
 
 
 def message_of(error: Exception, names: Mapping[str, str]) -> str:
