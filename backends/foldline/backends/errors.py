@@ -284,6 +284,7 @@ class SymbolNotFoundError(SymbolError):
         name: str,
         near: Sequence[str] = (),
         gap: str = "",
+        *,
         used: str = "",
         left_out: str = "",
     ) -> None:
