@@ -192,7 +192,7 @@ NAMES = [f"{word}{n}" for word in ("Cart", "Till", "Shop") for n in range(5)]
 def test_the_bases_of_any_source_are_those_of_its_forms(language: str, count: int) -> None:
     for seed in range(count):
         text, expected, *_ = made(language, seed, NAMES)
-        types = types_in_source("a", language, text.encode())
+        types = types_in_source("a", language, text.encode()).types
         found = {
             (one.name, base.rpartition(".")[2], one.place.line)
             for one in types
@@ -354,7 +354,7 @@ def test_pythons_own_parser_finds_the_same_bases(share: int) -> None:
             if isinstance(node, ast.ClassDef)
         )
         data = path.read_text("utf-8").encode()
-        found = sorted((one.name, one.bases) for one in types_in_source("a", "python", data))
+        found = sorted((one.name, one.bases) for one in types_in_source("a", "python", data).types)
         assert [(name, tuple(_plain(bases))) for name, bases in found] == [
             (name, tuple(_plain(bases))) for name, bases in expected
         ], path

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import SymbolDetail
     from foldline.backends.parsers.outline_builder import Outline
-    from foldline.backends.references.bases import TypeBases
+    from foldline.backends.references.bases import FileTypes
 
 NAME = "ast"
 # How many files are parsed before the references in them are counted.
@@ -217,7 +217,7 @@ class ASTFileAnalysisBackend:
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 
-    def types_in(self, path: str) -> list[TypeBases] | None:
+    def types_in(self, path: str) -> FileTypes | None:
         """The types of a file with their bases; None where it isn't read, or has none to know."""
         for source in self._loaded([path]):
             language = language_of(path, data := source.parse_data)

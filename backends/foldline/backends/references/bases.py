@@ -141,8 +141,15 @@ def unseen_in(language: str) -> str | None:
     return row and row.unseen
 
 
-def types_in_source(path: str, language: str, data: bytes) -> list[TypeBases]:
-    """The types of UTF-8 `data` in the order of their places; none of a language without any.
+class FileTypes(NamedTuple):
+    """The types of a file in the order of their places; some may be missing in a broken one."""
+
+    types: list[TypeBases]
+    is_broken: bool = False
+
+
+def types_in_source(path: str, language: str, data: bytes) -> FileTypes:
+    """The types of UTF-8 `data`; none of a language without any.
 
     Raises:
         ParseRefusedError: The source isn't parsed, as it may take too much.
@@ -150,7 +157,7 @@ def types_in_source(path: str, language: str, data: bytes) -> list[TypeBases]:
     from tree_sitter import QueryCursor
 
     if language not in _ROWS:
-        return []
+        return FileTypes([])
     root = parse(language, data, guarded=True).root_node
     types: dict[int, _Type] = {}
     loose: list[tuple[Node, bool]] = []
@@ -177,7 +184,7 @@ def types_in_source(path: str, language: str, data: bytes) -> list[TypeBases]:
             around.pop()
         if around and node.id not in owned:
             (around[-1].mixed if mixed else around[-1].bases).append(node)
-    return [one.read(path, language, data) for one in ordered]
+    return FileTypes([one.read(path, language, data) for one in ordered], root.has_error)
 
 
 def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[str, ...]:
@@ -189,7 +196,7 @@ def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[s
         text = text[text.find(symbol.name) :] if language == "go" else text
     data = f"{before}{text}{after}".encode("utf-8", "replace")
     with suppress(ParseRefusedError):
-        return next((one.bases for one in types_in_source("", language, data)), ())
+        return next((one.bases for one in types_in_source("", language, data).types), ())
     return ()
 
 

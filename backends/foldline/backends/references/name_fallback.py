@@ -5,7 +5,6 @@ Every answer is marked as such, and says why no server gave it.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.outlines.locations import Position
     from foldline.backends.outlines.symbols import Located
-    from foldline.backends.references.bases import TypeBases
+    from foldline.backends.references.bases import FileTypes, TypeBases
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -199,9 +198,8 @@ class _Heirs:
         self._analysis = analysis
         self.types: dict[TypeBases, None] = {}
         # All types of each file that was looked at; None where they aren't known.
-        self.every: dict[str, list[TypeBases] | None] = {}
+        self.every: dict[str, FileTypes | None] = {}
         self.waiting = deque(dict.fromkeys(bases))
-        self.broken: set[str] = set()
 
     def unseen(self) -> str:
         """What wasn't looked at, in the languages of the files."""
@@ -209,7 +207,7 @@ class _Heirs:
         unread = [path for path, found in self.every.items() if found is None]
         said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
         said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
-        broken = len(self.broken)
+        broken = sum(found is not None and found.is_broken for found in self.every.values())
         said += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
         return "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
 
@@ -219,9 +217,8 @@ class _Heirs:
         The members of types that no outline has, local ones or without a name, count as read.
         """
         at = (use.line, use.column)
-        around = [
-            one for one in self.every.get(use.path) or () if one.inside[0] <= at < one.inside[1]
-        ]
+        every = found.types if (found := self.every.get(use.path)) else ()
+        around = [one for one in every if one.inside[0] <= at < one.inside[1]]
         inner = max(around, key=lambda one: one.inside[0], default=None)
         if inner is None or inner not in self.types:
             return False
@@ -241,16 +238,14 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
         if base in asked:
             continue
         asked.add(base)
-        alias = re.compile(rf"(?<!\w){re.escape(base)} as (\w+)")
-        for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
+        known: dict[str, set[str]] = {}
+        for use in await uses_of(analysis, base):
+            known.setdefault(use.path, {base}).add(use.alias or base)
+        for path, names in known.items():
             if path not in heirs.every:
                 heirs.every[path] = analysis.types_in(path)
-            if not heirs.every[path]:
-                continue
-            outline = analysis.get_outline(path)
-            heirs.broken |= {path} if PARSED_WITH_ERRORS in outline.reason else set()
-            names = {base, *(name for text in outline.imports for name in alias.findall(text))}
-            for one in heirs.every[path] or ():
+            found = heirs.every[path]
+            for one in found.types if found else ():
                 if one.alias or one in heirs.types:
                     continue
                 if names.isdisjoint(name.rpartition(".")[2] for name in one.bases):
