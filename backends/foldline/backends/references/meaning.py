@@ -67,7 +67,9 @@ class Meaning(NamedTuple):
             AmbiguousSymbolError: There are several, with their places and signatures.
         """
         if not self.found:
-            raise SymbolNotFoundError("", self.name, self.near, self.gap, self.used, self.left_out)
+            raise SymbolNotFoundError(
+                "", self.name, self.near, self.gap, used=self.used, left_out=self.left_out
+            )
         found = tuple(one for one in self.found if not one.declares) or self.found
         if len({(one.path, one.name) for one in found}) > 1:
             found += self.members
