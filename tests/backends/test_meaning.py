@@ -9,6 +9,7 @@ import re
 import shutil
 import types
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from foldline.backends import (
     SmartFileAccess,
     SymbolNotFoundError,
 )
+from foldline.backends.outlines.symbols import flatten, is_local
 from foldline.backends.references.spelling import Written, spelled, written_place
 from foldline.backends.text import format_outline, format_references
 
@@ -568,3 +570,21 @@ def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:
         "nothing here defines 'start' at top level or in a type; it has 2 uses, such as a.js:1"
     )
     assert "'start'?" not in str(error.value)
+
+
+def test_each_file_that_defines_a_random_name_is_told(tmp_path: Path) -> None:
+    """Against the outlines of an installed package: what stands in no function, and in no test."""
+    package = Path(pytest.__file__).parents[1] / "jinja2"
+    shutil.copytree(package, tmp_path / "jinja2")
+    chosen = random.Random(1)
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+        defining: dict[str, set[str]] = {}
+        for path in sorted((tmp_path / "jinja2").rglob("*.py")):
+            name = path.relative_to(tmp_path).as_posix()
+            for one in flatten(access.get_outline(name).symbols):
+                if not is_local(one):
+                    defining.setdefault(one.symbol.name, set()).add(name)
+        several = sorted(name for name, paths in defining.items() if 2 <= len(paths) <= 6)
+        for name in chosen.sample(several, 25):
+            meant = access.definitions_of(name)
+            assert {one.path for one in (*meant.found, *meant.members)} == defining[name], name

@@ -191,3 +191,16 @@ def test_variables_of_functions_are_those_of_the_compiler(seed: int, files: int)
                 missed += is_variable and not is_local
     assert found > 100
     assert missed < found / 10
+
+
+def test_a_place_has_the_name_with_its_mark() -> None:
+    source = "class Q\n  def paused?\n  end\n  def go!(a)\n  end\nend\nQ.new.paused?\n"
+    source += "q.go!(1) if a != b\n"
+    access = access_to({"a.rb": source})
+    for place, name, lines in (("a.rb:7:7", "paused?", [2, 7]), ("a.rb:8", "go!", [4, 8])):
+        position = access.find_position(None, f"{place}:go!" if place == "a.rb:8" else place)
+        assert position.name == name
+        assert [one.line for one in access.goto_definition(*position.at).locations] == lines[:1]
+        found = access.find_references(f"{position.path}:{position.line}:{position.column}")
+        assert sorted(use.line for use in found) == lines
+        assert {use.tier for use in found} == {"possible"}

@@ -124,6 +124,14 @@ def test_other_names_that_were_not_followed_are_said() -> None:
     assert reason.endswith("imported as go0, go1: those uses aren't among these")
 
 
+@pytest.mark.parametrize("line", ["export default go", "module.exports = go;"])
+def test_what_is_exported_whole_may_have_any_name(line: str) -> None:
+    found = access_to({"a.js": f"function go() {{}}\n{line}\n"}).find_references("go")
+    assert found.reason == "a.js exports it whole: importers may name it otherwise"
+    found = access_to({"a.js": f"function go() {{}}\n{line[:-3]} run(go)\n"}).find_references("go")
+    assert found.reason == ""
+
+
 def test_a_scope_holds_for_other_names_too() -> None:
     files, name, _ = FILES["javascript"]
     found = access_to(files).find_references(name, "c.js")

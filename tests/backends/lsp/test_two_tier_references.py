@@ -192,6 +192,13 @@ def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
     assert engine.asked == [(Position("a.py", 2, 9), Position("a.py", 6, 9))]
 
 
+def test_confirmed_uses_of_several_definitions_say_so(tmp_path: Path) -> None:
+    engine = Spy(Confirmation((use(2, 9, 11), use(6, 9, 11), use(10, 5, 7)), "engine"))
+    found = access_with(tmp_path, engine).find_references("go")
+    assert found.reason == "confirmed: of any of 2 definitions (a.py:2, a.py:6)"
+    assert access_with(tmp_path, engine).find_references("A.go").reason == ""
+
+
 def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(10, 1, 7), use(10, 1, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")

@@ -15,6 +15,7 @@ from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail, Symb
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.parsers.brackets import end_of
+from foldline.backends.references.spelling import MARKED, is_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -199,6 +200,9 @@ def _first_comment_line(lines: list[str], line: int) -> int:
 
 
 _IDENTIFIER = re.compile(r"(?<![\w$])#?[^\W\d][\w$]*")
+_MARKED_IDENTIFIER = re.compile(
+    r"(?<!\w)(?:[^\W\d]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*(?:[?!](?!=)|=(?=\())?"
+)
 
 
 def find_position(
@@ -224,9 +228,7 @@ def find_position(
         return _of_name(analysis, path, lines, name)
     if not 1 <= line <= len(lines):
         raise InvalidArgumentError("line", f"{path} has the lines 1 to {len(lines)}")
-    on_line = [
-        (match.start() + 1, match.group()) for match in _IDENTIFIER.finditer(lines[line - 1])
-    ]
+    on_line = names_on(path, lines[line - 1])
     if name is not None:
         word = name.strip().rpartition(".")[2]
         for start, found in on_line:
@@ -260,12 +262,16 @@ def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
     return found.start() + 1 if found else None
 
 
-def name_at(lines: Sequence[str], line: int, column: int) -> str:
-    """The identifier at `column` of `line`, or the empty string."""
-    for match in _IDENTIFIER.finditer(lines[line - 1]):
-        if match.start() < column <= match.end() + 1:
-            return match.group()
-    return ""
+def names_on(path: str, line: str) -> list[tuple[int, str]]:
+    """The identifiers on a line with their columns, as the file's language writes them."""
+    pattern = _MARKED_IDENTIFIER if language_of(path) in MARKED else _IDENTIFIER
+    return [(match.start() + 1, match.group()) for match in pattern.finditer(line)]
+
+
+def name_at(path: str, line: str, column: int) -> str:
+    """The identifier at `column` of a line, or the empty string."""
+    names = names_on(path, line)
+    return next((one for at, one in names if at <= column <= at + len(one)), "")
 
 
 def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | None) -> Position:
@@ -278,7 +284,7 @@ def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | No
         symbol = locate(path, outline.symbols, name).symbol
     except SymbolNotFoundError as missing:
         owner, _, word = name.strip().rpartition(".")
-        uses = list(analysis.find_references(word, path)) if word.isidentifier() else []
+        uses = list(analysis.find_references(word, path)) if is_name(word) else []
         # `hmac.compare_digest` means a use that is written with its module.
         before = f"{owner}." if owner else ""
         uses = [
@@ -291,7 +297,7 @@ def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | No
             return Position(path, use.line, use.column, word)
         if missing.near:
             raise
-        names = {match.group() for line in lines for match in _IDENTIFIER.finditer(line)}
+        names = {one for line in lines for _, one in names_on(path, line)}
         raise SymbolNotFoundError(path, name, near_names(word, names)) from None
     return _defined(path, lines, symbol.name_line, symbol.name)
 

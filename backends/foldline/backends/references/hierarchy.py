@@ -46,7 +46,7 @@ _ON_SELF = re.compile(
     r"(?:\b(?:self|this|cls)(?:\.|->)|@|\b(?:public|private|protected|readonly)\s+)\Z"
 )
 # Neither a body nor a value.
-_DECLARES = re.compile(r"[^{=]*;\s*(?://.*|/\*.*)?")
+DECLARES = re.compile(r"[^{=]*;\s*(?://.*|/\*.*)?")
 _PACKAGE = re.compile(r"package\s+(\w+)")
 
 
@@ -478,7 +478,7 @@ def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
         return False
     is_field = one.enclosing and symbol.kind == SymbolKind.VARIABLE
     text = " ".join(lines[symbol.line - 1 : symbol.line_end])
-    return not is_field and _DECLARES.fullmatch(text) is not None
+    return not is_field and DECLARES.fullmatch(text) is not None
 
 
 def _is_test(one: Found) -> bool:

@@ -276,7 +276,7 @@ class CodeNavigation:
         if not 1 <= line <= len(lines):
             raise InvalidArgumentError("line", f"{source.path} has the lines 1 to {len(lines)}")
         if isinstance(at, int):
-            return Position(source.path, line, at, name_at(lines, line, at))
+            return Position(source.path, line, at, name_at(source.path, lines[line - 1], at))
         column = first_column(lines, line, at)
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")

@@ -90,7 +90,7 @@ _TOKENS = {
 _OTHERS = _tokens("identifier name word variable_name variable")
 # Where `$` is a letter, where `?` and `!` are, and where operators are names.
 _DOLLARS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html", "java", "scala"})
-_MARKED = frozenset({"ruby", "elixir"})
+MARKED = frozenset({"ruby", "elixir"})
 OPERATORS = frozenset({"ruby", "elixir", "scala", "swift"})
 
 
@@ -181,7 +181,7 @@ def token_of(language: str, name: str) -> str:
     if not word_of(name):
         return name if language in OPERATORS else name * ("$" in name and language in _DOLLARS)
     name = name.lstrip("#@~" if language in _DOLLARS else "#$@~").strip("`")
-    if language in _MARKED or unmarked(name) == name:
+    if language in MARKED or unmarked(name) == name:
         return name
     return name[:-1] if name.endswith("!") and language == "rust" else ""
 

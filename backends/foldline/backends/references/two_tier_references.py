@@ -18,7 +18,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
-from foldline.backends.references.hierarchy import fit
+from foldline.backends.references.hierarchy import DECLARES, fit
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
 from foldline.backends.references.spelling import key_of
@@ -109,7 +109,10 @@ class ReferencesQuery:
                 self._most = None
                 matches = await self._under_other_names(await self._matches(self._scope))
         merged = await self._told_apart(merge(matches, confirmation))
-        merged = replace(merged, name=self._name, scope=self._scope, said=said)
+        reason = merged.reason
+        if self._target is None and "." not in self._name:
+            reason = "; ".join(filter(None, (_any_of(merged), reason)))
+        merged = replace(merged, name=self._name, scope=self._scope, said=said, reason=reason)
         await attempt(self._cache.keep(query, merged, self._key), nothing)
         return merged
 
@@ -161,8 +164,6 @@ class ReferencesQuery:
             for other, others in _aliases(inside, name).items():
                 if other not in known and other != matches.name:
                     bound.setdefault(other, []).extend(others)
-        if not known:
-            return matches
         taken = {(use.path, use.line) for use in matches}
         scope = Scope(self._files, self._scope) if self._scope is not None else None
         found = [
@@ -171,9 +172,14 @@ class ReferencesQuery:
             if place[:2] not in taken and (scope is None or scope.holds(use.path))
         ]
         places = [f"{name} in {_files_text(paths)}" for name, paths in known.items()]
-        said = f"also as {', '.join(places)}"
+        said = f"also as {', '.join(places)}" if places else ""
         if bound:
             said = f"{said}; imported as {', '.join(bound)}: those uses aren't among these"
+        if whole := {use.path for use in every if _is_whole(use)}:
+            name = f"{_files_text(whole)} exports it whole: importers may name it otherwise"
+            said = f"{said}; {name}" if said else name
+        if not said:
+            return matches
         if left:
             said = f"{said}; imports of such a name in {_files_text(left)} weren't followed"
         return _with(matches, found, "; ".join(filter(None, (matches.reason, said))))
@@ -244,6 +250,11 @@ class ReferencesQuery:
             return found
         meant = {(place.path, place.line) for place in self._positions}
         every = found if self._scope is None else await self._matches(None)
+        at_definition = any(
+            use.kind == ReferenceKind.DEFINITION and (use.path, use.line) in meant for use in every
+        )
+        if self._target is not None and not at_definition:
+            return found  # A use doesn't say which definition it means.
         word = key_of(self._name.rpartition(".")[2])
         references = await told_apart(found, word, every, meant, self._names.types)
         return replace(found, references=references)
@@ -254,6 +265,20 @@ class ReferencesQuery:
         scope = Scope(self._files, self._scope)
         inside = tuple(use for use in found.references if scope.holds(use.path))
         return replace(found, references=inside)
+
+
+def _any_of(found: References) -> str:
+    """The remark that confirmed uses may be of any of several definitions."""
+    places = {
+        (use.path, use.enclosing): f"{use.path}:{use.line}"
+        for use in reversed(found.references)
+        if use.kind == ReferenceKind.DEFINITION
+        and use.tier == CONFIRMED
+        and not (language_of(use.path) in _FAMILIES["c"] and DECLARES.fullmatch(use.context))
+    }
+    some = [*places.values()][::-1][:_MOST_USES]
+    named = ", ".join((*some, "…") if len(places) > len(some) else some)
+    return f"confirmed: of any of {len(places)} definitions ({named})" if len(places) > 1 else ""
 
 
 def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]:
@@ -269,6 +294,11 @@ def _passes_on(use: Reference) -> bool:
     """Return whether other files may import what a use binds."""
     is_local = use.kind == ReferenceKind.IMPORT and not _PASSES_ON.search(use.context)
     return not (is_local and not use.path.endswith("__init__.py"))
+
+
+def _is_whole(use: Reference) -> bool:
+    before = use.context[: max(use.column - 1, 0)]
+    return use.kind != ReferenceKind.CALL and _EXPORTS_WHOLE.fullmatch(before) is not None
 
 
 def _is_bound(use: Reference, paths: set[str]) -> bool:
@@ -431,6 +461,11 @@ def _failed(error: Exception) -> Confirmation:
 # The module, on the line of the name: `from a.b import name`, `import { name } from "./a/b"`.
 _MODULE = re.compile(
     r"""(?:\bfrom\s+["']?|\b(?:require|import)\s*\(\s*["']|\buse\s+)([\w./@:-]+)"""
+)
+# Before a name of JavaScript that is all that its module exports.
+_EXPORTS_WHOLE = re.compile(
+    r"\s*(?:export\s+default|module\.exports\s*=)\s+"
+    r"(?:(?:async\s+)?function\b\W*|(?:abstract\s+)?class\s+)?"
 )
 _PASSES_ON = re.compile(r"\b(?:export|pub|global)\b")
 _PART = re.compile(r"[\w-]+")
