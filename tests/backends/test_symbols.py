@@ -270,6 +270,9 @@ def test_a_question_keeps_each_line_with_one_of_its_words_or_counts_it(count: in
         left = re.search(r"what matches but for (\d+) more lines?;", note)
         shown = [line for line in page.body.split("\n") if line in set(matching)]
         assert len(matching) - len(shown) == int(left[1] if left else 0), (seed, asked)
+        # No other line takes the room of one that matches.
+        others = {*page.body.split("\n")[1:]} - {*matching, "    …"}
+        assert not (left and others), (seed, asked)
 
 
 def test_a_question_about_something_else_shows_the_beginning() -> None:
