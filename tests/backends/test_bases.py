@@ -271,6 +271,32 @@ def test_overrides_by_name_are_those_in_heirs_also_local_and_nameless_ones(langu
     assert [one.line for one in found] == lines
 
 
+@pytest.mark.parametrize(
+    ("base", "user"),
+    [
+        ("class Base: ...\n", "from base import Base as B\nclass Kid(B): ...\n"),
+        ("export class Base {}\n", "import { Base as B } from './base'\nclass Kid extends B {}\n"),
+        (
+            "class Base {}\nmodule.exports = { Base }\n",
+            "const { Base: B } = require('./base')\nclass Kid extends B {}\n",
+        ),
+        ("pub trait Base {}\n", "use crate::base::Base as B;\nimpl B for Kid {}\n"),
+        ("<?php\nclass Base {}\n", "<?php use a\\Base as B;\nclass Kid extends B {}\n"),
+        ("open class Base\n", "import a.Base as B\nclass Kid : B()\n"),
+    ],
+    ids=["py", "ts", "js", "rs", "php", "kt"],
+)
+def test_an_heir_under_another_name_is_found(
+    base: str, user: str, request: pytest.FixtureRequest
+) -> None:
+    ending = request.node.callspec.id
+    files = {f"base.{ending}": base, f"user.{ending}": user}
+    access = SmartFileAccess(MemoryFileBackend(files))
+    place = access.find_position(f"base.{ending}", "Base")
+    found = access.find_implementations(*place.at, seconds=0)
+    assert [(one.path, one.line) for one in found] == [(f"user.{ending}", 2)]
+
+
 class Ruby:
     """A source in which a name is a variable or a call, and which it is on each line."""
 
