@@ -17,6 +17,7 @@ from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.locations import Location
 from foldline.backends.outlines.syntax import ParseRefusedError, parse
 from foldline.backends.parsers.language_tables import LANGUAGES
+from foldline.backends.references.references import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,7 +185,9 @@ def types_in_source(path: str, language: str, data: bytes) -> FileTypes:
             around.pop()
         if around and node.id not in owned:
             (around[-1].mixed if mixed else around[-1].bases).append(node)
-    return FileTypes([one.read(path, language, data) for one in ordered], root.has_error)
+    counted = Column()
+    ordered.sort(key=lambda one: one.named.start_byte)
+    return FileTypes([one.read(path, language, data, counted) for one in ordered], root.has_error)
 
 
 def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[str, ...]:
@@ -223,20 +226,25 @@ class _Type:
         self.bases: list[Node] = []
         self.mixed: list[Node] = []
 
-    def read(self, path: str, language: str, data: bytes) -> TypeBases:
+    @property
+    def named(self) -> Node:
+        return self.name or next(iter(self.bases), self.node)
+
+    def read(self, path: str, language: str, data: bytes, counted: Column) -> TypeBases:
         # The module that Ruby mixes in last is asked first.
         mixed = self.mixed[::-1] if language == "ruby" else self.mixed
         bases = [_dotted(one, data) for base in (*mixed, *self.bases) for one in _parts(base)]
-        named = self.name or next(iter(self.bases), self.node)
-        begin = named.start_byte - named.start_point[1]
-        before = len(data[begin : named.start_byte].decode("utf-8", "replace"))
-        row, context = named.start_point[0] + 1, cut_bytes(data, begin, named.start_byte, before)
-        end = before + 1 + len(_text(named, data).partition(b"\n")[0].decode("utf-8", "replace"))
+        at, (row, column) = self.named.start_byte, self.named.start_point
+        before = counted.to(data, at - column, at)
+        context = cut_bytes(data, at - column, at, before)
+        end = (
+            before + 1 + len(_text(self.named, data).partition(b"\n")[0].decode("utf-8", "replace"))
+        )
         (first, start), (last, stop) = self.node.start_point, self.node.end_point
         return TypeBases(
             path,
             _dotted(self.name, data) if self.name else "",
-            Location(path, row, before + 1, end, context),
+            Location(path, row + 1, before + 1, end, context),
             ((first + 1, start + 1), (last + 1, stop + 1)),
             tuple(dict.fromkeys(filter(None, bases))),
             self.node.type == "type_alias_declaration",

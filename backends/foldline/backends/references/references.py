@@ -166,7 +166,7 @@ def references_in_source(
     found: list[Reference] = []
     variables = Variables(language, data, word)
     descent = _Descent(root)
-    counted = _Column()
+    counted = Column()
     bare_names = BareNames() if language == "ruby" else None
     for start in _places(data, word):
         nodes = descent.to(start, start + len(word))
@@ -278,7 +278,7 @@ class _Descent:
         return False
 
 
-class _Column:
+class Column:
     """Counts the characters before ascending places of a line."""
 
     def __init__(self) -> None:
