@@ -278,3 +278,10 @@ def test_lines_takes_two_numbers_for_a_range(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == spaced
     assert main(["lines", "shop.py", "4-5", "8"]) == 2
     assert "4-5 is a range: leave out 8" in capsys.readouterr().err
+
+
+def test_a_context_names_no_tool_where_a_file_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["scoped-context", "nope.go"])
+    assert capsys.readouterr().out == "(nope.go: no such file or folder)\n"

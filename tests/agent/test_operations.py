@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pytest
 from lsprotocol import types
@@ -16,6 +16,7 @@ from foldline.agent.code import add_operation
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.tools import code_tools
+from foldline.backends import InvalidArgumentError, SmartFileAccess
 from foldline.backends.base.reading import Between
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
@@ -26,9 +27,6 @@ from foldline.prompts import ToolContext
 from foldline.prompts.errors import ToolValidationError
 from foldline.records import record
 from foldline.server.app import create_server
-
-if TYPE_CHECKING:
-    from foldline.backends import SmartFileAccess
 
 
 @record(kw_only=True, slots=False)
@@ -152,3 +150,15 @@ def test_the_tables_are_as_fresh_as_what_they_tell() -> None:
     spec.loader.exec_module(tables)
     for path, text in tables.pages():
         assert path.read_text(encoding="utf-8") == text, "run `python docs/make_tables.py`"
+
+
+def test_grep_takes_as_many_lines_of_context_as_it_announces(root: Path) -> None:
+    [grep] = [one for one in OPERATIONS if one.verb == "grep"]
+    [bounds] = [one.bounds for one in grep.parameters if one.name == "context"]
+    assert bounds is not None
+    assert bounds.most is not None
+    access = SmartFileAccess.for_workspace(root)
+    assert access.grep("hey", context=int(bounds.most)).total == 1
+    with pytest.raises(InvalidArgumentError):
+        access.grep("hey", context=int(bounds.most) + 1)
+    access.close()

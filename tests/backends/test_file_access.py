@@ -1,5 +1,6 @@
 """SmartFileAccess as its callers see it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,31 @@ def test_some_lines_of_a_file_over_the_limit_are_a_page(
 def test_a_range_that_cannot_be_is_refused(access: SmartFileAccess, start: int, end: int) -> None:
     with pytest.raises(InvalidArgumentError):
         access.read_text("shop.py", start, end)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda access: access.read_symbols("a.py", []), "names: is empty"),
+        (lambda access: access.get_tree(depth=-1), "depth: must be 0 or more, not -1"),
+        (lambda access: access.hover("a.py", 1, "f", seconds=-1), "seconds: must be 0 or more"),
+        (lambda access: access.find_references("f", seconds=float("nan")), "seconds: must be 0"),
+        (lambda access: access.read_symbol("a.py", "f", seconds=-1), "seconds: must be 0 or more"),
+        (lambda access: access.read_lines("a.py", 2, 9), "start: a.py has 1 lines, none from 2 on"),
+        (lambda access: access.grep(""), "pattern: is empty, which matches every line"),
+    ],
+)
+def test_python_refuses_what_makes_no_sense_as_tools_do(
+    tmp_path: Path, ask: Callable[[SmartFileAccess], object], said: str
+) -> None:
+    (tmp_path / "a.py").write_text("def f(): ...\n")
+    access = SmartFileAccess.for_workspace(tmp_path)
+    with pytest.raises(InvalidArgumentError) as caught:
+        ask(access)
+    assert str(caught.value).startswith(said)
+
+
+def test_what_is_no_file_of_a_workspace_is_not_to_be_listed_there() -> None:
+    with pytest.raises(MissingPathError) as caught:
+        SmartFileAccess.for_workspace("/nonexistent")
+    assert str(caught.value) == "/nonexistent: no such file or folder"

@@ -135,6 +135,15 @@ def test_requests_before_initialize_and_after_shutdown_are_refused() -> None:
     assert done.returncode == 0
 
 
+def test_shutdown_answers_no_more_than_what_the_client_asked() -> None:
+    begun = json.loads(initialize().partition(b"\r\n\r\n")[2])["params"]
+    begun["capabilities"] = {"workspace": {"configuration": True}}
+    # The server waits for the configuration, for a handler of its own.
+    messages, _ = talk(request(1, "initialize", begun), notification("initialized", {}), *EXIT)
+    assert any(message.get("method") == "workspace/configuration" for message in messages)
+    assert [message["id"] for message in messages if "method" not in message] == [1, 99]
+
+
 def test_an_unknown_method_and_an_unknown_command_are_answered() -> None:
     messages, _ = talk(
         initialize(),

@@ -143,14 +143,17 @@ class PathError(BackendError):
 
 
 class MissingPathError(PathError, FileNotFoundError):
-    """No such file or folder; `near` holds the closest names that exist."""
+    """No such file or folder; `near` holds the closest names that exist.
+
+    It's None for what isn't looked for in a workspace.
+    """
 
     kind = PathKind.MISSING
 
-    def __init__(self, path: str, near: Sequence[str] = ()) -> None:
+    def __init__(self, path: str, near: Sequence[str] | None = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "list what exists with get_tree"
-        super().__init__(path, "no such file or folder", hint)
-        self.near = tuple(map(cut, near[:_MOST_NEAR]))
+        super().__init__(path, "no such file or folder", "" if near is None else hint)
+        self.near = tuple(map(cut, (near or ())[:_MOST_NEAR]))
 
     def below(self, folder: str) -> MissingPathError:
         near = [_below(folder, path) for path in self.near]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.backends.errors import LSPError, PathError, SymbolError
+from foldline.backends.errors import InvalidArgumentError, LSPError, PathError, SymbolError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_SECONDS = 5.0
+
+
+def check_seconds(seconds: float) -> None:
+    """Reject a time limit that is none."""
+    if not seconds >= 0:
+        raise InvalidArgumentError("seconds", f"must be 0 or more, not {seconds:g}")
 
 
 async def attempt(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import engine_of
-from foldline.backends.errors import PathError, SymbolError
-from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.backends.errors import InvalidArgumentError, PathError, SymbolError
+from foldline.backends.fallback import DEFAULT_SECONDS, check_seconds
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
@@ -218,6 +218,8 @@ class SmartFileAccess(CodeNavigation):
         these are the files listed within a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
+        if depth is not None and depth < 0:
+            raise InvalidArgumentError("depth", f"must be 0 or more, not {depth}")
         if self._index is not None and not no_ignore:
             self._index.recall()
         ranked, coverage = None, COMPLETE
@@ -309,6 +311,7 @@ class SmartFileAccess(CodeNavigation):
     async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
         from foldline.backends.references.definitions import read_symbol
 
+        check_seconds(seconds)
         names, asked = self.names(), (self._analysis, self._engine, file, name)
         return await read_symbol(self._files, *asked, names=names, seconds=seconds)
 
@@ -333,6 +336,8 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.formatting.symbol_pages import share_budget
 
         budgets.check_budget(budget)
+        if not names:
+            raise InvalidArgumentError("names", "is empty; get_outline lists what the file has")
         found: list[SymbolDetail] = []
         problems: list[SymbolError] = []
         waiting = list(dict.fromkeys(names))
@@ -375,6 +380,7 @@ class SmartFileAccess(CodeNavigation):
         budgets.check_budget(budget)
         if self._index is not None:
             self._index.recall()
+        check_seconds(seconds)
         if seconds > 0:
             # It starts while these are imported.
             self._engine.warm_up(since)

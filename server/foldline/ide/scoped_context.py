@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Protocol
 
-from foldline.backends.errors import BackendError
+from foldline.backends.errors import BackendError, MissingPathError
 from foldline.backends.formatting.budget import SEARCH_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.symbol_pages import matching_part
@@ -303,8 +303,13 @@ async def outlines_of(
         try:
             outlines.append(await reader.outline(path))
         except BackendError as error:
-            left_out.append(LeftOut(path, "", str(error)))
+            left_out.append(LeftOut(path, "", _why(error)))
     return outlines, left_out
+
+
+def _why(error: BackendError) -> str:
+    """The reason without the name of a tool, which shells call otherwise."""
+    return error.summary if isinstance(error, MissingPathError) and not error.near else str(error)
 
 
 async def _symbols(
@@ -326,7 +331,7 @@ async def _symbols(
                 choice.path, choice.name, NO_LIMIT if query else min(most, left)
             )
         except BackendError as error:
-            room.left_out.append(LeftOut(choice.path, choice.name, str(error)))
+            room.left_out.append(LeftOut(choice.path, choice.name, _why(error)))
             continue
         if query:
             # Of a report, what is left may hold smaller ones whole.
@@ -407,7 +412,7 @@ async def _files(reader: Reader, paths: Sequence[str], room: _Room) -> AsyncIter
         try:
             text = await reader.text(path, share)
         except BackendError as error:
-            room.left_out.append(LeftOut(path, "", str(error)))
+            room.left_out.append(LeftOut(path, "", _why(error)))
             continue
         if room.takes(format_file_text(text), path):
             yield text

@@ -270,7 +270,8 @@ class FoldlineProtocol(LanguageServerProtocol):
         # At once, not when they have ended: `exit` may follow without a pause.
         refusal = JsonRpcRequestCancelled("The server was shut down").to_response_error()
         for msg_id, future in waiting:
-            self._send_response(msg_id, error=refusal)
+            if msg_id in self._running:
+                self._send_response(msg_id, error=refusal)
             future.cancel()
         if (handler := self.fm.features.get(SHUTDOWN)) is not None:
             yield handler, (params,), None

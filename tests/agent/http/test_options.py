@@ -40,7 +40,10 @@ REFUSED = {
     "an address": ((*AT, *HERE, "--allowed-origin", "https://a.example/x"), "as in https"),
     "no requests": ((*AT, *HERE, "--max-requests", "0"), "at least 1"),
     "a long drain": ((*AT, *HERE, "--drain", "nan"), "between 0 and 3600"),
-    "a missing file": ((*AT, *HERE, "--secret-file", "/nowhere"), "--secret-file /nowhere"),
+    "a missing file": (
+        (*AT, *HERE, "--secret-file", "/nowhere"),
+        "/nowhere: no such file or folder",
+    ),
     "without http": ((*HERE, "--allowed-host", "x"), "--allowed-host needs --http"),
     "drain without http": ((*HERE, "--drain", "1"), "--drain needs --http"),
 }

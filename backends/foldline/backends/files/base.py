@@ -198,7 +198,7 @@ class FileBackend(ABC):
         return self.read_source(path, no_ignore=no_ignore).text
 
     def read_lines(self, path: str, start: int, end: int, *, no_ignore: bool = False) -> str:
-        """The lines `start` to `end`, joined by newlines; what is beyond the file is left out.
+        """The lines `start` to `end`, joined by newlines, as far as the file has them.
 
         Works on files over the size limit too, as long as the lines themselves are below it.
         """
@@ -211,6 +211,10 @@ class FileBackend(ABC):
             lines = self.load(key).lines
         except FileTooLargeError:
             return self._stream_lines(key, start, end)
+        if start > max(len(lines), 1):
+            raise InvalidArgumentError(
+                "start", f"{key} has {len(lines)} lines, none from {start} on"
+            )
         return "\n".join(lines[start - 1 : end])
 
     # Listing

@@ -60,7 +60,7 @@ class LocalFileBackend(FileBackend):
         except PermissionError as error:
             raise UnreadablePathError(str(root), "the system refuses to look at it") from error
         except (OSError, ValueError) as error:
-            raise MissingPathError(str(root)) from error
+            raise MissingPathError(str(root), None) from error
         if not stat.S_ISDIR(mode):
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
         super().__init__(given.resolve(), size_limit=size_limit, no_ignore=no_ignore)

@@ -203,7 +203,7 @@ def _open_regular(path: str, name: str) -> tuple[int, os.stat_result]:
 
 def _refusal(error: OSError | ValueError, name: str) -> PathError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return MissingPathError(name)
+        return MissingPathError(name, None)
     said = error.strerror if isinstance(error, OSError) else str(error)
     return UnreadablePathError(name, f"cannot be read: {said}")
 

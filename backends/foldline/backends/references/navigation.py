@@ -265,6 +265,7 @@ class CodeNavigation:
         return left_out(self._files, walked, counts)
 
     def _engine_for(self, seconds: float) -> Engine:
+        fallback.check_seconds(seconds)
         return self._engine if seconds > 0 else NO_ENGINE
 
     def _position(self, file: str, line: int, at: str | int) -> Position:

@@ -86,6 +86,8 @@ async def grep(
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
         raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
+    if not pattern:
+        raise InvalidArgumentError("pattern", "is empty, which matches every line")
     if show not in SHOWN:
         raise InvalidArgumentError("show", unknown(show, SHOWN, "value"))
     first = budgets.read_cursor(_KIND, cursor)

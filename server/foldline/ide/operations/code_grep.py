@@ -33,7 +33,7 @@ class Arguments(ListPage):
         Role.SCOPE,
     ] = None
     context: Annotated[
-        int, Doc("lines around each match", "lines around a match"), Between(0, 100)
+        int, Doc("lines around each match", "lines around a match"), Between(0, 50)
     ] = 0
     ignore_case: Annotated[bool, Doc("ignore case")] = False
     show: Annotated[
