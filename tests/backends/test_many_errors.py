@@ -100,6 +100,11 @@ def test_code_with_errors_is_outlined_by_a_worker(
     with pytest.raises(ParseCostlyError):
         outline_source("c", data, guarded=True)
     assert pool.outline(source) == expected
+    kid = Parsed("a.cpp", "cpp", b"class Kid : Base {};\n" + b"a => b;\n" * 100)
+    made = pool.types(kid)
+    assert made is not None
+    assert [(one.name, one.bases) for one in made.types] == [("Kid", ("Base",))]
+    assert made.is_broken
     for use in pool.references([source, source], "function"):
         assert isinstance(use, Reference)
         assert (use.path, use.line) == ("a.c", 1)
