@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import InvalidArgumentError, SearchHit, SmartFileAccess
+from foldline.backends.outlines.symbols import flatten
 from foldline.backends.text import format_search
 
 from .outlines import access_to
@@ -286,3 +287,17 @@ def test_the_file_that_defines_a_name_comes_before_one_that_only_seems_to() -> N
     }
     found = access_to(files).search_files("Cart", budget=2500)
     assert [hit.path for hit in found] == ["shop/z.py", "cart.py"]
+
+
+def test_one_hit_with_long_names_leaves_the_definitions_of_others() -> None:
+    long = "".join(f"function widget_{'x' * 70}{number}() {{}}\n" for number in range(4))
+    files = {"widget.js": long, **{f"f{n}.js": f"function widget{n}() {{}}\n" for n in range(3)}}
+    found = access_to(files).search_files("widget", budget=300)
+    assert not found.brief
+    assert "f0.js: widget0 1" in format_search(found)
+
+
+def test_a_name_that_a_broken_parse_made_ends_at_its_line() -> None:
+    text = "BEGIN\nEXPORT\n// A context.\ntemplate <typename T> class context {\n  T a;\n};\n"
+    names = [one.symbol.name for one in flatten(access_to({"a.hpp": text}).get_outline("a.hpp"))]
+    assert names[0] == "EXPORT"

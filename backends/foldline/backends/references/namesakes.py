@@ -84,8 +84,6 @@ async def told_apart(
                 if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
                     # A function is reached through its module.
                     rank = int(any(one.enclosing for one in sides[True]))
-        elif use.tier == "another":
-            rank = 1
         ranked.append((use, rank))
         best[use.path] = min(rank, best.get(use.path, rank))
     return tuple(
