@@ -123,6 +123,7 @@ FORMS = {
             "module {n}; include {b}, {o}; end",
             "{n} = Class.new({b}) do {x}.include?({x}) end; {n}.include({o})",
             "Class.new({b}) {{ {x} }}",
+            "describe({x}) {{ include M::{b} }}",
             "{n}.send(:include, {b}); {n}.extend M::{o}",
             "puts {x}; foo({x}, a: {x}); rescue_from {x}",
         ],

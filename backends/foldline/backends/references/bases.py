@@ -184,8 +184,12 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
             around.append(waiting.pop())
         while around and around[-1].node.end_byte < node.end_byte:
             around.pop()
-        if around and node.id not in owned:
-            (around[-1].mixed if mixed else around[-1].bases).append(node)
+        if node.id in owned:
+            continue
+        if not around:  # In a block of Ruby's, or where the tree is broken.
+            ordered.append(_Type(node, named=False))
+        owner = around[-1] if around else ordered[-1]
+        (owner.mixed if mixed else owner.bases).append(node)
     counted = Column()
     ordered.sort(key=lambda one: one.named.start_byte)
     return FileTypes([one.read(path, language, data, counted) for one in ordered], root.has_error)
@@ -223,9 +227,10 @@ def _query(language: str) -> Query:
 class _Type:
     """A type while its bases are gathered."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, named: bool = True) -> None:
         self.node = node
-        self.name = node.child_by_field_name("type" if node.type == "impl_item" else "name")
+        name = node.child_by_field_name("type" if node.type == "impl_item" else "name")
+        self.name = name if named else None
         self.bases: list[Node] = []
         self.mixed: list[Node] = []
 
