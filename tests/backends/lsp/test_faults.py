@@ -17,6 +17,7 @@ import pytest
 from tests.backends.lsp.faulty import LIMITS, MATCHES, PATIENCE, Faulty
 
 from foldline.backends.models import COMPLETE, References
+from foldline.backends.text import format_references
 
 pytestmark = pytest.mark.real
 
@@ -128,6 +129,9 @@ def test_a_server_that_keeps_dying_is_left_alone_and_this_is_said_once(
     assert all(places(answer) == MATCHES for answer in answers)
     assert "I die of references" in answers[0].coverage
     assert {answer.coverage for answer in answers[1:]} == {"partial: faulty: still down"}
+    # A reader is told once.
+    assert "I die of references" in format_references(answers[0])
+    assert format_references(answers[-1]).endswith("\n(by name alone)")
     assert len(faulty.notes("pids")) == 4
     assert [record.message.partition(" failed")[0] for record in caplog.records] == ["faulty"]
     [status] = faulty.access.server_status()

@@ -155,3 +155,25 @@ def test_when_a_server_dies_every_request_fails() -> None:
             assert outcomes[0] is not outcomes[1]
 
     asyncio.run(ask())
+
+
+async def test_a_server_that_left_a_request_unanswered_is_silent_until_it_answers_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("foldline.backends.lsp.protocol.time.monotonic", lambda: clock[0])
+    with connected() as (client, _):
+        assert client.silence == 0
+        for given_up in (1, 2):
+            number, _ = client.send("textDocument/references", {})
+            assert number == given_up
+            clock[0] += 60
+            client.drop(number)
+        # Nobody waits, and the next would wait in vain.
+        assert (client.pending, client.silence) == (0, 120)
+        client.receive({"id": 10**9, "result": []})
+        client.receive({"id": True, "result": []})
+        assert client.silence == 120
+        # Late, or the answer to `$/cancelRequest`.
+        client.receive({"id": 1, "error": {"code": -32800, "message": "cancelled"}})
+        assert client.silence == 0

@@ -42,6 +42,8 @@ _ABOUT_SERVERS = (
     "no other language server is installed",
     "`foldline doctor` says",
 )
+# A failure that an earlier answer told in full.
+_TOLD = re.compile(r"[\w.-]+: still (?:failing|down|restarting|stopped)")
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -307,7 +309,7 @@ def rest(cursor: str | None) -> list[Line]:
 def remarks(reason: str, coverage: str) -> list[Line]:
     """The lines with an answer's reason and coverage, where it has any.
 
-    They don't say which language server is missing: `foldline doctor` does.
+    They don't say which language server is missing, or fails still: `foldline doctor` does.
     """
     from foldline.backends.models import COMPLETE
 
@@ -325,7 +327,7 @@ def remarks(reason: str, coverage: str) -> list[Line]:
 def _about_the_answer(said: str) -> Iterator[str]:
     """Yield the parts of a remark but for those about servers that aren't there."""
     for part in said.split("; "):
-        if not part.startswith(_ABOUT_SERVERS):
+        if not part.startswith(_ABOUT_SERVERS) and not _TOLD.fullmatch(part):
             yield part
 
 

@@ -42,6 +42,8 @@ class JsonRpcClient:
         self._numbers = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._last_answer = 0.0
+        # Requests for which nobody waits any more, until the server answers anything.
+        self._given_up: set[int] = set()
         self._handlers: dict[str, Callable[[Any], object]] = {}
 
     @property
@@ -52,7 +54,8 @@ class JsonRpcClient:
     @property
     def silence(self) -> float:
         """The seconds since the last answer, or since it owes one; 0 where it owes none."""
-        return time.monotonic() - self._last_answer if self._pending else 0.0
+        owes = self._pending or self._given_up
+        return time.monotonic() - self._last_answer if owes else 0.0
 
     def on(self, method: str, handler: Callable[[Any], object]) -> None:
         """Call `handler` with the params of each message of `method`; it returns the result."""
@@ -66,7 +69,7 @@ class JsonRpcClient:
         """
         number = next(self._numbers)
         self._write({"id": number, "method": method, **_params(params)})
-        if not self._pending:
+        if not (self._pending or self._given_up):
             self._last_answer = time.monotonic()
         future = self._pending[number] = asyncio.get_running_loop().create_future()
         return number, future
@@ -82,6 +85,7 @@ class JsonRpcClient:
         if future is None:
             return False
         future.cancel()
+        self._given_up.add(number)
         return True
 
     def fail_all(self, error: LSPError) -> None:
@@ -119,12 +123,15 @@ class JsonRpcClient:
     def _settle(self, number: object, message: Mapping[str, object]) -> None:
         """Give a pending request its result or error."""
         # `True` and `1.0` equal 1 as keys, and aren't its number.
-        future = self._pending.pop(number, None) if type(number) is int else None
+        ours = number if type(number) is int else 0
+        future = self._pending.pop(ours, None)
+        if future is not None or ours in self._given_up:
+            self._last_answer = time.monotonic()
+            self._given_up.clear()
         error = message.get("error")
         if future is None or future.done():
             log.debug("%s: a response to %r, which isn't pending", self.name, number)
             return
-        self._last_answer = time.monotonic()
         if error is None:
             future.set_result(message.get("result"))
         else:
