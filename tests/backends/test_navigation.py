@@ -204,6 +204,16 @@ def test_no_implementation_by_name_says_what_was_looked_at(access: SmartFileAcce
     assert found.reason == (
         "none found by name in 1 .py file that has 'Basket' in code; no language server was asked"
     )
+    place = Position("cart.py", 12, 7, "Basket")
+    assert plain(location_lines(found, place, "implementation")).splitlines() == [
+        "cart.py:12 Basket",
+        f"({found.reason})",
+        "(partial: by name alone, from syntax trees; not looked at: types that only have its"
+        " members)",
+    ]
+    place = Position("cart.py", 5, 7, "Cart")
+    shown = location_lines(access.find_implementations(*place.at), place, "implementation")
+    assert text_of(shown[0]) == "cart.py:5 Cart: 1 implementation found by name"
 
 
 class _KnowsNone(Engine):

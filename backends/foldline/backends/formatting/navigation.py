@@ -37,10 +37,11 @@ _ROOM = 160
 
 def location_lines(found: Locations, position: Position, what: str) -> list[Line]:
     """The count of `what`, a singular noun, then the lines grouped by file."""
-    count = _count(len(found), found.left_out, what)
+    count = f": {_count(len(found), found.left_out, what)}"
     if what == "implementation" and _BY_NAME in found.coverage:
-        count = f"{count if found else 'none'} found by name"
-    lines: list[Line] = [[*_heading(position), (f": {count}", "")]]
+        # Without any, the reason says where none was found.
+        count = f"{count} found by name" if found or found.left_out else ""
+    lines: list[Line] = [[*_heading(position), (count, "")]]
     for path, group in groupby(found, key=lambda location: location.path):
         lines.append([(visible(path), "bold")])
         lines.extend(map(location_line, group))
