@@ -97,6 +97,32 @@ def test_no_name_of_a_random_file_is_missing(seed: int) -> None:
 
 
 FORMS = {
+    "of a module.js": (
+        "let run = 1\nfunction f() { run = 2; let a = (run = 3); return run }\n"
+        "function g() { const run = 2; return run }\n",
+        "run",
+        "1 definition\n2 write\n2 write\n2 read\n3 write local\n3 read local",
+    ),
+    "of a module.c": (
+        "int run;\nvoid f(void) { run = 2; int a = run; }\nvoid g(int run) { run = 1; }\n",
+        "run",
+        "1 definition\n2 write\n2 read\n3 write local\n3 write local",
+    ),
+    "of a package.go": (
+        "package p\nvar run = 1\nfunc f() { run = 2; run := run + 1; _ = run }\n",
+        "run",
+        "2 definition\n3 write\n3 write local\n3 read\n3 read local",
+    ),
+    "of a class.java": (
+        "class A { int run; int f() { run = 2; int run = 3; return run + this.run; } }\n",
+        "run",
+        "1 definition\n1 write\n1 write local\n1 read local\n1 attribute",
+    ),
+    "of a file.rs": (
+        "static run: u8 = 1;\nfn f() { g(run); let run = 2; h(run, a.run) }\n",
+        "run",
+        "1 definition\n2 read\n2 write local\n2 read local\n2 attribute",
+    ),
     "a.js": (
         "const { run } = require('./run')\nrun()\nconst { run: go } = await import('./run')\n"
         "function f({ run }) { return run }\n$run()\n",

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import ReferenceKind
+from foldline.backends.references.spelling import SCRIPTS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,32 +18,24 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html"})
-# The nodes that give a thing another name, and the field of that; `<` is the first child, `>` the
-# last one.
+# The nodes that give a thing another name, and the fields that may hold that; `<` is the first
+# child, `>` the last one.
 _RENAMES = {
-    **dict.fromkeys(
-        _words(
-            "aliased_import import_specifier export_specifier use_as_clause "
-            "extern_crate_declaration namespace_use_clause as_renamed_identifier "
-            "arrow_renamed_identifier"
-        ),
-        ("alias",),
-    ),
-    **dict.fromkeys(
-        _words(
-            "using_directive alias_declaration namespace_alias_definition alias type_item "
-            "type_alias_declaration typealias_declaration variable_declarator"
-        ),
-        ("name",),
-    ),
-    "type_definition": ("declarator", "name"),
-    "type_alias": ("name", "type"),
-    "pair_pattern": ("value",),
-    "assignment": ("left",),
-    "argument_list": ("<",),
-    "import_alias": ("<",),
-    "import": (">",),
+    kind: tuple(fields.split())
+    for fields, kinds in (
+        ("alias", "aliased_import import_specifier export_specifier use_as_clause"),
+        ("alias", "extern_crate_declaration namespace_use_clause"),
+        ("alias", "as_renamed_identifier arrow_renamed_identifier"),
+        ("name", "using_directive alias_declaration namespace_alias_definition alias type_item"),
+        ("name", "type_alias_declaration typealias_declaration variable_declarator"),
+        ("declarator name", "type_definition"),
+        ("name type", "type_alias"),
+        ("value", "pair_pattern"),
+        ("left", "assignment"),
+        ("<", "argument_list import_alias"),
+        (">", "import"),
+    )
+    for kind in kinds.split()
 }
 # What may stand between such a node and the name: qualified names, and `struct`.
 _QUALIFIES = re.compile(r"identifier|name|member|scope|specifier|descriptor|qualified|user_type")
@@ -67,6 +60,7 @@ _BLOCKS = _words(
     "enhanced_for_statement for_expression foreach_statement if_statement switch_body "
     "expression_switch_statement type_switch_statement"
 )
+_DECLARING = _words("variable_declarator let_declaration short_var_declaration init_declarator")
 _PARAMETERS = re.compile(r"parameter")
 _TYPES = re.compile(r"class|interface|enum|struct|trait|impl_item|module\Z|declaration_list")
 _VARIABLES = frozenset({"identifier", "shorthand_property_identifier"})
@@ -77,6 +71,7 @@ _PATTERNS = frozenset(
 
 def other_name(data: bytes, nodes: list[Node]) -> str:
     """The name under which an import, a re-export or a type's alias binds the last of `nodes`."""
+    nodes = nodes[-2 * _DEEPEST :]
     node = nodes[-1]
     for depth in range(1, min(len(nodes), _DEEPEST)):
         above, inner = nodes[-depth - 1], nodes[-depth]
@@ -84,7 +79,9 @@ def other_name(data: bytes, nodes: list[Node]) -> str:
         if fields is not None:
             ends_it = inner.end_byte == node.end_byte
             # `typedef struct node { … } Node;`
-            if not (ends_it or inner.type.endswith("_specifier")) or not _renames(data, above):
+            if not (ends_it or inner.type.endswith("_specifier")) or not _renames(
+                data, nodes[:-depth]
+            ):
                 return ""
             children = above.named_children
             ends = {"<": children[0], ">": children[-1]}
@@ -99,21 +96,17 @@ def other_name(data: bytes, nodes: list[Node]) -> str:
     return ""
 
 
-def _renames(data: bytes, node: Node) -> bool:
-    """Return whether a node that may bind anything gives a thing of a module another name."""
+def _renames(data: bytes, nodes: list[Node]) -> bool:
+    """Return whether the last node, which may bind anything, gives a thing another name."""
+    node = nodes[-1]
     if node.type == "assignment":  # `Name = Module::Other` of Ruby.
         left = node.child_by_field_name("left")
         return left is not None and left.type == "constant"
     if node.type == "argument_list":
-        return data.startswith(b"alias_method", (node.parent or node).start_byte)
-    if node.type not in {"variable_declarator", "pair_pattern"}:
-        return True
-    above: Node | None = node
-    for _ in range(_DEEPEST):
-        if above is None or above.type == "variable_declarator":
-            break
-        above = above.parent
-    return above is not None and is_module(data, above)
+        return len(nodes) > 1 and data.startswith(b"alias_method", nodes[-2].start_byte)
+    return node.type not in {"variable_declarator", "pair_pattern"} or any(
+        one.type == "variable_declarator" and is_module(data, one) for one in nodes
+    )
 
 
 def is_module(data: bytes, declarator: Node) -> bool:
@@ -168,12 +161,15 @@ class Variables:
         declared: Node | None = None
         for one in reversed(around):
             value = one.child_by_field_name("value") or one.child_by_field_name("right")
-            if value is not None and not value.start_byte <= at < value.end_byte:
+            if one.type in _DECLARING if value is None else not _holds(value, at):
                 declared = one
                 # `total = self.total` is the thing, and so is what comes out of a module.
-                if self._data.endswith(self._word, value.start_byte, value.end_byte):
+                if value and self._data.endswith(self._word, value.start_byte, value.end_byte):
                     return
                 break
+        is_declared = declared is not None and declared.type in _DECLARING
+        if not (is_parameter or is_pattern or is_declared or self._language in _ASSIGNED):
+            return  # An assignment, maybe to a variable of the module.
         if is_parameter or (scopes and not is_pattern):
             self._bound.append((nodes[-1].start_byte, nodes[-1].end_byte))
         if not scopes or (is_pattern and not is_parameter):
@@ -195,6 +191,10 @@ class Variables:
             if _TYPES.search(one.type):
                 break
         return []
+
+
+def _holds(node: Node, at: int) -> bool:
+    return node.start_byte <= at < node.end_byte
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

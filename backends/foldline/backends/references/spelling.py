@@ -51,6 +51,7 @@ def _tokens(kinds: str, before: bytes = b"", behind: bytes = b"") -> Tokens:
     )
 
 
+SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html"})
 _SCRIPT = _tokens(
     "identifier property_identifier private_property_identifier shorthand_property_identifier "
     "shorthand_property_identifier_pattern type_identifier statement_identifier",
@@ -61,7 +62,7 @@ _MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+"
 _C = "identifier field_identifier type_identifier statement_identifier primitive_type preproc_arg"
 _TOKENS = {
     "python": _tokens("identifier"),
-    **dict.fromkeys(("javascript", "typescript", "tsx", "vue", "svelte", "html"), _SCRIPT),
+    **dict.fromkeys(SCRIPTS, _SCRIPT),
     "go": _tokens("identifier field_identifier type_identifier package_identifier label_name"),
     "rust": _tokens(
         "identifier field_identifier type_identifier shorthand_field_identifier metavariable",
@@ -89,7 +90,7 @@ _TOKENS = {
 # Other grammars: those of data and styles.
 _OTHERS = _tokens("identifier name word variable_name variable")
 # Where `$` is a letter, where `?` and `!` are, and where operators are names.
-_DOLLARS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html", "java", "scala"})
+_DOLLARS = SCRIPTS | {"java", "scala"}
 MARKED = frozenset({"ruby", "elixir"})
 OPERATORS = frozenset({"ruby", "elixir", "scala", "swift"})
 
