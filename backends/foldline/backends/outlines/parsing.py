@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.outlines.outlines import outline_source
@@ -61,11 +60,14 @@ class Parsing:
         """The outline of the source."""
         return outline_source(source.language, source.data)
 
-    def types(self, source: Parsed) -> FileTypes | None:
+    def types(self, source: Parsed, *, guarded: bool = False) -> FileTypes | None:
         """The types of the source with their bases; None where it isn't parsed."""
-        with suppress(ParseRefusedError):
-            return types_in_source(*source)
-        return None
+        try:
+            return types_in_source(*source, guarded=guarded)
+        except ParseCostlyError:
+            raise
+        except ParseRefusedError:
+            return None
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_guarded
-from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
-from foldline.backends.references.bases import types_in_source
+from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,18 +68,9 @@ class PoolParsing(Parsing):
             source.data, _DIED, provisional=True
         )
 
-    def types(self, source: Parsed) -> FileTypes | None:
+    def types(self, source: Parsed, *, guarded: bool = True) -> FileTypes | None:
         """The types of the source with their bases; None where it isn't parsed."""
-
-        def here() -> FileTypes | None:
-            try:
-                return types_in_source(*source, guarded=True)
-            except ParseRefusedError as refused:
-                if isinstance(refused, ParseCostlyError):
-                    raise
-                return None
-
-        return self._made(source, "types", here)
+        return self._made(source, "types", partial(super().types, source, guarded=guarded))
 
     def _made(self, source: Parsed, task: str, here: Callable[[], Made]) -> Made | None:
         """What is made of a source, `here` or by that task of a worker; None where those die."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import ReferenceKind
@@ -10,24 +11,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 # Blocks see the variables around them, definitions don't.
-_DEFINITIONS = frozenset(
-    {"method", "singleton_method", "class", "singleton_class", "module", "program"}
-)
-_BLOCKS = frozenset({"block", "do_block", "lambda"})
-_BINDING = frozenset(
-    {
-        "method_parameters",
-        "block_parameters",
-        "lambda_parameters",
-        "destructured_parameter",
-        "exception_variable",
-        "left_assignment_list",
-        "destructured_left_assignment",
-        "rest_assignment",
-        "array_pattern",
-        "find_pattern",
-        "keyword_pattern",
-    }
+_DEFINITIONS = re.compile(r"(?:singleton_)?(?:method|class)|module|program")
+_BLOCKS = re.compile(r"(?:do_)?block|lambda")
+_BINDING = re.compile(
+    r"(?:method|block|lambda)_parameters|destructured_\w+|exception_variable"
+    r"|left_assignment_list|rest_assignment|(?:array|find|keyword)_pattern"
 )
 # Other nodes bind what one of these fields holds.
 _FIELDS = ("name", "left", "pattern")
@@ -47,12 +35,13 @@ class BareNames:
             return kind
         scopes: list[int] = []
         for around in reversed(nodes[:-1]):
-            if around.type in _BLOCKS or around.type in _DEFINITIONS:
+            is_definition = _DEFINITIONS.fullmatch(around.type)
+            if is_definition or _BLOCKS.fullmatch(around.type):
                 scopes.append(around.id)
-            if around.type in _DEFINITIONS:
+            if is_definition:
                 break
         sides = [] if parent.type == "binary" else map(parent.child_by_field_name, _FIELDS)
-        if parent.type in _BINDING or any(
+        if _BINDING.fullmatch(parent.type) or any(
             side is not None and side.id == node.id for side in sides
         ):
             self._bound.add(scopes[0])
