@@ -47,6 +47,7 @@ FORMS = {
             "interface {n}<T = {x}> extends {b}<{x}>, {o} {{ a: {x} }}",
             "export default class {n} implements {b}, {o} {{ constructor(private a: {x}) {{}} }}",
             "const v{i} = new (class extends {b}<{x}> implements {o} {{}})()",
+            "type {n}<T> = {b}<{x}> & ns.{o} & {{ a: {x} }}",
             "type A{i} = {x} | {x}[]; let u{i}: {x} & {{ a: {x} }}",
         ],
     ),

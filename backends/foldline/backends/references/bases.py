@@ -112,7 +112,7 @@ _MIXES = frozenset({b"include", b"extend", b"prepend", b"Class"})
 _ARGUMENTS = re.compile(r"(?:\w+_)?arguments?(?:_list)?|.*annotation|mutable_specifier|lifetime")
 _NO_BASES = re.compile(
     r".*comment|(?:type_|value_)?arguments|keyword_argument|\w+_splat|access_specifier"
-    r"|removed_trait_bound|lifetime"
+    r"|removed_trait_bound|lifetime|object_type"
 )
 _EXPRESSIONS = frozenset({"call", "call_expression", "parenthesized_expression"})
 _FIRST = frozenset({"subscript", "element_reference", "explicit_delegation"})
@@ -125,15 +125,13 @@ class TypeBases(NamedTuple):
     """A type or a part of one: its bases as written, dotted, in the order of the language.
 
     One without a name has the place of its base. `inside` are the places of its first and last
-    letters; an `alias` only gives several types a name.
+    letters.
     """
 
-    path: str
     name: str
     place: Location
     inside: tuple[tuple[int, int], tuple[int, int]]
     bases: tuple[str, ...]
-    alias: bool = False
 
 
 def unseen_in(language: str) -> str | None:
@@ -250,12 +248,10 @@ class _Type:
         )
         (first, start), (last, stop) = self.node.start_point, self.node.end_point
         return TypeBases(
-            path,
             _dotted(self.name, data) if self.name else "",
             Location(path, row + 1, before + 1, end, context),
             ((first + 1, start + 1), (last + 1, stop + 1)),
             tuple(dict.fromkeys(filter(None, bases))),
-            self.node.type == "type_alias_declaration",
         )
 
 

@@ -246,9 +246,8 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
                 heirs.every[path] = analysis.types_in(path)
             found = heirs.every[path]
             for one in found.types if found else ():
-                if one.alias or one in heirs.types:
-                    continue
-                if names.isdisjoint(name.rpartition(".")[2] for name in one.bases):
+                own = {name.rpartition(".")[2] for name in one.bases}
+                if one in heirs.types or names.isdisjoint(own):
                     continue
                 heirs.types[one] = None
                 # What implements a trait in Rust implements those above it by itself.
