@@ -18,7 +18,7 @@ from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
-from foldline.backends.outlines.symbols import Located, distinct, flatten
+from foldline.backends.outlines.symbols import Located, distinct, flatten, is_local
 from foldline.backends.references.bases import bases_of
 from foldline.backends.references.spelling import key_of
 
@@ -138,6 +138,8 @@ class Hierarchy:
         ranked = self._ranked(self._defining[key_of(name), ""][0], name)
         every = [[one for one in ranked.get(rank, ()) if not one.declares] for rank in (0, 1)]
         top, members = every if any(every) else (ranked.get(0, []), ranked.get(1, []))
+        outside = [one for one in members if not is_local(one.located)]
+        members = sorted(outside if top else outside or members, key=_is_test)
         if all(map(_is_test, top)) and not all(map(_is_test, members)):
             return members, top
         return (top, members) if top else (members, [])

@@ -139,10 +139,11 @@ class Names:
         found, members = await self.types.of_that_name(name)
         if not found:
             return meant
-        named = [f"{one.name}, {one.path} {one.line}" for one in members[:_MOST_MEMBERS]]
-        more = len(members) - len(named)
-        said = f"also {'; '.join(named)}{f' and {more} more' if more > 0 else ''}"
-        said = said if named else ""
+        # The parts of one are told once.
+        places = {(one.path, one.name): one.line for one in reversed(members)}
+        named = [f"{name}, {path} {line}" for (path, name), line in reversed(places.items())]
+        more = f" and {len(named) - _MOST_MEMBERS} more" if len(named) > _MOST_MEMBERS else ""
+        said = f"also {'; '.join(named[:_MOST_MEMBERS])}{more}" if named else ""
         return meant._replace(found=tuple(found), members=tuple(members), said=said)
 
     def _so_far(self, meant: Meaning) -> Meaning:
