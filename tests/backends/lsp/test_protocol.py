@@ -176,4 +176,5 @@ async def test_a_server_that_left_a_request_unanswered_is_silent_until_it_answer
         assert client.silence == 120
         # Late, or the answer to `$/cancelRequest`.
         client.receive({"id": 1, "error": {"code": -32800, "message": "cancelled"}})
+        clock[0] += 60
         assert client.silence == 0
