@@ -100,9 +100,9 @@ FILES = {"platformdirs", "regex", "typing_extensions"}
 PARSERS = {"tree_sitter", "tree_sitter_python"}
 IMPORTS = {
     "tree": (FILES, 84),
-    "outline review.py": (FILES | PARSERS, 120),
+    "outline review.py": (FILES | PARSERS, 122),
     "refs --seconds 0 Review": (FILES | PARSERS | {"pathspec", "tree_sitter_markdown"}, 197),
-    "search review": (FILES | PARSERS, 120),
+    "search review": (FILES | PARSERS, 122),
     "grep review": (FILES, 87),
 }
 

@@ -168,9 +168,9 @@ def test_references_fill_their_budget_and_their_pages_are_all(
         extra: dict[str, object] = {} if cursor is None else {"cursor": cursor}
         text, page = answer(access, "find_references", **asked, **extra, budget=budget)
         uses += [(use.path, use.line, use.column) for use in page]
-        if "\n(lines: " in text or page.cursor:
+        if " shows the code)" in text or page.cursor:
             assert is_filled(text, budget), (asked, budget, text)
-        if (found := re.search(r"\n\(lines: budget (\d+)\)", text)) and cursor is None:
+        if (found := re.search(r"\n\(budget (\d+) shows the code\)", text)) and cursor is None:
             assert size(answer(access, "find_references", **asked, budget=int(found[1]))[0]) == int(
                 found[1]
             )

@@ -448,3 +448,25 @@ def test_a_line_that_stands_alone_has_no_indentation() -> None:
     assert format_grep(grep(files, "match", context=1)).endswith(
         "\n  1- def f():\n  2:         return match"
     )
+
+
+def test_lines_keep_the_nesting_where_it_is_indentation(tmp_path: Path) -> None:
+    files = {
+        "a.py": "if x:\n    class A:\n        def f(self): ...\n    def g(): ...\n",
+        "b.js": "  function f() {\n      function g() {}\n",
+        "c.py": "        def alone(): ...\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    found = SmartFileAccess.for_workspace(tmp_path).grep("class|def|function", budget=2_000)
+    assert format_grep(found).splitlines()[1:] == [
+        "a.py",
+        "  2: class A:",
+        "  3:     def f(self): ...",
+        "  4: def g(): ...",
+        "b.js",
+        "  1: function f() {",
+        "  2: function g() {}",
+        "c.py",
+        "  1: def alone(): ...",
+    ]

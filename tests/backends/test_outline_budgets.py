@@ -266,3 +266,11 @@ def test_a_large_budget_is_for_details_too() -> None:
 )
 def test_a_brief_signature_has_no_types_and_defaults(name: str, signature: str, brief: str) -> None:
     assert brief_signature(name, signature) == brief
+
+
+def test_an_outline_that_hides_nothing_is_not_called_brief() -> None:
+    for count in range(1, 80):
+        functions = (f"def function_{n}(one, two): ...\n\n\n" for n in range(count))
+        outline = access_to({"a.py": "".join(functions)}).get_outline("a.py")
+        shown, whole = format_outline(outline, OUTLINE_BUDGET), format_outline(outline, None)
+        assert "(brief; " not in shown or shown.partition("\n(brief; ")[0] != whole

@@ -484,7 +484,7 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     few = format_references(access.find_references("Cart", budget=DefaultBudget(900)))
     assert "Cart(rows)" not in few
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in few
-    assert few.endswith(f"(lines: budget {len(text)})")
+    assert few.endswith(f"(budget {len(text)} shows the code)")
     small = access.find_references("Cart", "views/v4.py", budget=DefaultBudget(900))
     assert "  4 call in show: a = Cart(rows)" in format_references(small)
     assert len(format_references(small)) <= REFERENCES_DETAILS < len(text)
@@ -493,7 +493,7 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     exact = access.find_references("Cart", budget=len(text))
     assert format_references(exact) == text
     less = access.find_references("Cart", budget=len(text) - 1)
-    assert "(lines: " in format_references(less)
+    assert "shows the code)" in format_references(less)
 
 
 def test_by_default_tests_are_numbers_beside_other_uses_and_named_within_a_scope() -> None:
@@ -510,7 +510,7 @@ def test_by_default_tests_are_numbers_beside_other_uses_and_named_within_a_scope
 def test_a_page_that_others_follow_names_no_budget_that_shows_all() -> None:
     text = format_references(access_to(USES).find_references("Cart", budget=300))
     assert "… " in text.split("\n")[-1]
-    assert "(lines: ask with a scope)" in text
+    assert "(a scope shows the code)" in text
 
 
 @given(st.integers(1, 3_000), st.integers(1, 40), st.integers(1, 9))
@@ -626,3 +626,16 @@ def test_a_name_in_all_is_a_use_and_other_strings_are_not(
             assert source[use.column - 1 : use.column_end - 1] == name
     assert found == lines
     assert not any(use.line == 7 for use in uses)
+
+
+def test_translations_that_have_the_word_are_counted_and_drawings_are_not(tmp_path: Path) -> None:
+    files = {f"locales/{n}.yml": "Queue: queue\n" for n in "abcdef"}
+    files |= {"a.py": "class Queue: ...\n", "b.yml": "Queue: 1\n", "art.xcf": "x" * 600_000}
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    access = SmartFileAccess.for_workspace(tmp_path)
+    text = format_references(access.find_references("Queue", seconds=0, budget=2_000))
+    assert "text: b.yml 1; locales/ 6 .yml" in text
+    assert "not read" not in text
+    access.close()

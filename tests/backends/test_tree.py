@@ -155,12 +155,33 @@ def test_a_query_shows_the_best_ten_files_and_no_other() -> None:
         "./ 24 files, 2.4 KB",
         "a/ 8 files, 800 B …",
         "  m.py 100 B #2",
-        "b/ 8 files, 800 B …",
-        "  c/ 8 files, 800 B …",
-        "    n.py 100 B #1",
+        "b/c/ 8 files, 800 B …",
+        "  n.py 100 B #1",
         "d/ 8 files, 800 B …",
         *(f"  {name}.py 100 B #{rank}" for rank, name in enumerate("mnopqrst", 3)),
         "(the best 10 of 24 files; without a query, the tree has all)",
+    ]
+
+
+def test_a_chain_of_folders_is_one_line() -> None:
+    main, test = "src/main/java/com/shop", "src/test/java/com/shop"
+    paths = [f"{main}/Cart.java", f"{main}/Order.java", f"{test}/CartTest.java"]
+    tree = build_tree(".", stamps([*paths, "a/b/c.py"]), budget=2_500)
+    assert format_tree(tree).splitlines() == [
+        "./ 4 files, 400 B",
+        "a/b/ 1 file, 100 B",
+        "  c.py 100 B",
+        "src/ 3 files, 300 B",
+        "  main/java/com/shop/ 2 files, 200 B",
+        "    Cart.java 100 B",
+        "    Order.java 100 B",
+        "  test/java/com/shop/ 1 file, 100 B",
+        "    CartTest.java 100 B",
+    ]
+    asked = build_tree(".", stamps(paths), ranked=paths[:1], budget=2_500)
+    assert format_tree(asked).splitlines()[1:3] == [
+        "src/main/java/com/shop/ 2 files, 200 B …",
+        "  Cart.java 100 B #1",
     ]
 
 

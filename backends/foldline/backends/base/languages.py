@@ -35,9 +35,9 @@ _CPLUSPLUS = re.compile(
 )
 CODE, TEXT, BINARY = range(3)
 _BINARY = re.compile(
-    r"\.(7z|a|avif|bin|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|lib|mo|mov|"
-    r"mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|so|sqlite|tar|tgz|tiff?|ttf|wasm|"
-    r"wav|webm|webp|whl|woff2?|xlsx?|xz|zip|zst)$",
+    r"\.(7z|a|ai|avif|bin|blend|bmp|bz2|class|db|dll|dylib|eot|exe|flindex|gif|gz|ico|jar|jpe?g|kra|"
+    r"lib|mo|mov|mp[34]|npy|npz|o|ogg|onnx|otf|parquet|pdf|pkl|png|psd|pyc|pyd|sketch|so|sqlite|svgz|"
+    r"tar|tgz|tiff?|ttf|wasm|wav|webm|webp|whl|woff2?|xcf|xlsx?|xz|zip|zst)$",
     re.IGNORECASE,
 )
 _MOST_HEAD = 100_000

@@ -220,7 +220,7 @@ def _fit(
     form.enough = enough + around
     details = min(budget, OUTLINE_DETAILS) if is_default else budget
     form.fill(_stages(headers, known, budget), budget, details)
-    if not form.remark and form.enough <= LARGEST_BUDGET:
+    if not form.remark and form.enough <= LARGEST_BUDGET and form.lines() != whole:
         form.remark = f"(brief; budget {form.enough} shows all)"
     return _within(form.lines(), budget)
 

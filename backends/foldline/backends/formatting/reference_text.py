@@ -5,6 +5,7 @@ A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 in 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import PurePath
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import NamedIn, Reference, References
+    from foldline.backends.models import NamedIn, Reference, References, TextUses
 
 KIND = "refs"
 _TIERS = {
@@ -41,6 +42,9 @@ _SMALLEST = 3
 _TEXT_BYTES = 250
 _MOST_LINES = 8
 _MOST_NAMED = 4
+# Of as many files of one kind in a folder, such as translations, their number is said.
+_MOST_ALIKE = 5
+_DATA = frozenset({".ini", ".json", ".properties", ".resx", ".strings", ".xml", ".yaml", ".yml"})
 
 
 def most_references(first: int, budget: int | None) -> int | None:
@@ -154,7 +158,7 @@ def _lines(
     lines += _text(found)
     if whole < number:
         is_exact = found.cursor is None and enough <= budgets.LARGEST_BUDGET
-        lines.append(note(f"(lines: {f'budget {enough}' if is_exact else 'ask with a scope'})"))
+        lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows the code)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
     return [*lines, *remarks(found.reason, found.coverage)]
@@ -188,7 +192,11 @@ def _place(one: NamedIn) -> str:
 
 def _text(found: References) -> list[Line]:
     """The line with the word in text, short beside references."""
-    parts = [f"{visible(one.path)} {_numbers(one.lines)}" for one in found.text]
+    alike = Counter(_alike(one) for one in found.text)
+    many = {kind: n for kind, n in alike.items() if n >= _MOST_ALIKE and kind[1] in _DATA}
+    parts = [f"{visible(folder)}/ {count} {kind}" for (folder, kind), count in many.items()]
+    some = (one for one in found.text if _alike(one) not in many)
+    parts = [*(f"{visible(one.path)} {_numbers(one.lines)}" for one in some), *parts]
     if found.budget is not None and len(parts) > 1:
         room = _TEXT_BYTES if found.references else found.budget * 2 // 3
         kept = budgets.how_many_fit(([(part, "")] for part in parts), room)
@@ -196,6 +204,12 @@ def _text(found: References) -> list[Line]:
     if found.counted:
         parts.append(f"and in {found.counted}" if parts else f"in {found.counted}")
     return [note(f"text: {'; '.join(parts)}")] if parts else []
+
+
+def _alike(one: TextUses) -> tuple[str, str]:
+    """The folder and the kind of a file."""
+    path = PurePath(one.path)
+    return path.parent.as_posix(), path.suffix or path.name
 
 
 def _numbers(lines: Sequence[int]) -> str:

@@ -6,6 +6,7 @@ Names and remarks are on one line each (`visible`); the content of files is unch
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,8 @@ _ABOUT_SERVERS = (
 )
 # A failure that an earlier answer told in full.
 _TOLD = re.compile(r"[\w.-]+: still (?:failing|down|restarting|stopped)")
+# Languages in which indentation is nesting.
+_NESTED = (".py", ".pyi", ".yaml", ".yml")
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -56,12 +59,24 @@ def tree_lines(tree: FileTree) -> list[Line]:
     waiting = [(entry, 0) for entry in reversed(tree.entries)]
     while waiting:
         entry, level = waiting.pop()
+        while (only := _only_folder(entry)) is not None:
+            # A chain of folders is one line.
+            entry = replace(only, name=f"{entry.name}/{only.name}")
         lines.append(tree_line(entry, level))
         waiting.extend((child, level + 1) for child in reversed(entry.children))
     if tree.cursor is not None:
         shown = tree.shown_from + len(tree.entries)
         lines.append(tree_rest(shown, tree.total_entries, tree.cursor))
     return [*lines, *remarks(tree.reason, tree.coverage)]
+
+
+def _only_folder(entry: TreeEntry) -> TreeEntry | None:
+    """The folder that is all of a folder, or all that a query's tree has of it."""
+    if len(entry.children) != 1:
+        return None
+    [only] = entry.children
+    is_one = only.folder and only.path.rpartition("/")[0] == entry.path
+    return only if is_one and (entry.collapsed or only.files == entry.files) else None
 
 
 def tree_header(tree: FileTree) -> Line:
@@ -213,6 +228,11 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
             heads[text] = match
     by_file: dict[str, dict[int, list[Line]]] = {}
     folded: dict[int, list[GrepMatch]] = {}
+    indents: dict[str, int] = {}
+    for match in results.matches:
+        if match.path.endswith(_NESTED):
+            indent = len(match.text) - len(match.text.lstrip())
+            indents[match.path] = min(indent, indents.get(match.path, indent))
     for match in results.matches:
         head = heads.get(match.text.strip(), match)
         if head is not match:
@@ -223,7 +243,7 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
         for number, line in [*around, *enumerate(match.after, match.line + 1)]:
             shown: Line = [(f"  {number}-", "dim"), (f" {cut_line(line, 0)}", FOUND)]
             lines.setdefault(number, [shown])
-        lines[match.line] = [_match_line(match)]
+        lines[match.line] = [_match_line(match, indents.get(match.path))]
     for head in heads.values():
         same = _same_line(head, folded.get(id(head), ()))
         by_file[head.path][head.line].append(same)
@@ -236,9 +256,14 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
             yield note(f"  … {left[path]} more in this file")
 
 
-def _match_line(match: GrepMatch) -> Line:
-    """A line, a long one cut around the match, one that stands alone without its indentation."""
-    text = match.text if match.before or match.after else match.text.lstrip()
+def _match_line(match: GrepMatch, indent: int | None) -> Line:
+    """A line, a long one cut around the match; one that stands alone loses its indentation.
+
+    Where that is nesting, it loses the first `indent` columns, which all lines of the file have.
+    """
+    text = match.text
+    if not (match.before or match.after):
+        text = text.lstrip() if indent is None or match.text_column > 1 else text[indent:]
     at = match.column - match.text_column - len(match.text) + len(text)
     shown = cut_line(text, at)
     if match.text_column > 1 and not shown.startswith("…"):
