@@ -299,6 +299,25 @@ def test_an_heir_under_another_name_is_found(
     assert [(one.path, one.line) for one in found] == [(f"user.{ending}", 2)]
 
 
+def test_what_was_not_looked_at_is_named() -> None:
+    files = {
+        "a.ex": "defmodule Base do\nend\n",
+        "b.kt": "class K : Base()\n",
+        "c.kt": "class { : Base\n",
+        **{f"{n}.lua": "Base()\n" for n in "defg"},
+    }
+    access = SmartFileAccess(MemoryFileBackend(files))
+    found = access.find_implementations("a.ex", 1, "Base", seconds=0)
+    assert [one.path for one in found] == ["b.kt"]
+    assert found.coverage.partition("; ")[2] == (
+        "not looked at: lambdas, a.ex, d.lua, e.lua, 2 more files, what doesn't parse in 1 file"
+    )
+    del files["b.kt"], files["c.kt"]
+    access = SmartFileAccess(MemoryFileBackend(files))
+    found = access.find_implementations("a.ex", 1, "Base", seconds=0)
+    assert found.reason.startswith("none found by name in any file with 'Base' in code; ")
+
+
 class Ruby:
     """A source in which a name is a variable or a call, and which it is on each line."""
 

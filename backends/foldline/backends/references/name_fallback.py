@@ -78,10 +78,11 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
     base = " or ".join(owners) or position.name
-    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in heirs.every))
-    count = len(heirs.every)
+    looked_at = [path for path, known in heirs.every.items() if known is not None]
+    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in looked_at))
+    count = len(looked_at)
     files = f"{count} {kinds} {plural('file', count)} that {'has' if count == 1 else 'have'}"
-    none = f"none found by name in {files if count else 'files with'} {base!r} in code"
+    none = f"none found by name in {files if count else 'any file with'} {base!r} in code"
     return _locations(analysis, found, f"{coverage}{heirs.unseen()}", none, reason)
 
 
