@@ -303,12 +303,12 @@ def test_what_was_not_looked_at_is_named() -> None:
     files = {
         "a.ex": "defmodule Base do\nend\n",
         "b.kt": "class K : Base()\n",
-        "c.kt": "class { : Base\n",
+        "c.kt": "class L : Base() {\n    fun (\n",
         **{f"{n}.lua": "Base()\n" for n in "defg"},
     }
     access = SmartFileAccess(MemoryFileBackend(files))
     found = access.find_implementations("a.ex", 1, "Base", seconds=0)
-    assert [one.path for one in found] == ["b.kt"]
+    assert [one.path for one in found] == ["b.kt", "c.kt"]
     assert found.coverage.partition("; ")[2] == (
         "not looked at: lambdas, a.ex, d.lua, e.lua, 2 more files, what doesn't parse in 1 file"
     )
