@@ -95,12 +95,26 @@ def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
         (["hover", "shop.py", "checkout"], ["def checkout(cart: Cart) -> int"]),
         (["implementations", "shop.py", "Cart"], ["basket.py", "  2: class Basket(Cart): ..."]),
         (["calls", "shop.py", "Cart.total"], ["called by:", "  checkout shop.py:8, on line 9"]),
+        # Each of its overloads has those callers, and the last one a body.
+        (
+            ["calls", "basket.py", "pay"],
+            [
+                "called by:",
+                "  use basket.py:9, on line 9",
+                "calls:",
+                "  checkout shop.py:8, on line 8",
+            ],
+        ),
     ],
 )
 def test_a_language_server_is_asked_about_a_symbol(
     arguments: list[str], shown: list[str], workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "from shop import Cart\nclass Basket(Cart): ...\n"
+    text = (
+        "from shop import *\nclass Basket(Cart): ...\nfrom typing import overload\n"
+        "@overload\ndef pay(a: int) -> int: ...\n@overload\ndef pay(a: Cart) -> int: ...\n"
+        "def pay(a): return checkout(a)\ndef use(): return pay(1)\n"
+    )
     (workspace / "basket.py").write_text(text, encoding="utf-8")
     assert main([*arguments, "--seconds", "60", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
