@@ -72,11 +72,9 @@ def tree_lines(tree: FileTree) -> list[Line]:
 
 def _only_folder(entry: TreeEntry) -> TreeEntry | None:
     """The folder that is all of a folder, or all that a query's tree has of it."""
-    if len(entry.children) != 1:
-        return None
-    [only] = entry.children
-    is_one = only.folder and only.path.rpartition("/")[0] == entry.path
-    return only if is_one and (entry.collapsed or only.files == entry.files) else None
+    only = entry.children[0] if len(entry.children) == 1 else None
+    # Several folders of one pattern have the path of the one that they're in.
+    return only if only and only.folder and only.path != entry.path else None
 
 
 def tree_header(tree: FileTree) -> Line:
@@ -263,7 +261,7 @@ def _match_line(match: GrepMatch, indent: int | None) -> Line:
     """
     text = match.text
     if not (match.before or match.after):
-        text = text.lstrip() if indent is None or match.text_column > 1 else text[indent:]
+        text = text.lstrip() if indent is None else text[indent:]
     at = match.column - match.text_column - len(match.text) + len(text)
     shown = cut_line(text, at)
     if match.text_column > 1 and not shown.startswith("…"):
