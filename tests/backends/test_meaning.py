@@ -588,3 +588,17 @@ def test_each_file_that_defines_a_random_name_is_told(tmp_path: Path) -> None:
         for name in chosen.sample(several, 25):
             meant = access.definitions_of(name)
             assert {one.path for one in (*meant.found, *meant.members)} == defining[name], name
+
+
+def test_a_method_of_a_prototype_is_taken_without_that_word(opened: Open) -> None:
+    access = opened(
+        {
+            "reply.js": "function Reply() {}\nReply.prototype.send = function (x) {}\n",
+            "use.js": "reply.send(1)\n",
+        }
+    )
+    found = access.find_references("Reply.send", seconds=0)
+    assert found.said == "Reply.send is Reply.prototype.send"
+    whole = access.find_references("Reply.prototype.send", seconds=0)
+    assert found.references == whole.references
+    assert access.definitions_of("Reply.send", seconds=0).one().line == 2

@@ -214,8 +214,11 @@ class Names:
             own = {(one.path, f"{one.name}.{word}") for one in owners}
             said = "" if places.keys() <= own else f"{name} is {said}{unless}"
             return Meaning(name, tuple(every.values()), said)
-        if not path and (found := await types.defining(name)):
-            return Meaning(name, tuple(found))
+        # JavaScript's methods may be written out.
+        written = f"{owner}.prototype.{word}"
+        for one in (name, written):
+            if not path and (found := await types.defining(one)):
+                return Meaning(one, tuple(found), f"{name} is {one}" if one != name else "")
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
