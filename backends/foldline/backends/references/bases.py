@@ -107,6 +107,8 @@ _AROUND = {
     "ruby": ("", ""),
     "go": ("package p\ntype ", ""),
 }
+# The languages of the signatures in files of others; a header's name says C.
+_SIGNED_AS = {"c": "cpp", "vue": "typescript", "svelte": "typescript"}
 _BODIED = frozenset({"go", "php", "ruby"})
 _MIXES = frozenset({b"include", b"extend", b"prepend", b"Class"})
 _ARGUMENTS = re.compile(r"(?:\w+_)?arguments?(?:_list)?|.*annotation|mutable_specifier|lifetime")
@@ -195,6 +197,7 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
 
 def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[str, ...]:
     """The bases of a symbol of a file with these lines; none of what isn't a type."""
+    language = _SIGNED_AS.get(language, language)
     before, after = _AROUND.get(language, ("", " {}"))
     text = symbol.signature
     if language in _BODIED:
