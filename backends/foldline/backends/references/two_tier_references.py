@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from itertools import islice
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,10 @@ class ReferencesQuery:
         places = [f"{name} in {_files_text(paths)}" for name, paths in known.items()]
         said = f"also as {', '.join(places)}" if places else ""
         if bound:
-            said = f"{said}; imported as {', '.join(bound)}: those uses aren't among these"
+            names = ", ".join(
+                [*islice(bound, _MOST_ALIASES), *["…"] * (len(bound) > _MOST_ALIASES)]
+            )
+            said = f"{said}; imported as {names}: those uses aren't among these"
         if whole := {use.path for use in every if _is_whole(use)}:
             name = f"{_files_text(whole)} exports it whole: importers may name it otherwise"
             said = f"{said}; {name}" if said else name
