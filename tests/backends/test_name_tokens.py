@@ -24,9 +24,7 @@ from foldline.backends.references.references import (
 )
 
 from .corpora import standard_library
-from .outlines import access_to
-from .test_more_languages import CASES as MORE
-from .test_outline_languages import CASES as OLDER
+from .outlines import CASES, access_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,9 +76,9 @@ def missing(path: str, data: bytes, names: int, chosen: random.Random) -> list[s
     ]
 
 
-@pytest.mark.parametrize("path", [*OLDER, *MORE])
+@pytest.mark.parametrize("path", [*CASES])
 def test_no_name_of_a_tree_is_missing(path: str) -> None:
-    source, _ = {**OLDER, **MORE}[path]
+    source, _ = CASES[path]
     assert missing(path, source.encode(), 1000, random.Random(1)) == []
 
 
