@@ -140,7 +140,7 @@ def test_any_question_is_answered_within_its_budget(question: str, budget: int) 
 def test_a_tree_for_a_question_opens_what_leads_to_the_best_files() -> None:
     files = FILES | {f"other/part{n}/m{k}.py": "" for n in range(9) for k in range(9)}
     text = format_tree(access_to(files).get_tree(query="flush the order queue", budget=400))
-    assert "    __init__.py 43 B #1\n    mail.py 47 B #2\n" in text
+    assert "  __init__.py 43 B #1\n  mail.py 47 B #2\n" in text
     assert "other/" not in text
     assert text.endswith("(the best 2 of 91 files; without a query, the tree has all)")
     assert len(text.encode()) <= 400
