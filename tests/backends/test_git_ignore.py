@@ -123,12 +123,12 @@ def compare(root: Path, seed: int) -> None:
     # Without the index, the last matching line decides, which git names.
     (root / ".git" / "index").unlink(missing_ok=True)
     rules = IgnoreRules(root)
-    for path, is_folder in case.entries():
-        given = path.encode() + b"\0"
-        said = case.git(
-            "check-ignore", "--no-index", "-v", "-z", "--stdin", given=given, codes=(0, 1)
-        )
-        pattern = [*said.split(b"\0"), b"", b"", b""][2]
+    entries = [*case.entries()]
+    given = b"".join(path.encode() + b"\0" for path, _ in entries)
+    asked = ("check-ignore", "--no-index", "-v", "-n", "-z", "--stdin")
+    # A source, a line, its pattern, and the path, for each.
+    patterns = case.git(*asked, given=given, codes=(0, 1)).split(b"\0")[2::4]
+    for (path, is_folder), pattern in zip(entries, patterns, strict=True):
         hidden = rules.for_path(path, is_folder=is_folder)
         told = pattern.decode() if not pattern.startswith(b"!") else ""
         assert (hidden.pattern if hidden else "").rstrip("\r ") == told.rstrip(" "), (seed, path)
