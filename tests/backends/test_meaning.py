@@ -534,6 +534,10 @@ SEVERAL = {
     "P.java": "enum P implements S {\n  A { public int f() { return 1; } };\n}\n",
     "S.java": "interface S { int f(); }\n",
     "a.js": "function f(x) { x.start = 1; return x.start }\n",
+    "b.py": "def beside(): ...\nclass A:\n    def beside(self): ...\n"
+    "def g():\n    def beside(): ...\n",
+    "tests/test_a.py": "class T:\n    def beside(self): ...\n",
+    "z.py": "class Z:\n    def beside(self): ...\n",
 }
 
 
@@ -544,6 +548,11 @@ SEVERAL = {
         ("nest", ["lib.rs:6 nest"], "also Path.nest, lib.rs 9"),
         ("cmd", ["dep.c:1 cmd", "server.h:1 cmd"], ""),
         ("run", ["dep.c:3 run"], ""),
+        (
+            "beside",
+            ["b.py:1 beside"],
+            "also A.beside, b.py 3; Z.beside, z.py 2; T.beside, tests/test_a.py 2",
+        ),
         ("size", ["dep.c:5 size"], ""),
         ("list", ["dep.c:6 list"], ""),
         ("f", ["a.js:1 f"], "also P.A.f, P.java 2; S.f, S.java 1"),
