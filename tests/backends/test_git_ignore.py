@@ -274,7 +274,13 @@ def test_hostile_patterns_take_no_time(tmp_path: Path) -> None:
     assert listed(tmp_path) == sorted([".gitignore", f"{name}/{name}", f"{deep}/x"])
 
 
-@pytest.mark.parametrize("line", ["d/**/", "d**/n.py", "**/e/**", "d/e**/", "[z-a].py"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "d/**/", "d**/n.py", "**/e/**", "d/e**/", "[z-a].py", "[^d]x", "[!d]n.py", "[[:alpha:]].py",
+        "\\z.py", "[]z].py", "d/*/", "/?.py", "z.py  ", "d[!^]*",
+    ],
+)  # fmt: skip
 def test_stars_and_ranges_mean_what_they_mean_to_git(tmp_path: Path, line: str) -> None:
     write(tmp_path, "d/n.py", "d/e/n.py", "dx/n.py", "dn.py", "z.py", "y/d/e/f/n.py")
     write(tmp_path, ".gitignore", text=f"{line}\n")
