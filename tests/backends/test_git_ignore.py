@@ -277,7 +277,7 @@ def test_hostile_patterns_take_no_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "d/**/", "d**/n.py", "**/e/**", "d/e**/", "[z-a].py", "[^d]x", "[!d]n.py", "[[:alpha:]].py",
+        "d/**/", "d**/n.py", "**/e/**", "d/e**/", "[z-a].py", "[^d].py", "[!z].py", "[[:alpha:]].py",
         "\\z.py", "[]z].py", "d/*/", "/?.py", "z.py  ", "d[!^]*",
     ],
 )  # fmt: skip
