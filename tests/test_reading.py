@@ -50,6 +50,8 @@ ALLOWED = {
     ("ide/analysis/project.py", "super().open"): "takes a buffer",
     ("agent/preview_session.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_text"): "the one function",
+    ("ide/render/revisions.py", "read_bytes"): "the one function",
+    ("ide/render/values.py", "read_text"): "the one function",
     ("ide/adopt/adoption.py", "read_bytes"): "the one function",
     ("server/commands/prompt_adopt.py", "read_text"): "the one function",
     ("ide/instructions/document.py", "read_text"): "the one function",

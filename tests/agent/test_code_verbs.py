@@ -297,5 +297,5 @@ def test_lines_takes_two_numbers_for_a_range(capsys: pytest.CaptureFixture[str])
 def test_a_context_names_no_tool_where_a_file_is_missing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    main(["scoped-context", "nope.go"])
+    main(["context", "--paths", "nope.go"])
     assert capsys.readouterr().out == "(nope.go: no such file or folder)\n"
