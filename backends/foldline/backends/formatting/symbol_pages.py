@@ -24,7 +24,7 @@ from foldline.backends.formatting.text_pages import (
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from foldline.backends.errors import SymbolError
     from foldline.backends.models import SymbolDetail
@@ -242,6 +242,7 @@ def matching_part(
 ) -> SymbolDetail | None:
     """The head, each line with a word of the query, then the lines around; None where none fits.
 
+    Where not all of these lines have room, it's those that are near others, with the lines around.
     A default budget has those alone, another one is filled. The cursor asks for all lines. A
     `brief` part has at least the line with the name, and says nothing of the rest.
     """
@@ -263,29 +264,35 @@ def matching_part(
 
     near = list(map(score, range(len(lines))))
     best = near.index(max(near))
-    order = sorted(
-        range(len(lines)), key=lambda index: (not scores[index], -near[index], abs(index - best))
-    )
+    order = sorted(range(len(lines)), key=lambda index: (-near[index], abs(index - best)))
     if isinstance(budget, budgets.DefaultBudget):
         order = [index for index in order if near[index]]
         budget = min(budget, budgets.SYMBOL_MATCHES)
     rest = _cursor(lines, 0)
     matching = {index for index in order if scores[index]}
     short = replace(_shortened(detail, budget), cursor=rest)
+    order.sort(key=lambda index: not scores[index])
 
-    def part(count: int) -> SymbolDetail:
-        shown = sorted(head.union(order[:count]))
+    def part(places: Iterable[int]) -> SymbolDetail:
+        shown = sorted(head.union(places))
         page = LinePage("", len(shown), 0, None)
         left = len(matching.difference(shown))
         but = f" but for {left} more {plural('line', left)}" if left else ""
         more = "" if brief else f": what matches{but}; ask with cursor {rest} for all"
         return _part(short, lines, shown, page, column=1, more=more)
 
-    count = budgets.most(len(order), lambda count: _size(part(count)) <= budget)
-    found = part(count)
+    def best_of(count: int) -> SymbolDetail:
+        places = order[:count]
+        if not has_room:
+            within = range(len(lines))
+            places = [index + by for index in places for by in around if index + by in within]
+        return part(places)
+
+    has_room = _size(part(matching)) <= budget
+    found = best_of(budgets.most(len(order), lambda count: _size(best_of(count)) <= budget))
     if _size(found) <= budget and (brief or any(found_in)):
         return found
-    return part(0) if brief else None
+    return part(()) if brief else None
 
 
 def _head(detail: SymbolDetail, lines: Sequence[str]) -> int:
