@@ -149,18 +149,17 @@ class FileTypes(NamedTuple):
     is_broken: bool = False
 
 
-def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = False) -> FileTypes:
+def types_in_source(path: str, language: str, data: bytes) -> FileTypes:
     """The types of UTF-8 `data`; none of a language without any.
 
     Raises:
-        ParseRefusedError: The source isn't parsed.
-        ParseCostlyError: It has so many errors that a `guarded` parse is given up.
+        ParseRefusedError: The source isn't parsed, or its parse is given up for its many errors.
     """
     from tree_sitter import QueryCursor
 
     if language not in _ROWS:
         return FileTypes([])
-    root = parse(language, data, guarded=guarded).root_node
+    root = parse(language, data, guarded=True).root_node
     types: dict[int, _Type] = {}
     loose: list[tuple[Node, bool]] = []
     owned: set[int] = set()
@@ -205,9 +204,7 @@ def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[s
         text = text[text.find(symbol.name) :] if language == "go" else text
     data = f"{before}{text}{after}".encode("utf-8", "replace")
     with suppress(ParseRefusedError):
-        return next(
-            (one.bases for one in types_in_source("", language, data, guarded=True).types), ()
-        )
+        return next((one.bases for one in types_in_source("", language, data).types), ())
     return ()
 
 
