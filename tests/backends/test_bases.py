@@ -299,6 +299,19 @@ def test_an_heir_under_another_name_is_found(
     assert [(one.path, one.line) for one in found] == [(f"user.{ending}", 2)]
 
 
+@pytest.mark.parametrize("path", ["a.vue", "a.svelte", "a.ts", "a.h"])
+def test_a_member_is_found_in_the_base_whatever_kind_of_file_it_is(path: str) -> None:
+    text = "class Base {\n  go() {}\n}\nclass Kid extends Base {}\n"
+    if path == "a.h":
+        text = "class Base {\n  void go();\n};\nclass Kid : public Base {};\n"
+    elif path != "a.ts":
+        text = f"<script lang='ts'>{text}</script>\n"
+    access = SmartFileAccess(MemoryFileBackend({path: text}))
+    assert access.find_position(path, "Kid.go").line == 2
+    found = access.find_implementations(path, 1, "Base", seconds=0)
+    assert [one.line for one in found] == [4]
+
+
 def test_what_was_not_looked_at_is_named() -> None:
     files = {
         "a.ex": "defmodule Base do\nend\n",

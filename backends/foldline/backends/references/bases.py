@@ -7,7 +7,6 @@ are none. It belongs to the type of its own match, else to the innermost type ar
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,16 +14,14 @@ from foldline.backends.base.languages import parser_for
 from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.locations import Location
-from foldline.backends.outlines.syntax import ParseRefusedError, parse
+from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.backends.references.references import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tree_sitter import Node, Query
-
-    from foldline.backends.models import SymbolInfo
 
 
 class _Row(NamedTuple):
@@ -53,8 +50,7 @@ _ROWS = {
         _MEMBERS, "", "(class_definition superclasses: (argument_list (_) @base)?) @type"
     ),
     "javascript": _Row(_MEMBERS, "class_heritage", _SCRIPT),
-    "typescript": _TYPED,
-    "tsx": _TYPED,
+    **dict.fromkeys(("typescript", "tsx", "vue", "svelte"), _TYPED),
     "java": _Row(
         "lambdas",
         "superclass super_interfaces.type_list extends_interfaces.type_list",
@@ -99,17 +95,6 @@ _ROWS = {
 _TYPES = {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.NAMESPACE}
 _TABLES = {one.name: one.table.rules for one in LANGUAGES if one.table}
 
-# What makes a source of a part of one; the bodies of some languages have bases, too.
-_AROUND = {
-    "python": ("", ": pass"),
-    "cpp": ("", " {};"),
-    "php": ("<?php ", ""),
-    "ruby": ("", ""),
-    "go": ("package p\ntype ", ""),
-}
-# The languages of the signatures in files of others; a header's name says C.
-_SIGNED_AS = {"c": "cpp", "vue": "typescript", "svelte": "typescript"}
-_BODIED = frozenset({"go", "php", "ruby"})
 _MIXES = frozenset({b"include", b"extend", b"prepend", b"Class"})
 _ARGUMENTS = re.compile(r"(?:\w+_)?arguments?(?:_list)?|.*annotation|mutable_specifier|lifetime")
 _NO_BASES = re.compile(
@@ -192,20 +177,6 @@ def types_in_source(path: str, language: str, data: bytes) -> FileTypes:
     counted = Column()
     ordered.sort(key=lambda one: one.named.start_byte)
     return FileTypes([one.read(path, language, data, counted) for one in ordered], root.has_error)
-
-
-def bases_of(language: str, symbol: SymbolInfo, lines: Sequence[str]) -> tuple[str, ...]:
-    """The bases of a symbol of a file with these lines; none of what isn't a type."""
-    language = _SIGNED_AS.get(language, language)
-    before, after = _AROUND.get(language, ("", " {}"))
-    text = symbol.signature
-    if language in _BODIED:
-        text = "\n".join(lines[symbol.line - 1 : symbol.line_end])
-        text = text[text.find(symbol.name) :] if language == "go" else text
-    data = f"{before}{text}{after}".encode("utf-8", "replace")
-    with suppress(ParseRefusedError):
-        return next((one.bases for one in types_in_source("", language, data).types), ())
-    return ()
 
 
 @cache

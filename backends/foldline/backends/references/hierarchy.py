@@ -19,7 +19,6 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
 from foldline.backends.outlines.symbols import Located, distinct, flatten, is_local
-from foldline.backends.references.bases import bases_of
 from foldline.backends.references.spelling import key_of
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.references.bases import TypeBases
 
 TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
 _SCRIPTS = frozenset({"tsx", "typescript", "javascript"})
@@ -96,6 +96,7 @@ class Hierarchy:
         self._defining: dict[tuple[str, str], tuple[list[str], str]] = {}
         self._writing: dict[str, list[str]] = {}
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
+        self._typed: dict[str, Sequence[TypeBases]] = {}
         # Whether files weren't known yet that may define what was asked for.
         self.coverage = COMPLETE
 
@@ -294,10 +295,16 @@ class Hierarchy:
         return [
             base
             for part in parts
-            for base in bases_of(
-                language_of(part.path), part.located.symbol, self.read(part.path)[2]
-            )
+            for of_type in self._types(part.path)
+            if part.line == of_type.place.line and part.name.endswith(of_type.name)
+            for base in of_type.bases
         ]
+
+    def _types(self, path: str) -> Sequence[TypeBases]:
+        if path not in self._typed:
+            found = self._analysis.types_in(path)
+            self._typed[path] = found.types if found else ()
+        return self._typed[path]
 
     async def resolve(self, path: str, name: str, within: str = "", depth: int = 0) -> list[Found]:
         """The types that a name means in a file, written in the definition called `within`."""
