@@ -145,9 +145,9 @@ FORMS = {
         "1 read keyword" + "\n2 read" * 4,
     ),
     "a.c": (
-        '#define CALL(x) run(x) // run\n#define TEXT "run" run\n',
+        '#define CALL(x) run(x) // run\n#define TEXT "run" run\n#define BOTH \\\n  x \\\n  run()\n',
         "run",
-        "1 read\n2 read",
+        "1 read\n2 read\n5 read",
     ),
     "a.rs": (
         "macro_rules! run { ($run:expr) => {} }\nrun!(r#run);\n",

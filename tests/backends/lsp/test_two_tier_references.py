@@ -192,6 +192,24 @@ def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
     assert engine.asked == [(Position("a.py", 2, 9), Position("a.py", 6, 9))]
 
 
+def test_a_prototype_that_is_confirmed_makes_no_use_one_of_another(tmp_path: Path) -> None:
+    """An engine sees no names in a macro's text."""
+    header = "int get(int);\n#define EACH(a) \\\n  get(a)\n"
+    (tmp_path / "a.h").write_text(header)
+    (tmp_path / "a.c").write_text('#include "a.h"\nint get(int a) { return a; }\n')
+    places = (
+        Reference("a.c", 2, "int get(int a) { return a; }", "definition", column=5, column_end=8),
+        Reference("a.h", 1, "int get(int);", "definition", column=5, column_end=8),
+    )
+    files = LocalFileBackend(tmp_path)
+    engine = Spy(Confirmation(places, "engine"))
+    access = SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
+    found = access.find_references("a.c:2:5")
+    assert [(one.path, one.line, one.tier) for one in found if one.tier != "confirmed"] == [
+        ("a.h", 3, "possible")
+    ]
+
+
 def test_confirmed_uses_of_several_definitions_say_so(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(2, 9, 11), use(6, 9, 11), use(10, 5, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("go")

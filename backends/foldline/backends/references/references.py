@@ -180,7 +180,10 @@ def references_in_source(
             symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
         if definitions is None:
             definitions = set(_definition_lines(symbols, language, token))
-        row, _ = node.start_point
+        place, row = node.start_byte, node.start_point[0]
+        if node.type == "preproc_arg":
+            # A macro's text is one token, of many lines.
+            place, row = start, row + data.count(b"\n", place, start)
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if bare_names is not None and len(nodes) > 1:
             kind = bare_names.kind(nodes, kind)
@@ -196,13 +199,13 @@ def references_in_source(
             definitions.discard(line)
             kind = ReferenceKind.DEFINITION
         variables.add(len(found), nodes, kind)
-        begin = node.start_byte - node.start_point[1]
-        before = counted.to(data, begin, node.start_byte)
+        begin = data.rfind(b"\n", 0, place) + 1
+        before = counted.to(data, begin, place)
         found.append(
             Reference(
                 path,
                 line,
-                cut_bytes(data, begin, node.start_byte, before),
+                cut_bytes(data, begin, place, before),
                 kind,
                 _enclosing(symbols, line, language, defined),
                 is_test,

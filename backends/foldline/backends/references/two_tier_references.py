@@ -253,6 +253,12 @@ class ReferencesQuery:
         if not self._positions or CUT_SHORT in found.coverage:
             return found
         meant = {(place.path, place.line) for place in self._positions}
+        # A prototype that an engine confirms is the same thing.
+        meant |= {
+            (use.path, use.line)
+            for use in found.references
+            if use.kind == ReferenceKind.DEFINITION and use.tier == CONFIRMED
+        }
         every = found if self._scope is None else await self._matches(None)
         at_definition = any(
             use.kind == ReferenceKind.DEFINITION and (use.path, use.line) in meant for use in every
