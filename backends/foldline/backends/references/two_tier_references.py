@@ -26,7 +26,7 @@ from foldline.backends.references.spelling import key_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
@@ -332,14 +332,16 @@ def _files_text(paths: set[str]) -> str:
 
 def _with(matches: References, more: Sequence[Reference], reason: str) -> References:
     """The references with others of their files, and then of more files, tests last."""
-    order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
-    references = sorted(
-        (*matches, *more),
-        key=lambda use: (use.test, order.get(use.path, len(order)), use.path, use.line, use.column),
-    )
-    files = len({use.path for use in references})
-    every = tuple(references)
+    place = _order_of(matches)
+    every = tuple(sorted((*matches, *more), key=lambda use: (use.test, place(use))))
+    files = len({use.path for use in every})
     return replace(matches, references=every, total=len(every), files=files, reason=reason)
+
+
+def _order_of(matches: Iterable[Reference]) -> Callable[[Reference], tuple[int, str, int, int]]:
+    """A key that sorts uses by file, in the order of the matches, and then by place."""
+    order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
+    return lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
 
 
 class _FailedQuery(EngineQuery):
@@ -392,10 +394,7 @@ def merge(matches: References, found: Confirmation) -> References:
     confirmed, possible, extra = _tiers(matches, found.references)
     if extra:
         confirmed.extend(extra)
-        order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
-        confirmed.sort(
-            key=lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
-        )
+        confirmed.sort(key=_order_of(matches))
     references = (*confirmed, *possible)
     # Without a match, the reason says why there is none: a confirmed use contradicts it.
     remarks = [matches.reason if matches.references or not references else "", *found.notes]
