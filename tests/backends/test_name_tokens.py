@@ -154,6 +154,11 @@ FORMS = {
         "run!",
         "1 definition\n1 read\n2 call\n2 read",
     ),
+    "b.ex": (
+        "defmodule A do\n  def run(c), do: c\n  def go(c), do: c |> run()\n  A.run(1)\nend\n",
+        "run",
+        "2 definition\n3 call\n4 call",
+    ),
     "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 read\n2 read"),
     "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
     "a.kt": ("fun `run`() { run() }\n", "run", "1 definition\n1 call"),

@@ -47,10 +47,11 @@ _CALLS = frozenset(
         "command_name",
     }
 )
-_CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type")
+_CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type", "target")
 _MEMBERS = frozenset(
     {
         "attribute",
+        "dot",
         "member_expression",
         "field_expression",
         "selector_expression",
@@ -192,7 +193,8 @@ def references_in_source(
         defined = token if line in definitions else ""
         is_definition = (
             bool(defined)
-            and kind not in {ReferenceKind.CALL, ReferenceKind.IMPORT}
+            # A definition of Elixir's is written as a call.
+            and (language == "elixir" or kind not in {ReferenceKind.CALL, ReferenceKind.IMPORT})
             and node.type != _DESTRUCTURED
         )
         if is_definition:
