@@ -189,7 +189,7 @@ def compare(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> 
         tuple(
             Growth(now.identity, then.tokens, now.tokens.total)
             for then, now in pairs
-            if now.tokens.total > then.tokens * (1 + limit / 100)
+            if 100 * (now.tokens.total - then.tokens) > limit * then.tokens
         ),
         tuple(now.identity for then, now in pairs if now.lower_bound and not then.is_partial),
         tuple(one.identity for one in baseline.counts if one.identity not in before),

@@ -31,6 +31,7 @@ MAX_REPAIRS = 20
 _CONTAINERS: Mapping[type, str] = {list: "an array", dict: "an object"}
 _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULTILINE)
 _BRACKET = re.compile(r"[{\[]")
+_BRACKET_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|[][{}]')
 # An empty value of the prose is an answer only where a sentence or a line of its own says so: it
 # isn't the box of a task, a type's `[]`, a function's `{}` or a link.
 _SAYS_EMPTY = re.compile(r"(?:\A|[:,\n]|\w\s)[\s`>]*\Z")
@@ -193,6 +194,8 @@ class _Search:
         """The start and the error of the broken value of which most was read."""
         self.limits: tuple[str, ...] = ()
         """What of the message was left out."""
+        self._begun = -1
+        """The start of the last value that broke after its bracket."""
         self._repeated: list[str] = []
         self._decoder = json.JSONDecoder(
             parse_constant=_refuse_constant, object_pairs_hook=self._object
@@ -221,7 +224,9 @@ class _Search:
                 return
             decoded = self._decoded(bracket.start())
             if decoded is None:
-                position = bracket.end()
+                # What is inside of a broken value is no answer.
+                begun = self._begun == bracket.start()
+                position = self._end(bracket.start()) if begun else bracket.end()
             else:
                 position = decoded[1]
                 yield self._candidate(bracket.start(), decoded, fenced=False)
@@ -238,6 +243,15 @@ class _Search:
     def told(self, candidate: _Candidate) -> str:
         """Return a candidate, shortened, with its place."""
         return f"{abbreviated(candidate.value)} at {_place(self._text, candidate.start)}"
+
+    def _end(self, position: int) -> int:
+        """The end of the brackets that open at or behind a position; the text's, if none is."""
+        depth = 0
+        for token in _BRACKET_OR_STRING.finditer(self._text, position):
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+            if not depth and token[0] in "}]":
+                return token.end()
+        return len(self._text)
 
     def broken(self) -> str:
         """Return where the JSON broke; there must be a `furthest`."""
@@ -259,6 +273,8 @@ class _Search:
             read_something = error.pos > start + 1 or error.msg.startswith("Unterminated")
             if not read_something or text[start : start + 1] not in ("{", "["):
                 return None
+            if text[start + 1 : error.pos].strip() or error.msg.startswith("Unterminated"):
+                self._begun = start
             repaired = self._without_trailing_commas(start)
             if repaired is not None:
                 return repaired
