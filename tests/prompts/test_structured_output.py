@@ -374,7 +374,7 @@ def test_two_different_candidates_that_fill_as_much_are_both_shown() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [Tree, list[Tree]])
-def test_what_is_inside_of_a_broken_value_is_no_answer(kind: object, text: str) -> None:
+def test_what_is_inside_of_a_broken_value_is_no_answer(kind: Any, text: str) -> None:
     error = failure(kind, text)
     assert "cut off" in str(error) or "is broken" in str(error)
     end = '\nNo: {"name":"whole"}' if kind is Tree else '\nNo: [{"name":"whole"}]'
