@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent.cli import main
-from foldline.backends.file_access import SmartFileAccess
-from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.models import Reference
 from foldline.backends.outlines import parsing_workers, syntax
 from foldline.backends.outlines.outlines import outline_source
@@ -102,23 +100,14 @@ def test_code_with_errors_is_outlined_by_a_worker(
     with pytest.raises(ParseCostlyError):
         outline_source("c", data, guarded=True)
     assert pool.outline(source) == expected
+    kid = Parsed("a.cpp", "cpp", b"class Kid : Base {};\n" + b"a => b;\n" * 100)
+    made = pool.types(kid)
+    assert made is not None
+    assert [(one.name, one.bases) for one in made.types] == [("Kid", ("Base",))]
+    assert made.is_broken
     for use in pool.references([source, source], "function"):
         assert isinstance(use, Reference)
         assert (use.path, use.line) == ("a.c", 1)
-
-
-def test_heirs_are_not_looked_for_in_code_that_costs_too_much(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    files = {"a.h": "class Base {};\n", "a.cpp": "class Kid : Base {};\n" + "a => b;\n" * 100}
-    access = SmartFileAccess(MemoryFileBackend(files))
-    assert [one.path for one in access.find_implementations("a.h", 1, "Base", seconds=0)] == [
-        "a.cpp"
-    ]
-    monkeypatch.setattr(syntax, "_MOST_BEHIND", -1)
-    found = access.find_implementations("a.h", 1, "Base", seconds=0)
-    assert not found.locations
-    assert ", a.cpp" in found.coverage
 
 
 def test_what_ended_workers_is_asked_for_once(

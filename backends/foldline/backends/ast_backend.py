@@ -22,8 +22,7 @@ from foldline.backends.models import (
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
-from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.backends.references.bases import types_in_source, unseen_in
+from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.references import can_have_references, settled
 from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.references.spelling import is_name, token_of, word_of
@@ -222,8 +221,7 @@ class ASTFileAnalysisBackend:
         for source in self._loaded([path]):
             language = language_of(path, data := source.parse_data)
             if unseen_in(language) is not None:
-                with suppress(ParseRefusedError):
-                    return types_in_source(path, language, data)
+                return self._parsing.types(Parsed(path, language, data))
         return None
 
     def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
+from foldline.backends.references.bases import types_in_source
 from foldline.backends.references.references import references_in_source
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.models import Reference
     from foldline.backends.parsers.outline_builder import Outline
+    from foldline.backends.references.bases import FileTypes
 
 
 class Parsed(NamedTuple):
@@ -57,6 +59,15 @@ class Parsing:
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
         return outline_source(source.language, source.data)
+
+    def types(self, source: Parsed, *, guarded: bool = False) -> FileTypes | None:
+        """The types of the source with their bases; None where it isn't parsed."""
+        try:
+            return types_in_source(*source, guarded=guarded)
+        except ParseCostlyError:
+            raise
+        except ParseRefusedError:
+            return None
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""

@@ -11,21 +11,25 @@ import contextlib
 import logging
 import threading
 from concurrent.futures import BrokenExecutor
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_guarded
 from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import ProcessPoolExecutor
     from types import ModuleType
 
     from foldline.backends.models import Reference
     from foldline.backends.outlines.parsing import Found
     from foldline.backends.parsers.outline_builder import Outline
+    from foldline.backends.references.bases import FileTypes
+
+    Made = TypeVar("Made")
 
 # Below this a parse takes less than sending the source to a worker and reading its answer.
 _WORTH_SENDING = 100_000
@@ -59,19 +63,30 @@ class PoolParsing(Parsing):
 
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
+        here = partial(outline_source, source.language, source.data, guarded=True)
+        return self._made(source, "outline", here) or outline_unparsed(
+            source.data, _DIED, provisional=True
+        )
+
+    def types(self, source: Parsed, *, guarded: bool = True) -> FileTypes | None:
+        """The types of the source with their bases; None where it isn't parsed."""
+        return self._made(source, "types", partial(super().types, source, guarded=guarded))
+
+    def _made(self, source: Parsed, task: str, here: Callable[[], Made]) -> Made | None:
+        """What is made of a source, `here` or by that task of a worker; None where those die."""
         if len(source.data) < self._worth_a_worker:
             with contextlib.suppress(ParseCostlyError):
-                return outline_source(source.language, source.data, guarded=True)
+                return here()
         key = source.digest()
         for _ in range(0 if key in self._deadly else _ATTEMPTS):
             try:
-                outline: Outline = self._started().submit(_workers().outline, source).result()
+                made: Made = self._started().submit(getattr(_workers(), task), source).result()
             except BrokenExecutor:
                 self._forget()
             else:
-                return outline
+                return made
         self._remember(key)
-        return outline_unparsed(source.data, _DIED, provisional=True)
+        return None
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import Reference
     from foldline.backends.outlines.parsing import Found, Parsed, Refused
     from foldline.backends.parsers.outline_builder import Outline
+    from foldline.backends.references.bases import FileTypes
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 _starting = threading.Lock()
@@ -61,6 +62,12 @@ def outline(source: Parsed) -> Outline:
     """Return the outline of the source; it may end this process."""
     with _limits(len(source.data)):
         return Parsing().outline(source)
+
+
+def types(source: Parsed) -> FileTypes | None:
+    """The types of the source; it may end this process."""
+    with _limits(len(source.data)):
+        return Parsing().types(source)
 
 
 def references(source: Parsed, name: str) -> list[Reference | Refused]:

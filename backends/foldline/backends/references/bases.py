@@ -134,17 +134,18 @@ class FileTypes(NamedTuple):
     is_broken: bool = False
 
 
-def types_in_source(path: str, language: str, data: bytes) -> FileTypes:
+def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = False) -> FileTypes:
     """The types of UTF-8 `data`; none of a language without any.
 
     Raises:
-        ParseRefusedError: The source isn't parsed, or its parse is given up for its many errors.
+        ParseRefusedError: The source isn't parsed.
+        ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
     from tree_sitter import QueryCursor
 
     if language not in _ROWS:
         return FileTypes([])
-    root = parse(language, data, guarded=True).root_node
+    root = parse(language, data, guarded=guarded).root_node
     types: dict[int, _Type] = {}
     loose: list[tuple[Node, bool]] = []
     owned: set[int] = set()
