@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 contents: dict[str, bytes] = {}
-"""What stands for files, by their real paths: a preview reads texts that aren't on disk."""
+"""Contents that are read instead of files, by real path: previews use them for unsaved texts."""
 
 # Opening a FIFO must not wait for a writer.
 _FLAGS = (

@@ -42,7 +42,7 @@ class JsonRpcClient:
         self._numbers = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._last_answer = 0.0
-        # Requests for which nobody waits any more, until the server answers anything.
+        # Abandoned requests; cleared when the server next answers.
         self._given_up: set[int] = set()
         self._handlers: dict[str, Callable[[Any], object]] = {}
 

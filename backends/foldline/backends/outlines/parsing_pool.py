@@ -73,7 +73,7 @@ class PoolParsing(Parsing):
         return self._made(source, "types", partial(super().types, source, guarded=guarded))
 
     def _made(self, source: Parsed, task: str, here: Callable[[], Made]) -> Made | None:
-        """What is made of a source, `here` or by that task of a worker; None where those die."""
+        """Process a source, `here` or in a worker by that task; return None if the workers die."""
         if len(source.data) < self._worth_a_worker:
             with contextlib.suppress(ParseCostlyError):
                 return here()

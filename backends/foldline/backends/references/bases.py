@@ -122,7 +122,7 @@ class TypeBases(NamedTuple):
 
 
 def unseen_in(language: str) -> str | None:
-    """What may implement something and can't be seen; None where no bases are known."""
+    """Name the implementers that syntax hides; None where a language's bases aren't read."""
     row = _ROWS.get(language)
     return row and row.unseen
 

@@ -1,4 +1,4 @@
-"""What names are bound to, by syntax alone: under other names, and as variables of functions."""
+"""Finds bindings by syntax alone: imports under another name, and functions' variables."""
 
 from __future__ import annotations
 

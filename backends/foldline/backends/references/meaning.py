@@ -139,7 +139,7 @@ class Names:
         found, members = await self.types.of_that_name(name)
         if not found:
             return meant
-        # The parts of one are told once.
+        # A definition in several parts is listed once.
         places = {(one.path, one.name): one.line for one in reversed(members)}
         named = [f"{name}, {path} {line}" for (path, name), line in reversed(places.items())]
         more = f" and {len(named) - _MOST_MEMBERS} more" if len(named) > _MOST_MEMBERS else ""

@@ -203,7 +203,7 @@ class _Heirs:
         self.waiting = deque(dict.fromkeys(bases))
 
     def unseen(self) -> str:
-        """What wasn't looked at, in the languages of the files."""
+        """Name what wasn't looked at, by the languages of the files."""
         said = [unseen_in(language_of(path)) for path in self.every]
         unread = [path for path, found in self.every.items() if found is None]
         said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]

@@ -1,4 +1,4 @@
-"""Which bare names of Ruby are calls: those that no variable around them was bound to before."""
+"""Tells Ruby's calls without parentheses from variables: those are bound before."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ class _Exchange(SdkExchange):
         return ModelTurn(
             text=text,
             tool_calls=tuple(
-                # Input that is no object is refused as text, which can't be decoded.
+                # Input that isn't an object is passed on as text, which decoding refuses.
                 ToolCall(
                     block.id,
                     block.name,

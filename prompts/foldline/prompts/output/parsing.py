@@ -30,6 +30,7 @@ MAX_REPAIRS = 20
 
 _CONTAINERS: Mapping[type, str] = {list: "an array", dict: "an object"}
 _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULTILINE)
+_BLANK = re.compile(r"\s*")
 _BRACKET = re.compile(r"[{\[]")
 _BRACKET_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|[][{}]')
 # An empty value of the prose is an answer only where a sentence or a line of its own says so: it
@@ -193,7 +194,7 @@ class _Search:
         self.furthest: tuple[int, json.JSONDecodeError] | None = None
         """The start and the error of the broken value of which most was read."""
         self.limits: tuple[str, ...] = ()
-        """What of the message was left out."""
+        """Notes on parts of the message that weren't searched."""
         self._begun = -1
         """The start of the last value that broke after its bracket."""
         self._repeated: list[str] = []
@@ -236,7 +237,8 @@ class _Search:
     ) -> _Candidate:
         value, end, repairs = decoded
         may_be_empty = fenced or bool(
-            _ENDS_MESSAGE.match(self._text, end) and _SAYS_EMPTY.search(self._text[:start][-200:])
+            _ENDS_MESSAGE.match(self._text, end)
+            and _SAYS_EMPTY.search(self._text[max(0, start - 200) : start])
         )
         return _Candidate(value, start, end, repairs, fenced, may_be_empty)
 
@@ -266,7 +268,8 @@ class _Search:
     def _decoded(self, position: int) -> tuple[object, int, tuple[str, ...]] | None:
         """Return the JSON value at `position`, its end and its repairs; None if there is none."""
         text = self._text
-        start = position + len(text[position:]) - len(text[position:].lstrip())
+        blank = _BLANK.match(text, position)
+        start = blank.end() if blank else position
         try:
             return self._read(text, start, ())
         except json.JSONDecodeError as error:
