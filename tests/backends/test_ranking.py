@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import string
+import tracemalloc
 from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from foldline.backends.base.languages import is_text
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import stem, terms_of
 from foldline.backends.ranking import question as questions
@@ -275,6 +278,33 @@ def test_a_question_of_one_long_run_is_read(run: str, monkeypatch: pytest.Monkey
     question = read_question(f"Broken: {text}!", 1.0)
     assert question is not None
     assert "Broken" in question.words.values()
+
+
+def test_of_a_question_of_places_and_names_the_first_are_looked_for() -> None:
+    """For each place, its parts are looked for among paths; for each name, among symbols."""
+    deep = ".".join(f"part{n}" for n in range(1_500))
+    many = " ".join(f"some_{n}.place_{n} a{n}/b{n}.py" for n in range(900))
+    question = read_question(f"shop.web.views {deep} {many}", 1.0)
+    assert question is not None
+    assert ("shop", "web", "views") in question.dotted
+    assert len(question.dotted) == 400
+    assert max(map(len, question.dotted)) <= 64
+    assert len(question.names) == 800
+
+
+def test_nothing_is_kept_of_long_questions() -> None:
+    access = access_to(FILES)
+    access.get_tree(query="cart")
+    tracemalloc.start()
+    try:
+        for letter in string.ascii_lowercase:
+            long = letter * 20_000
+            access.get_tree(query=long)
+            assert not is_text(f"folder/{long}.py")
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 100_000
 
 
 @pytest.mark.parametrize(

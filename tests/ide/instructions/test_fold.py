@@ -150,3 +150,12 @@ def test_only_a_long_section_without_directives_is_offered(section: str, *, offe
     file = source_of(text)
     found = {one.title for one in file.sections if fold.is_reference(file, one)}
     assert found - {"Parts"} == ({"Files"} if offered else set())
+
+
+@pytest.mark.parametrize("part", ["<!--", "<!-- fold: ", "1\n", "["])
+def test_a_file_of_one_long_run_is_read(part: str) -> None:
+    """In time that grows with its square, it would take hours."""
+    file = source_of(f"# Files\n\n{part * (1_000_000 // len(part))}\n")
+    assert file.render().text == file.text
+    assert [fold.is_reference(file, section) for section in file.sections] == [part == "1\n"]
+    assert [*file.markdown.link_targets()] == []

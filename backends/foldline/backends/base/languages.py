@@ -41,6 +41,8 @@ _BINARY = re.compile(
     re.IGNORECASE,
 )
 _MOST_HEAD = 100_000
+# What is longer is no file's name; its end says what it is.
+_LONGEST_NAME = 255
 _parsers = threading.local()
 
 
@@ -111,7 +113,7 @@ def is_text(path: str) -> bool:
 
 def kind_of(path: str) -> int:
     """`CODE`, `TEXT` or `BINARY`, by the file's name alone."""
-    return _kind_of_name(path[path.rfind("/") + 1 :])
+    return _kind_of_name(path[path.rfind("/") + 1 :][-_LONGEST_NAME:])
 
 
 @lru_cache(maxsize=1 << 14)

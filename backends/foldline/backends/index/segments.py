@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeAlias
 
-from foldline.backends.index.terms import terms_of
+from foldline.backends.index.terms import read_terms, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -208,13 +208,12 @@ class Terms(NamedTuple):
 def derived(segment: Segment) -> Terms:
     """Derive the terms of a segment, those of each word once."""
     found: defaultdict[str, list[int]] = defaultdict(list)
-    # Nothing is kept of words for the next segment: there are too many.
-    terms_of_word = terms_of.__wrapped__
     for number, word in enumerate(segment.split()):
         key = word.decode("utf-8", "replace")
         if is_name := number >= segment.words:
             found[key].append(number)
-        for term in terms_of_word(key[is_name:]) if len(key) > 1 + is_name else ():
+        # Nothing is kept of words for the next segment: there are too many.
+        for term in read_terms(key[is_name:]) if len(key) > 1 + is_name else ():
             found[term].append(number)
     order = sorted(found)
     return Terms(

@@ -20,17 +20,16 @@ _ENDINGS = (
 _SHORTEST_STEM = 3
 _DOUBLED = frozenset("bdgmnprt")
 # Longer ones are data.
-_LONGEST = 80
+LONGEST_WORD = 80
 _MOST_PARTS = 12
 
 
-@lru_cache(maxsize=1 << 14)
-def terms_of(word: str) -> tuple[str, ...]:
+def read_terms(word: str) -> tuple[str, ...]:
     """The terms of a word: `UserLogins` is `userlogin`, `user` and `login`.
 
     Text that isn't a word, such as a long number, has none.
     """
-    if len(word) > _LONGEST:
+    if len(word) > LONGEST_WORD:
         return ()
     if not word.isascii():
         return (word.replace("_", "").casefold(),)
@@ -39,6 +38,14 @@ def terms_of(word: str) -> tuple[str, ...]:
     if len(parts) < 2:
         return (stem(whole),) if whole and not whole.isdigit() else ()
     return (stem(whole), *[_stem_of(part) for part in parts[:_MOST_PARTS] if len(part) > 1])
+
+
+_kept = lru_cache(maxsize=1 << 14)(read_terms)
+
+
+def terms_of(word: str) -> tuple[str, ...]:
+    """The terms of a word, kept for the next time."""
+    return _kept(word) if len(word) <= LONGEST_WORD else ()
 
 
 @lru_cache(maxsize=1 << 15)

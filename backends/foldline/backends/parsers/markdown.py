@@ -122,10 +122,7 @@ def read_markdown(text: str) -> Markdown:
             first = inner.find("\n") + 1
             front = Range(start + first, start + max(first, inner.rfind("\n") + 1))
         elif node.type == "html_block":
-            comments += [
-                Range(start + one.start(), start + one.end())
-                for one in re.finditer(r"<!--.*?-->", text[start:end], re.DOTALL)
-            ]
+            comments += _comments(text, start, end)
         elif node.type in _FENCES:
             fences.append(Fence(_language(data, node), start, end))
         elif node.type in ("inline", "pipe_table_cell"):
@@ -138,6 +135,15 @@ def read_markdown(text: str) -> Markdown:
         tuple(prose),
         tuple(fences),
     )
+
+
+def _comments(text: str, at: int, end: int) -> Iterator[Range]:
+    while (start := text.find("<!--", at, end)) >= 0:
+        close = text.find("-->", start + 4, end)
+        if close < 0:
+            return
+        at = close + 3
+        yield Range(start, at)
 
 
 def _code(text: str, part: Range) -> Iterator[tuple[Range, Range]]:

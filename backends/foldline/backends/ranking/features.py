@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from foldline.backends.ranking.paths import stem_of, terms_of_path
+from foldline.backends.ranking.question import all_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -55,7 +56,7 @@ def features(
         word = question.words.get(term, term)
         weight_of[word] = weight_of.get(word, 0.0) + question.terms[term] * idf
     whole = sum(weight_of.values()) or 1.0
-    title = {term for word in question.in_title for term in terms_of_path(word)}
+    title = {term for word in question.in_title for term in all_terms(word)}
     values = [scores.values[number] for number in numbers]
     total = sum(values) or 1.0
     folders = [scores.paths[number].rpartition("/")[0] for number in numbers]

@@ -106,15 +106,20 @@ class PathFacts:
         if place[-1] in _FOLDERS_OWN and len(place) > 1:
             place = place[:-1]
         for end in (len(place),) if whole else range(len(place), 1, -1):
-            candidates = self._with_stem.get(place[end - 1], ())
-            for start in range(end if candidates else 0):
-                if end - start == 1 and len(place) > 1:
-                    break
-                part = "/" + "/".join(place[start:end])
-                found = sorted(n for n in candidates if _module(self._paths[n]).endswith(part))
-                if found:
-                    return found
+            shared = {
+                number: _shared(_module(self._paths[number]), place[:end])
+                for number in self._with_stem.get(place[end - 1], ())
+            }
+            most = max(shared.values(), default=0)
+            if most > 1 or most == len(place):
+                return sorted(number for number in shared if shared[number] == most)
         return []
+
+
+def _shared(module: str, place: tuple[str, ...]) -> int:
+    """How many of the last parts of a module's path are those of a place."""
+    pairs = zip(reversed(module.split("/")), reversed(place), strict=False)
+    return next((count for count, (part, own) in enumerate(pairs) if part != own), len(place))
 
 
 @lru_cache(maxsize=4)

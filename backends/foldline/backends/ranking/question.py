@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.index.terms import terms_of
+from foldline.backends.index.terms import LONGEST_WORD, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 # A question that is longer is read to here, and of its terms the heaviest count.
 _MOST_TEXT = 64_000
 _MOST_TERMS = 800
+# Of names and of places the first count; none has more parts than folders are deep.
+_MOST_NAMES = 800
+_MOST_PLACES = 200
+_MOST_PARTS = 64
 # A question of one line and so many words is a list of keywords, each of which is meant.
 _MOST_KEYWORDS = 6
 _LONG_NAME = 4
@@ -66,6 +71,7 @@ class Question(NamedTuple):
         in_title: The names that the title has.
         dotted: Dotted names and paths in parts, without the ending of a file.
         paths: Those that were written as paths.
+        pairs: Each two parts of a place that follow each other, such as a class and its method.
         is_short: It's a list of keywords.
         about_tests: It asks for tests or documentation.
     """
@@ -77,6 +83,7 @@ class Question(NamedTuple):
     in_title: frozenset[str]
     dotted: frozenset[tuple[str, ...]]
     paths: frozenset[tuple[str, ...]]
+    pairs: frozenset[tuple[str, str]]
     is_short: bool
     about_tests: bool
 
@@ -106,15 +113,18 @@ def read_question(text: str, title_weight: float) -> Question | None:
     if len(weights) > _MOST_TERMS:
         heaviest = sorted(weights, key=lambda term: -weights[term])[:_MOST_TERMS]
         weights = {term: weights[term] for term in heaviest}
-    paths = frozenset(_path_parts(text))
+    paths = frozenset(_places(_path_parts(text)))
+    dotted = paths.union(_places(tuple(name.split(".")) for name in _DOTTED.findall(text)))
+    names = dict.fromkeys(words if is_short else _names(title_words, words, text))
     return Question(
         text,
         weights,
         written,
-        tuple(dict.fromkeys(words if is_short else _names(title_words, words, text))),
+        tuple(islice(names, _MOST_NAMES)),
         frozenset(title_words),
-        paths | {tuple(name.split(".")) for name in _DOTTED.findall(text)},
+        dotted,
         paths,
+        frozenset(pair for place in dotted for pair in pairwise(place)),
         is_short,
         is_short and any(word.lower() in _ABOUT_TESTS for word in words),
     )
@@ -131,6 +141,10 @@ def _names(title: Iterable[str], words: Iterable[str], text: str) -> Iterable[st
     for word in (*title, *words):
         if len(word) >= _LONG_NAME and (word in quoted or _LIKE_CODE.search(word)):
             yield word
+
+
+def _places(found: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
+    return islice((place for place in found if len(place) <= _MOST_PARTS), _MOST_PLACES)
 
 
 def _path_parts(text: str) -> Iterable[tuple[str, ...]]:
@@ -169,7 +183,7 @@ def with_like(question: Question, unknown: Iterable[str], vocabulary: Sequence[s
     """
     weights, words = dict(question.terms), dict(question.words)
     for part in list(unknown)[:_MOST_UNKNOWN]:
-        if len(part) < _SHORTEST_PART:
+        if not _SHORTEST_PART <= len(part) <= LONGEST_WORD:
             continue
         held = re.compile(rf"^[^\n=]*{re.escape(part)}.*$", re.MULTILINE)
         like = {found[0] for text in vocabulary for found in held.finditer(text)}

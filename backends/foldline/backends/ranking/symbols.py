@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.index.terms import terms_of
@@ -215,7 +214,7 @@ def _bonus(question: Question, located: Located, dotted: float) -> float:
     if len(symbol.name) >= _SHORTEST_NAME and symbol.name in question.names:
         bonus += _EXACT
     outer = located.enclosing[-1].name if located.enclosing else ""
-    if any((outer, symbol.name) in pairwise(parts) for parts in question.dotted):
+    if (outer, symbol.name) in question.pairs:
         bonus += dotted
     return bonus
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect_left
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,16 @@ from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.errors import ToolRefused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeVar
+
+    from foldline.backends.parsers.markdown import Range
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
 
+    _Placed = TypeVar("_Placed", InstructionSection, Range)
+
 _ORIGIN = re.compile(
-    r"<!-- Generated, edit (?P<source>[^\n]+?) instead and run: foldline fold [^\n]* "
+    r"<!-- Generated, edit (?P<source>[^\n]{1,4096}?) instead and run: foldline fold [^\n]* "
     r"\(sha256 (?P<digest>[0-9a-f]{16})\) -->\r?\n"
 )
 FEWEST_LINES = 12
@@ -27,8 +34,8 @@ _DIRECTIVE = re.compile(
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
-    r"^[\W\d]*(add|ask|call|check|commit|create|do|follow|include|keep|look|open|put|read|remove|run|"
-    r"set|start|stop|test|treat|try|update|use|verify|wait|write)\b",
+    r"^(?:[^\w\n]|\d)*+(add|ask|call|check|commit|create|do|follow|include|keep|look|open|put|read|"
+    r"remove|run|set|start|stop|test|treat|try|update|use|verify|wait|write)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -98,10 +105,9 @@ def is_reference(file: InstructionFile, section: InstructionSection) -> bool:
 
     It's a guess that rather misses one: whether a model can do without is a person's decision.
     """
-    inside = range(section.start, section.end)
-    parts = [one for one in file.sections if one.start in inside]
+    parts = _inside(section, file.sections)
     lines = sum(bool(line.strip()) for line in file.whole_text(section).splitlines()[1:])
-    prose = [file.text[slice(*part)] for part in file.markdown.prose if part.start in inside]
+    prose = [file.text[slice(*part)] for part in _inside(section, file.markdown.prose)]
     orders = sum(len(_IMPERATIVE.findall(part)) for part in prose)
     return bool(
         section.number
@@ -109,6 +115,14 @@ def is_reference(file: InstructionFile, section: InstructionSection) -> bool:
         and not any(one.mark or _IMPERATIVE.match(one.title) for one in parts)
         and not any(map(_DIRECTIVE.search, prose))
     )
+
+
+def _inside(section: InstructionSection, every: Sequence[_Placed]) -> Sequence[_Placed]:
+    """Return what begins in a section, of `every` one in the order of the text."""
+    first, after = (
+        bisect_left(every, at, key=lambda one: one.start) for at in (section.start, section.end)
+    )
+    return every[first:after]
 
 
 def _head(text: str) -> int:
