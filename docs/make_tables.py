@@ -54,6 +54,12 @@ SETTINGS_HEAD = """\
 A project sets what everybody who works on it shares, in its `pyproject.toml`. A client sets what
 belongs to a person or a machine, trust above all. VS Code shows its settings, `foldline.*`, in its
 own editor of settings.
+
+For a file, the nearest `pyproject.toml` at or above it that has `[tool.foldline]` counts, and no
+other, whether the file, its folder or the root is named. Nothing above the root counts: in an
+editor and over MCP that is the opened folder, for `check`, `tokens` and `preview` the git
+repository, without one the outermost folder with a `pyproject.toml`. Imports are followed up to the
+same root; of its files, only imported ones are read.
 """
 
 DIAGNOSTICS_HEAD = """\

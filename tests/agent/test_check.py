@@ -276,6 +276,56 @@ def test_folders_of_no_project_are_checked_together(tmp_path: Path) -> None:
         assert f"{one} and {other} are of different projects: give each a call of its own" in err
 
 
+@pytest.mark.parametrize("marked", ["git", "pyproject.toml"])
+@pytest.mark.parametrize("named", [".", "team", "team/prompts", "team/prompts/p.py"])
+def test_a_file_has_one_count_and_one_budget_however_it_is_named(
+    tmp_path: Path, named: str, marked: str
+) -> None:
+    # The budget of the folder above the root doesn't count.
+    root = tmp_path / "root"
+    budget = "[tool.foldline]\ntoken-budget = "
+    sections = "from foldline.prompts import MarkdownSection\n"
+    files = {
+        "../pyproject.toml": f"{budget}1\n" if marked == "git" else None,
+        "pyproject.toml": f"{budget}1000\n",
+        ".git/HEAD": "" if marked == "git" else None,
+        "shared/base.py": sections
+        + 'rules = MarkdownSection[None](title="R", key="r", template="{}")\n'.format(
+            "Never refund. " * 9
+        ),
+        "team/pyproject.toml": f"{budget}20\ninstructions = ['house.md']\n",
+        "team/house.md": "Be kind to those who ask. " * 9,
+        "team/src/own.py": sections
+        + 'own = MarkdownSection[None](title="O", key="o", template="Be brief.")\n',
+        "team/prompts/pyproject.toml": "[project]\nname = 'prompts'\n",
+        "team/prompts/p.py": "from foldline.prompts import PromptTemplate\n"
+        "from own import own\nfrom shared.base import rules\n"
+        'p = PromptTemplate(ns="n", key="k", sections=[rules, own])\n',
+    }
+    for path, text in files.items():
+        if text is not None:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+    status, out, _ = run("tokens", "--json", root / named)
+    assert status == 0
+    (count,) = (one for one in json.loads(out)["prompts"].values() if one["prompt"] == "n/k")
+    assert (count["tokens"], count["lower_bound"], count["unresolved"]) == (42, False, [])
+    status, out, _ = run("check", "--format", "concise", root / named)
+    assert status == 1
+    assert "p.py:4:1: warning: `p` costs 42 tokens, 22 more than its budget of 20." in out
+    assert ("house.md:1:1: warning: The file costs" in out) is (named in (".", "team"))
+
+
+def test_counts_in_two_encodings_are_not_added_up(project: Path) -> None:
+    (project / "deep").mkdir()
+    (project / "deep/pyproject.toml").write_text("[tool.foldline]\ntokens = 'cl100k'\n")
+    (project / "deep/p.py").write_text(GOOD, encoding="utf-8")
+    status, _, err = run("tokens", project)
+    assert status == 2
+    assert "deep/p.py in cl100k and good.py in o200k are added up: name one with --encodi" in err
+    assert run("tokens", "--encoding", "o200k", project)[0] == 0
+
+
 def test_a_missing_path_is_told(project: Path) -> None:
     status, _, err = run("check", project / "nowhere")
     assert status == 2

@@ -29,7 +29,7 @@ OPTIONS = {
 @pytest.mark.parametrize("text", OPTIONS.values(), ids=OPTIONS)
 def test_wrong_options_are_told_in_short(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
-    _, problems = read_project_options(tmp_path)
+    problems = read_project_options(tmp_path / "a.py", tmp_path).problems
     assert 1 <= len(problems) <= MOST_PROBLEMS + 1
     assert all(len(problem) <= LONGEST_MESSAGE + 50 for problem in problems)
 

@@ -94,7 +94,7 @@ async def work(
     preview = await editor.command("prompt.preview", uri=uri)
     assert preview["fidelity"] == "executed", preview["stale"]
     assert len(structured) == count
-    known = editor.core.folder(root / "grown.py").counter._known
+    known = editor.core.folder(root / "grown.py").counter()._known
     tokenized = len(known)
     structured.clear()
     overlays.clear()

@@ -9,7 +9,7 @@ import pytest
 from foldline.backends.base.reading import read_table
 from foldline.backends.lsp.configuration import ServerTable
 from foldline.ide.checks import Severity
-from foldline.ide.config import PromptOptions, read_options, read_project_options
+from foldline.ide.config import Nearest, PromptOptions, read_options, read_project_options
 from foldline.ide.render.options import PreviewTable, PromptTable
 from foldline.ide.workspace import Workspace
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def test_a_project_without_a_table_has_the_defaults(tmp_path: Path) -> None:
-    assert read_project_options(tmp_path) == (PromptOptions(), ())
+    nothing = Nearest(tmp_path, PromptOptions())
+    assert read_project_options(tmp_path / "a.py", tmp_path) == nothing
     (tmp_path / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
-    assert read_project_options(tmp_path) == (PromptOptions(), ())
+    assert read_project_options(tmp_path / "a.py", tmp_path) == nothing
 
 
 @pytest.mark.parametrize("name", ["token-budget", "tokenBudget", "token_budget"])
@@ -72,10 +73,30 @@ def test_the_client_wins_over_the_project(tmp_path: Path) -> None:
     workspace = Workspace.at(tmp_path)
     assert workspace.set_client_options({"tokenBudget": 7}) == ()
     (folder,) = workspace.folders()
-    assert folder.options.token_budget == 7
-    assert folder.options.severity == {"long-summary": Severity.ERROR}
+    assert folder.options().token_budget == 7
+    assert folder.options().severity == {"long-summary": Severity.ERROR}
     workspace.set_client_options(None)
-    assert folder.options.token_budget == 5
+    assert folder.options().token_budget == 5
+
+
+def test_a_document_has_the_options_of_its_nearest_project(tmp_path: Path) -> None:
+    (tmp_path / "team/deep").mkdir(parents=True)
+    project = tmp_path / "team/pyproject.toml"
+    (tmp_path / "pyproject.toml").write_text("[tool.foldline]\ntoken-budget = 5\n")
+    project.write_text("[tool.foldline]\ntokens = 'cl100k'\n")
+    document = tmp_path / "team/deep/p.py"
+    document.write_text("import foldline.prompts\n")
+    workspace = Workspace.at(tmp_path)
+
+    def options() -> PromptOptions | None:
+        return workspace.with_snapshot(document.as_uri(), lambda snapshot: snapshot.options)
+
+    assert options() == PromptOptions(tokens="cl100k")
+    # Clients needn't report that it has changed.
+    project.write_text("[tool.foldline]\ntoken-budget = 7\n")
+    assert options() == PromptOptions(token_budget=7)
+    project.unlink()
+    assert options() == PromptOptions(token_budget=5)
 
 
 def test_a_document_that_is_no_file_is_read_by_itself() -> None:

@@ -106,13 +106,14 @@ def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[Fil
     from foldline.ide.checks.costs import check_costs
     from foldline.ide.token_counter import token_counter
 
-    counter = token_counter(scanned.options.tokens, exact=scanned.options.exact_tokens)
+    options = scanned.options(analysis.file)
+    counter = token_counter(options.tokens, exact=options.exact_tokens)
     found = [
         *_syntax_errors(scanned, analysis, LineTable(analysis.text)),
         *diagnostics(
             analysis,
-            severities=scanned.options.severity,
-            more=check_costs(analysis, scanned.options.token_budget, counter),
+            severities=options.severity,
+            more=check_costs(analysis, options.token_budget, counter),
         ),
     ]
     return _placed(file, analysis.text, found)
@@ -161,7 +162,7 @@ def _syntax_errors(
     from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
 
     code = Code.SYNTAX_ERROR
-    severity = scanned.options.severity.get(code, default_severity(code))
+    severity = scanned.options(analysis.file).severity.get(code, default_severity(code))
     broken = next((one.start for one in analysis.statements if one.broken), None)
     if broken is None or severity is Severity.OFF:
         return

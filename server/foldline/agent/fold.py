@@ -160,7 +160,7 @@ def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> 
 def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     from foldline.ide.instructions import fold
 
-    counter = workspace.folder(path).counter
+    counter = workspace.folder(path).counter(path)
     found: list[InstructionSection] = []
     for section in file.sections:
         inside = found and section.start < found[-1].end

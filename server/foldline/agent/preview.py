@@ -286,7 +286,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     if as_tree:
         from foldline.agent.preview_lines import tree_lines
 
-        counter = workspace.folder(file).counter
+        counter = workspace.folder(file).counter(file)
         return _Shown(status, list(tree_lines(render, counter)), made_up, wrap=True)
     problems = [*made_up, *problems]
     if answer.chapters:
@@ -302,9 +302,10 @@ def _levels(workspace: Workspace, file: Path) -> Iterator[str]:
     from foldline.ide.instructions.features import skill_levels
 
     folder = workspace.folder(file)
-    levels = skill_levels(read_instructions(file, folder.root), file, folder, folder.counter)
+    counter = folder.counter(file)
+    levels = skill_levels(read_instructions(file, folder.root), file, folder, counter)
     if levels is not None:
-        yield levels.sentence(folder.counter)
+        yield levels.sentence(counter)
 
 
 async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: PromptRef) -> _Shown:
@@ -403,13 +404,16 @@ def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
 
 def _open_workspace(file: Path, options: argparse.Namespace) -> Workspace:
     """Open the folder of a file, which is trusted: the user named it to be run."""
+    from foldline.agent.scan import analysis_root
     from foldline.ide.settings import Settings
     from foldline.ide.workspace import Workspace
 
     settings = Settings(
         trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
     )
-    workspace = Workspace.at(_root_of(file), settings=settings)
+    root = _root_of(file)
+    workspace = Workspace.at(root, settings=settings)
+    workspace.reach = analysis_root(root)
     workspace.report = _complain
     return workspace
 

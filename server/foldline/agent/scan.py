@@ -12,6 +12,7 @@ from foldline.backends.errors import cut
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.ide.instructions.files import instruction_files
+from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
 from foldline.records import record
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from foldline.ide.config import PromptOptions
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.token_counter import Encoding, TokenCounter
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
@@ -40,10 +42,23 @@ class Scan:
     named: frozenset[str]
     instructions: tuple[Path, ...] = ()
 
-    @property
-    def options(self) -> PromptOptions:
-        """The project's options."""
-        return self.folder.options
+    def options(self, file: str) -> PromptOptions:
+        """The project's options for one of the files."""
+        return self.folder.options(Path(file))
+
+    def counter(self, encoding: Encoding | None = None) -> TokenCounter:
+        """The token counter of the options, or with another encoding.
+
+        Raises:
+            Refused: The options for some files name other encodings.
+        """
+        every = (*self.files, *map(str, self.instructions))
+        encodings = {self.options(file).tokens: self.relative(file) for file in every}
+        if encoding is None and len(encodings) > 1:
+            named = " and ".join(f"{visible(file)} in {one}" for one, file in encodings.items())
+            raise Refused(f"the tokens of {named} are added up: name one with --encoding")
+        options = self.options(next(iter(every), ""))
+        return token_counter(encoding or options.tokens, exact=options.exact_tokens)
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
         """Yield the modules' analyses one at a time, so that not all are in memory at once."""
@@ -83,9 +98,8 @@ def scan(paths: Sequence[str]) -> Scan:
             raise Refused(f"{visible(cut(argument))}: it is neither a file nor a directory")
     root = _shared_root(resolved)
     workspace = Workspace.at(root)
+    workspace.reach = analysis_root(root)
     (folder,) = workspace.folders()
-    if folder.problems:
-        raise Refused("; ".join(folder.problems))
     files = [path for path in resolved if path.is_file()]
     instructions = dict.fromkeys(path for path in files if workspace.is_instructions(path))
     modules = [path for path in files if path not in instructions]
@@ -96,6 +110,9 @@ def scan(paths: Sequence[str]) -> Scan:
     if below:
         found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
         instructions.update(dict.fromkeys(instruction_files(folder, below)))
+    options = map(folder.project_options, [*map(Path, found), *instructions, root / "_"])
+    if problems := dict.fromkeys(problem for one in options for problem in one.problems):
+        raise Refused("; ".join(problems))
     return Scan(folder, tuple(found), frozenset(map(str, modules)), tuple(instructions))
 
 
@@ -103,13 +120,14 @@ def _shared_root(paths: Sequence[Path]) -> Path:
     """Return the root of the project that contains all paths, or the folder that does, without one.
 
     Raises:
-        Refused: They belong to several projects, each with a configuration of its own.
+        Refused: They belong to several projects that nothing contains.
     """
     root = root_of(paths[0])
     outside = [path for path in paths if not path.is_relative_to(root)]
     if not outside:
         return root
-    if any(_is_marked(root_of(path)) for path in paths):
+    several = len({analysis_root(path) for path in paths}) > 1
+    if several and any(_is_marked(root_of(path)) for path in paths):
         one, other = visible(str(paths[0])), visible(str(outside[0]))
         raise Refused(f"{one} and {other} are of different projects: give each a call of its own")
     return Path(os.path.commonpath(path if path.is_dir() else path.parent for path in paths))
@@ -119,6 +137,16 @@ def root_of(path: Path) -> Path:
     """Return the root of the project that contains a file or folder."""
     start = path if path.is_dir() else path.parent
     return next((folder for folder in (start, *start.parents) if _is_marked(folder)), start)
+
+
+def analysis_root(path: Path) -> Path:
+    """Return the folder up to which a file's imports and options are looked up.
+
+    It is the repository, without one the outermost project around it, else its own folder.
+    """
+    start = path if path.is_dir() else path.parent
+    projects = [one for one in (start, *start.parents) if os.path.exists(one / "pyproject.toml")]
+    return repository.repository_of(start) or (projects or [start])[-1]
 
 
 def repository_of(path: Path) -> Path:

@@ -75,12 +75,12 @@ def run(options: Namespace) -> int:
     (folder,) = Workspace.at(root).folders()
     found = list(stacks(folder, clients, file, start))
     if options.json:
-        counter = {"encoding": folder.counter.encoding, "exact": folder.counter.exact}
+        counter = {"encoding": folder.counter().encoding, "exact": folder.counter().exact}
         show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(found)}))
         return 0
     shown = [one for one in found if options.client or one.files or one.left_out]
     others = [one.title for one in found if one not in shown]
-    lines = list(_lines(shown, others, folder.counter, options, clients))
+    lines = list(_lines(shown, others, folder.counter(), options, clients))
     if repository.repository_of(root) != root:
         lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])
     show_styled(lines, wrap=True)

@@ -54,16 +54,13 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     from foldline.agent import token_baseline, token_counts
     from foldline.agent.scan import scan
-    from foldline.ide.token_counter import token_counter
 
     if options.max_growth is not None and options.baseline is None:
         raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
     limit = token_baseline.percentage(options.max_growth or "0%")
     baseline = token_baseline.read_baseline(options.baseline) if options.baseline else None
     found = scan(options.paths)
-    counter = token_counter(
-        options.encoding or found.options.tokens, exact=found.options.exact_tokens
-    )
+    counter = found.counter(options.encoding)
     if options.execute:
         # Counts from source and executed counts aren't comparable, so their encodings differ.
         counter = replace(counter, encoding=f"{counter.encoding} --run")

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
 from dataclasses import field, fields, replace
-from typing import TYPE_CHECKING, Annotated
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from foldline.backends.base.reading import Between, read_project, read_table
 from foldline.backends.errors import PathError
@@ -31,6 +32,66 @@ from foldline.records import record
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from _typeshed import DataclassInstance
+
+TableT = TypeVar("TableT", bound="DataclassInstance")
+
+
+@record
+class Nearest(Generic[TableT]):
+    """A table of the nearest `pyproject.toml` that has it.
+
+    Attributes:
+        folder: The folder that its paths are relative to.
+        table: Its values, as far as they fit.
+        problems: A sentence per value that doesn't, and per file that can't be read.
+    """
+
+    folder: Path
+    table: TableT
+    problems: tuple[str, ...] = ()
+
+
+def nearest_table(
+    file: Path, root: Path, kind: type[TableT], *names: str, others: tuple[str, ...] = ()
+) -> Nearest[TableT]:
+    """Read `[tool.foldline]`, or a table in it, for a file: from its folder up to the root."""
+    problems: list[str] = []
+    for folder in [one for one in file.parents if one.is_relative_to(root)] or [root]:
+        project = folder / "pyproject.toml"
+        time = size = 0
+        try:
+            stamp = project.stat()
+            time, size = stamp.st_mtime_ns, stamp.st_size
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            pass  # It is there, and reading it says what is wrong.
+        found = _read(project, root, kind, names, others, time, size)
+        if isinstance(found, str):
+            problems.append(found)
+        elif found is not None:
+            return replace(found, problems=(*problems, *found.problems))
+    return Nearest(root, kind(), tuple(problems))
+
+
+@lru_cache(maxsize=256)
+def _read(
+    file: Path,
+    root: Path,
+    kind: type[TableT],
+    names: tuple[str, ...],
+    others: tuple[str, ...],
+    _time: int,
+    _size: int,
+) -> Nearest[TableT] | str | None:
+    """The table of a file as it was at that time; None without one, or why it was not read."""
+    try:
+        found = read_project(file, root, kind(), *names, others=others)
+    except PathError as error:
+        return error.summary
+    return None if found is None else Nearest(file.parent, *found)
 
 
 @record
@@ -58,14 +119,10 @@ class PromptOptions:
     severity: Mapping[Code, Severity] = field(default_factory=dict)
 
 
-def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
-    """Read the options in a root's `pyproject.toml`; also returns a sentence per wrong value."""
-    base = PromptOptions()
-    try:
-        found = read_project(root / "pyproject.toml", root, base, others=_others())
-    except PathError as error:
-        return base, (error.summary,)
-    return (base, ()) if found is None else (_without_zero(found[0]), found[1])
+def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:
+    """Read the options that a project has for a file."""
+    nearest = nearest_table(file, root, PromptOptions, others=_others())
+    return replace(nearest, table=_without_zero(nearest.table))
 
 
 def read_options(

@@ -12,6 +12,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.modules import Modules
 from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import read_options, read_project_options
+from foldline.ide.instructions.files import instructs
 from foldline.ide.token_counter import TokenCounter, token_counter
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.files.listing import FileStamp
     from foldline.ide.analysis.project import Project
+    from foldline.ide.config import Nearest, PromptOptions
 
 log = logging.getLogger(__name__)
 
@@ -33,18 +35,19 @@ class Folder:
     """One workspace folder.
 
     Attributes:
-        options: The project's options, overridden by the client's.
-        problems: A sentence per wrong value in the project's options.
+        reach: The folder up to which modules and options are looked up: itself, or one around it.
         files: Its files that hold prompts.
     """
 
-    def __init__(self, root: Path, access: Callable[[Path], SmartFileAccess]) -> None:
+    def __init__(
+        self, root: Path, access: Callable[[Path], SmartFileAccess], reach: Path | None = None
+    ) -> None:
         self.root = root
+        self.reach = reach or root
         self._access = access
-        self._modules = Modules(root)
+        self._modules = Modules(self.reach)
         self._project: Project | None = None
-        self._set_by_project, self.problems = read_project_options(root)
-        self.options = self._set_by_project
+        self._client_options: object = None
         self.files = PromptFiles(partial(self.walk, (".",)), seconds=SEARCH_SECONDS)
         self._refresh = Shared(lambda _: self.files.refresh())
 
@@ -59,7 +62,7 @@ class Folder:
 
         with self._modules.lock:
             if self._project is None:
-                project = Project(self.root, self._modules.closed)
+                project = Project(self.reach, self._modules.closed)
                 project.search = lambda: self.refresh().result()
                 self._project = project
             return self._project
@@ -88,12 +91,24 @@ class Folder:
 
     def set_client_options(self, values: object) -> None:
         """Let the client's options win over the project's."""
-        self.options, _ = read_options(values, "foldline", self._set_by_project)
+        self._client_options = values
 
-    @property
-    def counter(self) -> TokenCounter:
+    def project_options(self, file: Path | None = None) -> Nearest[PromptOptions]:
+        """The project's options for one of its files; without one, for the folder."""
+        return read_project_options(file or self.root / "_", self.reach)
+
+    def options(self, file: Path | None = None) -> PromptOptions:
+        """The project's options, overridden by the client's."""
+        return read_options(self._client_options, "foldline", self.project_options(file).table)[0]
+
+    def counter(self, file: Path | None = None) -> TokenCounter:
         """The token counter of its options."""
-        return token_counter(self.options.tokens, exact=self.options.exact_tokens)
+        options = self.options(file)
+        return token_counter(options.tokens, exact=options.exact_tokens)
+
+    def is_instructions(self, file: Path) -> bool:
+        """True for a file that instructs agents."""
+        return instructs(file, self.reach, self._client_options)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """Return the files that hold prompts, below some of its paths."""

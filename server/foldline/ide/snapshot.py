@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.ide.uris import file_of
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -60,13 +62,13 @@ class Snapshot:
 
     @property
     def options(self) -> PromptOptions:
-        """The options of its folder."""
-        return self.folder.options
+        """The options for it."""
+        return self.folder.options(Path(file_of(self.uri)))
 
     @property
     def counter(self) -> TokenCounter:
         """Counts tokens as the options say."""
-        return self.folder.counter
+        return self.folder.counter(Path(file_of(self.uri)))
 
     @property
     def costs(self) -> Costs | None:

@@ -93,6 +93,7 @@ class Workspace:
         settings: What the client set, and whether it trusts the workspace.
         focus: The document and the prompt that the user last dealt with.
         version: Grows with every change that may change what is known without running prompts.
+        reach: A folder around the workspace's, up to which modules and options are looked up.
         progress_of: Returns, for a folder, what its index reports its progress to.
         locate: A place in a document's project as the client counts; without it, there's none.
         report: Called with problems of options, which may have been reported before.
@@ -105,6 +106,7 @@ class Workspace:
         self.settings = settings or Settings()
         self.focus = Focus()
         self.version = 0
+        self.reach: Path | None = None
         self.progress_of: Callable[[Path], Progress] = lambda _: None
         self.locate: Callable[[Snapshot, SourceSpan], Location | None] = lambda *_: None
         self.report: Callable[[Sequence[str]], None] = _log_problems
@@ -212,19 +214,13 @@ class Workspace:
         with self._lock:
             known = self._folders.get(root)
             if known is None:
-                known = self._folders[root] = Folder(root, self.access)
+                known = self._folders[root] = Folder(root, self.access, self.reach)
                 known.set_client_options(self._client_options)
             return known
 
     def is_instructions(self, path: Path) -> bool:
         """True for a file that instructs agents, by the patterns of its folder."""
-        from foldline.ide.instructions.files import is_instructions
-
-        folder = self.folder(path)
-        if not path.is_relative_to(folder.root):
-            return False
-        relative = path.relative_to(folder.root).as_posix()
-        return is_instructions(relative, folder.options.instructions)
+        return self.folder(path).is_instructions(path)
 
     def folders(self) -> tuple[Folder, ...]:
         """The workspace folders, in order."""
@@ -296,12 +292,8 @@ class Workspace:
         for path in filter(None, map(local_path, read)):
             with self._lock:
                 holders = [one for root, one in self._folders.items() if path.is_relative_to(root)]
-                gone = holders if path.name == "pyproject.toml" else []
-                for folder in gone:
-                    self._folders.pop(folder.root)
             for folder in holders:
                 folder.modules.changed_on_disk(str(path))
-            _give_back(gone)
         self._changed(analysis=bool(read))
 
     def open_documents(self) -> dict[str, str]:

@@ -39,7 +39,13 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
     else:
         problems = ()  # The options that it pushed before still hold.
     folders = await in_thread(ls.core.folders)
-    report(ls, [*problems, *(problem for folder in folders for problem in folder.problems)])
+    report(
+        ls,
+        [
+            *problems,
+            *(problem for folder in folders for problem in folder.project_options().problems),
+        ],
+    )
     ls.diagnostics.schedule()
 
 

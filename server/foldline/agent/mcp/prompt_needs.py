@@ -83,11 +83,9 @@ def _folds_instructions(folder: Folder) -> bool:
     except NoMatchError:
         return False
     # The workspace knows it, too, but would load the analysis of prompts.
-    from foldline.ide.config import read_project_options
-    from foldline.ide.instructions.files import is_instructions
+    from foldline.ide.instructions.files import instructs
 
-    options, _ = read_project_options(folder.root)
-    return any(is_instructions(match.path, options.instructions) for match in matches)
+    return any(instructs(folder.root / match.path, folder.root) for match in matches)
 
 
 def prompt_paths(folder: Folder) -> list[str]:

@@ -181,11 +181,9 @@ class Modules:
         root = str(self.root).rstrip(os.sep)
         while folder != root and self._exists(folder, "__init__.py"):
             folder = _parent(folder)
-        yield folder
-        yield root
-        yield f"{root}{os.sep}src"
+        yield from (folder, root, f"{root}{os.sep}src", f"{folder}{os.sep}src")
         while (folder := _parent(folder)).startswith(root + os.sep):
-            yield folder
+            yield from (folder, f"{folder}{os.sep}src")
 
     def _module_file(self, folder: str, dotted: str) -> str | None:
         """Return the file of a module or package below a folder; without a name, its own."""

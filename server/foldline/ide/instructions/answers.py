@@ -84,8 +84,8 @@ class InstructionAnswers:
             )
             for section in self.file.sections
         }
-        made = replace(made, token_budget=folder.options.token_budget)
-        return with_costs(made, folder.counter, locations, known)
+        made = replace(made, token_budget=folder.options(path).token_budget)
+        return with_costs(made, folder.counter(path), locations, known)
 
     def open_sections(self, keys: Sequence[str] | None, reason: str) -> OpenedSections:
         """Open folded sections, None for all of them, and render the file."""

@@ -64,7 +64,7 @@ def look_around(
         return Around()
     relative = path.relative_to(folder.root).as_posix()
     stale: Sequence[StaleMention] = ()
-    if folder.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
+    if folder.options(path).severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
         every = mentions(file.markdown)
         stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds)
     return Around(stale, tuple(switched_off(folder, relative)))
@@ -78,10 +78,11 @@ def diagnostics(
     What its repository says of it is found now, unless that's known.
     """
     around = look_around(file, path, folder) if around is None else around
-    options, found = folder.options, list[Diagnostic]()
-    budget = _over_budget(file, folder.counter, options.token_budget)
+    options, counter = folder.options(path), folder.counter(path)
+    found: list[Diagnostic] = []
+    budget = _over_budget(file, counter, options.token_budget)
     every = (*(Finding(*one) for one in faults(file, path)), *budget)
-    for one in (*every, *_of_sections(file, folder.counter), *_around(file, around)):
+    for one in (*every, *_of_sections(file, counter), *_around(file, around)):
         severity = options.severity.get(one.code, default_severity(one.code))
         if severity is not Severity.OFF:
             place = SourceSpan(str(path), *one.place)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from foldline.ide.config import read_options, read_project_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path, PurePath
+    from pathlib import PurePath
 
     from pathspec import GitIgnoreSpec
 
@@ -35,6 +38,15 @@ PATTERNS = (
 
 LARGEST = 1_000_000
 """A larger file is none that somebody wrote for a model, in bytes."""
+
+
+def instructs(file: Path, root: Path, client_options: object = None) -> bool:
+    """Return True for a file below a root that instructs agents, by the options for it."""
+    nearest = read_project_options(file, root)
+    if not file.is_relative_to(nearest.folder):
+        return False
+    options, _ = read_options(client_options, "foldline", nearest.table)
+    return is_instructions(file.relative_to(nearest.folder).as_posix(), options.instructions)
 
 
 def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
@@ -68,9 +80,8 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
 
     Files that git ignores are among them where a client reads them: its user's own.
     """
-    patterns = folder.options.instructions
-    found = {stamp.path for _, stamp in folder.walk(below) if is_instructions(stamp.path, patterns)}
-    return (folder.root / path for path in sorted(found))
+    found = (Path(path) for path, _ in folder.walk(below))
+    return iter(sorted({file for file in found if folder.is_instructions(file)}))
 
 
 @cache

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import PathError
 from foldline.backends.models import NamedIn, ReferenceKind
 from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.ide.config import read_project_options
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.files import is_instructions
+from foldline.ide.instructions.files import instructs
 from foldline.ide.instructions.mentions import Kind, mentions, mentions_of
 from foldline.ide.instructions.targets import Targets
 
@@ -34,8 +33,8 @@ def with_mentions(
     They are among these texts and modules. They are no uses: nothing else counts them. Names that
     may mean another definition are left out.
     """
-    options, _ = read_project_options(access.file_backend.root)
-    files = [path for path in texts if is_instructions(path, options.instructions)]
+    root = access.file_backend.root
+    files = [path for path in texts if instructs(root / path, root)]
     code = [path for path in sorted(modules) if path.endswith(".py")]
     word, backend = found.name.rpartition(".")[2], access.file_backend
     places = (

@@ -120,7 +120,7 @@ def stacks(
     Paths are from the root: nothing outside it is read. The clients are started in `start`.
     """
     for client in clients:
-        yield _Stack(folder.access.file_backend, folder.counter, client, file, start).build()
+        yield _Stack(folder.access.file_backend, folder.counter(), client, file, start).build()
 
 
 def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:

@@ -186,9 +186,9 @@ def _with_document(
         render,
         uri=document.uri,
         version=document.version,
-        token_budget=folder.options.token_budget,
+        token_budget=folder.options(document.path).token_budget,
     )
-    return with_costs(whole, folder.counter, locations, known)
+    return with_costs(whole, folder.counter(document.path), locations, known)
 
 
 def _locations(workspace: Workspace, target: PromptTarget) -> Mapping[str, Locations]:

@@ -14,12 +14,10 @@ use = "security"                       # the parameter set that a preview begins
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from functools import lru_cache
+from dataclasses import field
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.reading import read_project
-from foldline.backends.errors import PathError
+from foldline.ide.config import Nearest, nearest_table
 from foldline.ide.settings import Network  # noqa: TC001 - The reader resolves the annotations.
 from foldline.records import record
 
@@ -51,49 +49,6 @@ class PreviewTable:
     prompts: dict[str, PromptTable] = field(default_factory=dict)
 
 
-@record
-class PreviewOptions:
-    """The table of one `pyproject.toml`.
-
-    Attributes:
-        folder: The folder that its paths are relative to.
-        table: Its values, as far as they fit.
-        problems: One sentence for each value that does not, with its path.
-    """
-
-    folder: Path
-    table: PreviewTable = PreviewTable()
-    problems: tuple[str, ...] = ()
-
-
-def read_preview_options(file: Path, root: Path) -> PreviewOptions:
+def read_preview_options(file: Path, root: Path) -> Nearest[PreviewTable]:
     """The options for a module: the nearest such table from its folder up to the root."""
-    problems: list[str] = []
-    for folder in file.parents:
-        if not folder.is_relative_to(root):
-            break
-        project = folder / "pyproject.toml"
-        time = size = 0
-        try:
-            stamp = project.stat()
-            time, size = stamp.st_mtime_ns, stamp.st_size
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError:
-            pass  # It is there, and reading it says what is wrong.
-        options = _read(project, root, time, size)
-        if isinstance(options, str):
-            problems.append(options)
-        elif options is not None:
-            return replace(options, problems=(*problems, *options.problems))
-    return PreviewOptions(root, problems=tuple(problems))
-
-
-@lru_cache(maxsize=16)
-def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | str | None:
-    """The table of a file as it was at that time; None without one, or why it was not read."""
-    try:
-        found = read_project(file, root, PreviewTable(), TABLE)
-    except PathError as error:
-        return error.summary
-    return None if found is None else PreviewOptions(file.parent, *found)
+    return nearest_table(file, root, PreviewTable, TABLE)

@@ -39,6 +39,6 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         found = [unstructured(stack) for stack in stacks(folder, clients, file)]
         for one in (one for stack in found for one in stack["files"]):
             one["uri"] = uri_of(folder.root / one["path"])
-        return {"file": file, "exact": folder.counter.exact, "stacks": found}
+        return {"file": file, "exact": folder.counter().exact, "stacks": found}
 
     return await in_thread(run, PROMPTS)
