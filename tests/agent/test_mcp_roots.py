@@ -81,6 +81,25 @@ async def test_several_roots_are_told_apart_by_their_names(other: Path) -> None:
         assert not is_error
 
 
+@pytest.mark.parametrize("text", ["with space/only_here.py", "with space/", "with space"])
+async def test_any_text_may_begin_with_the_name_of_a_root(other: Path, text: str) -> None:
+    fitting = {
+        "path": "with space/only_here.py",
+        "pattern": "here",
+        "name": "here",
+        "query": "here",
+    }
+    async with connect_here(Options(), roots=lambda: [EXAMPLE, other]) as client:
+        for tool in (await client.list_tools()).tools:
+            needed = {one: fitting.get(one, "x") for one in tool.input_schema.get("required", ())}
+            for field in tool.input_schema["properties"]:
+                answer, _ = await call(client, tool.name, **{**needed, field: text})
+                assert "failed inside" not in answer
+        found, is_error = await call(client, "search_for_files", query=text)
+        assert not is_error
+        assert ("with space/only_here.py" in found) == text.endswith("py")
+
+
 @pytest.mark.parametrize("mode", ["legacy", MODERN])
 async def test_a_root_that_is_gone_says_what_to_do(other: Path, mode: str) -> None:
     async with connect_here(Options(), mode=mode, roots=lambda: [other / "gone"]) as client:

@@ -139,7 +139,8 @@ def _arguments_by_folder(
         return
     name = str(getattr(arguments, by_role[Role.SYMBOL])) if Role.SYMBOL in by_role else ""
     if "/" in name and (folder := folders.beginning(name)):
-        yield folder, replace(arguments, name=name.removeprefix(folder.prefix))
+        inside = name.removeprefix(folder.prefix) or name
+        yield folder, replace(arguments, **{by_role[Role.SYMBOL]: inside})
         return
     for folder, share, cursor in folders.each(arguments.budget, arguments.cursor):
         yield folder, replace(arguments, budget=share, cursor=cursor)
