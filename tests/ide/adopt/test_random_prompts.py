@@ -35,6 +35,8 @@ WORDS = st.sampled_from(
         "# Heading",
         "## Deeper",
         "### Deepest #",
+        "# One\u2028line",
+        "## One\x0cline",
         "#No heading",
         "```",
         "# within a fence?",

@@ -402,7 +402,9 @@ def _heading(lines: Sequence[str], place: int) -> tuple[int, str, int] | None:
 
     None for another line, and for a tag with nothing or with headings in it.
     """
-    match = None if MARK in lines[place] else _HEADING.match(lines[place])
+    # A heading is one line by all of Python's line breaks, such as U+2028.
+    is_plain = MARK not in lines[place] and len(lines[place].splitlines()) == 1
+    match = _HEADING.match(lines[place]) if is_plain else None
     if match is None or not (title := match[match.lastgroup or 0].strip("#: \t")):
         return None
     if (tag := match["tag"]) is None:
