@@ -248,7 +248,7 @@ async def test_what_a_client_pushed_holds_when_the_server_is_initialized_later(r
     ls = cast("FoldlineServer", server)
     await configure(ls, {"foldline": {"tokenBudget": 7}})
     await configure(ls)
-    assert ls.core.folder(root / "prompt.py").options.token_budget == 7
+    assert ls.core.folder(root / "prompt.py").options().token_budget == 7
 
 
 async def test_a_client_that_is_not_asked_sends_its_settings(watching: Watch) -> None:
