@@ -304,6 +304,7 @@ def hostile_events() -> list[Event]:
         opening("docs", seconds=math.nan, value=math.inf, event_id="x" * 5000),
         opening("docs", value=nested, event_id="x" * 5001),
         answer(nasty * 50, 2**70, -1, 3, 4),
+        opening("docs", value=10**6000),
         SectionsOpened(
             prompt_ns="ns", prompt_key="k" * 900, evaluation_id="e", section_keys=("ü" * 300,),
             reason=nasty, appended=True,
@@ -321,8 +322,16 @@ def test_hostile_texts_are_stored_and_come_back(
         assert len(found) == len(hostile_events())
         assert found[0].data["value"] == "a\0b\ud800c'\"\\$1%s{}\u202e🙂" * 100
         assert found[0].prompt_key == "a\ufffdb\ufffdc'\"\\$1%s{}\u202e🙂"
+        assert store.events(prompt_key="a\0b\ud800c'\"\\$1%s{}\u202e🙂") == found[:1]
+        assert found[4].data["value"] == "<int without a text>"
         assert found[3].data["input_tokens"] == 2**70
         assert [totals.input for totals in store.token_totals()] == [0]
+
+
+def test_pairs_of_a_database_are_no_file_and_not_repeated() -> None:
+    with pytest.raises(ValueError, match="not `key=value` pairs") as caught:
+        open_event_store("host=db password=secret")
+    assert "secret" not in str(caught.value)
 
 
 def test_a_text_too_large_to_store_is_named_by_its_size(

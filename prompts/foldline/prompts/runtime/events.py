@@ -305,10 +305,19 @@ def _plain(value: object) -> object:
         plain = to_json(value)
         json.dumps(plain)
     except (TypeError, ValueError):
-        return repr(value)
+        return repr_of(value)
     except RecursionError:
         return f"<{type(value).__name__}, nested too deeply>"
     return plain
+
+
+def repr_of(value: object) -> str:
+    """Return the `repr` of a value that JSON can't represent."""
+    try:
+        return repr(value)
+    except Exception:
+        # A number of thousands of digits has none, and one's own class may have a broken one.
+        return f"<{type(value).__name__} without a text>"
 
 
 @dataclass(frozen=True, slots=True)

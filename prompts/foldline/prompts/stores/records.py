@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.runtime.events import Event, ToolInvoked
+from foldline.prompts.runtime.events import Event, ToolInvoked, repr_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,10 +123,10 @@ def stored_record(row: Sequence[Any], openings: Iterable[Sequence[Any]]) -> Even
     """Return the record of a row with the `COLUMNS`, which an older version may have written."""
     record = EventRecord._make((*row, ()))
     names: dict[str, Any] = {
-        name: _name(text) for name in NAMES if (text := getattr(record, name)) is not None
+        name: stored_name(text) for name in NAMES if (text := getattr(record, name)) is not None
     }
     opened = tuple(
-        Opening(_name(section), how, turn, reason and _clean(reason)[:REASON_CHARACTERS])
+        Opening(stored_name(section), how, turn, reason and _clean(reason)[:REASON_CHARACTERS])
         for section, how, turn, reason in openings
     )
     return record._replace(at=time_of(record.at), openings=opened, **names)
@@ -155,13 +155,14 @@ def _json(value: object) -> str:
     try:
         text = _encode(value)
     except (TypeError, ValueError, RecursionError):
-        text = _encode(repr(value))
+        text = _encode(repr_of(value))
     if len(text) > VALUE_CHARACTERS:
         return _encode(f"<{len(text):,} characters, too many to store>")
     return json.dumps(json.loads(text)) if _UNSTORABLE.search(text) else text
 
 
-def _name(text: str) -> str:
+def stored_name(text: str) -> str:
+    """Return a name as it is stored: without what no database takes, and short."""
     text = _clean(text)
     if len(text) <= NAME_CHARACTERS:
         return text

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 from urllib.parse import urlsplit
 
 from foldline.prompts.files import read_text_file
-from foldline.prompts.stores.records import EventRecord, SectionOpening, StoredEvent, time_of
+from foldline.prompts.stores.records import (
+    EventRecord,
+    SectionOpening,
+    StoredEvent,
+    stored_name,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +28,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "FOLDLINE_STORE"
 _PYPROJECT_BYTES = 2_000_000
+# What libpq takes beside URLs; its text may hold a password.
+_PAIRS = re.compile(r"\s*\w+\s*=")
 
 
 class EventFilter(TypedDict, total=False):
@@ -206,7 +214,13 @@ def open_event_store(
 
 
 def is_server(where: str | os.PathLike[str]) -> bool:
-    """Return whether a store is a server's, rather than a file, whatever the scheme of its URL."""
+    """Return whether a store is a server's, rather than a file, whatever the scheme of its URL.
+
+    Raises:
+        ValueError: It's a list of `key=value` pairs.
+    """
+    if _PAIRS.match(str(where)):
+        raise ValueError("A store is a postgresql:// URL or a path, and not `key=value` pairs.")
     return "://" in str(where)
 
 
@@ -248,10 +262,12 @@ def project_store(folder: Path) -> str | None:
 def _where(only: EventFilter, *conditions: str) -> tuple[str, list[object]]:
     """Return the clause that selects events, and its values."""
     begin, end = (at and time_of(at) for at in (only.get("since"), only.get("until")))
+    names = (only.get("prompt_ns"), only.get("prompt_key"))
+    ns, key = (None if name is None else stored_name(name) for name in names)
     # The days let PostgreSQL leave out the partitions of other days.
     wanted: Mapping[str, object] = {
-        "ns = ?": only.get("prompt_ns"),
-        "key = ?": only.get("prompt_key"),
+        "ns = ?": ns,
+        "key = ?": key,
         "at >= ?": begin,
         "day >= ?": begin and begin.date(),
         "at < ?": end,
