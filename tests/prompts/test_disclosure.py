@@ -689,11 +689,41 @@ def test_a_budget_limits_how_long_a_prompt_becomes() -> None:
         ExpansionBudget(max_characters=len(rendered.text) - 1).check(rendered)
 
 
-def test_the_helper_tells_tasks_how_to_go_on() -> None:
-    made = template(folded("a", tool="t"), TaskSection[Task]())
-    prompt = Prompt(made).bind(Task(request="Do it."))
+@FrozenDataclass()
+class Standing(Task):
+    request: str = "Stand."
+
+
+@pytest.mark.parametrize(
+    ("tasks", "bound"),
+    [
+        ([TaskSection[Task]()], [Task("Do it.")]),
+        ([TaskSection[Task](default_params=Task("Do it."))], []),
+        ([TaskSection[Task](default_params=Task("Idle."))], [Task("Do it.")]),
+        (
+            [
+                TaskSection[Task](default_params=Task("Do it.")),
+                TaskSection[Task](key="b", default_params=Task("And that.")),
+                TaskSection[Task](key="c"),
+                TaskSection[Standing](key="d"),
+            ],
+            [],
+        ),
+    ],
+)
+def test_the_helper_tells_tasks_how_to_go_on(
+    tasks: list[TaskSection[Task]], bound: list[Task]
+) -> None:
+    made = template(folded("a", tool="t"), *tasks)
+    prompt = Prompt(made).bind(*bound)
     request = open_sections(prompt.render(), "a")
-    text = (
-        rebind_tasks(prompt, request).render(visibility_overrides=request.requested_overrides).text
+    before = prompt.render(visibility_overrides=request.requested_overrides).text
+    again = rebind_tasks(prompt, request)
+    text = again.render(visibility_overrides=request.requested_overrides).text
+    context = f"**Expansion Context:** {request.expansion_instructions}\n\n---\n\n"
+    assert text.count(context) == len(tasks)
+    assert text.replace(context, "") == before
+    other = again.bind(Task("Something else.")).render(
+        visibility_overrides=request.requested_overrides
     )
-    assert "**Expansion Context:** Sections expanded: `a`." in text
+    assert "Something else." in other.text, "the next task counts"

@@ -148,6 +148,12 @@ ITEMS = tuple[str, ...]
         (Annotated[Color, limit(tokens=9)], Color.RED, "red"),
         (Annotated[str, limit(tokens=3), fenced("text")], "hello you there", "```text\nhello you…\n```"),
         (Annotated[str, limit(tokens=2)], "日本語の", "日本…"),
+        (Annotated[str, limit(tokens=3)], "ab\U0001f469\u200d\U0001f469\u200d\U0001f467 cd", "ab…"),
+        (Annotated[str, limit(tokens=2)], "abcdefe\u0301\u0323 more", "abcdef…"),
+        (Annotated[str, limit(tokens=2)], "abcde\U0001f44d\U0001f3fd", "abcde…"),
+        (Annotated[str, limit(tokens=3)], "\U0001f1e6\U0001f1f9\U0001f1e9\U0001f1ea!", "\U0001f1e6\U0001f1f9…"),
+        (Annotated[str, limit(tokens=2)], "abcdef\ud83d\udc4d more", "abcdef…"),
+        (Annotated[str, limit(tokens=1)], "\U0001f469\u200d\U0001f469", "…"),
         (Annotated[str, "a note", 5], "a", "a"),
     ],
 )  # fmt: skip

@@ -364,6 +364,31 @@ def test_two_different_candidates_that_fill_as_much_are_both_shown() -> None:
     )
 
 
+@dataclass
+class Loose:
+    value: object
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1", "true", False),
+        ("[0]", "[false]", False),
+        ('{"a": [true]}', '{"a": [1]}', False),
+        ("1", "1.0", True),
+        ('{"a": [true], "b": 1}', '{"b": 1, "a": [true]}', True),
+    ],
+)
+def test_a_truth_is_no_number_where_two_candidates_are_compared(
+    one: str, other: str, same: bool
+) -> None:
+    text = f'{{"value": {one}}} or {{"value": {other}}}'
+    if same:
+        assert parse(Loose, text) == Loose(json.loads(one))
+    else:
+        assert "two values of the message fit Loose equally" in str(failure(Loose, text))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -252,6 +252,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         reason: Why the model needs the content.
         section_keys: The dotted keys as the model wrote them.
         expansion_instructions: Instructions for the model once the sections are open.
+        prompt: The `ns/key` of the prompt that shows them; empty if it isn't known.
     """
 
     def __init__(
@@ -262,6 +263,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         reason: str,
         section_keys: Iterable[str],
         expansion_instructions: str | None = None,
+        prompt: str = "",
     ) -> None:
         super().__init__(message or "")
         self.add_note("`evaluate_with_disclosure`, or `aevaluate_…`, opens them and goes on.")
@@ -269,6 +271,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         self.reason = reason
         self.section_keys = tuple(section_keys)
         self.expansion_instructions = expansion_instructions
+        self.prompt = prompt
 
     def __str__(self) -> str:
         keys = ", ".join(".".join(path) for path in self.requested_overrides)

@@ -20,7 +20,7 @@ from foldline.prompts.layout.rendering import RenderPass, checked_overrides
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.specialise import field_names, type_name
 from foldline.prompts.template import OutputT_co, PromptTemplate
-from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
+from foldline.prompts.visibility import SectionVisibility, session_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -179,17 +179,13 @@ class Prompt(Generic[OutputT_co]):
             self._refuse_keywords(self.render, unknown)
         bindings = self._bound_with(params, section_params)
         plan = self.template.plan
-        bindings.check(plan, f"{self.ns}/{self.key}")
+        bindings.check(plan, plan.prompt)
         source = RenderPass(
             plan,
             bindings,
             overrides=checked_overrides(visibility_overrides, plan),
             session=session,
-            session_overrides=(
-                dict(session.visibility_overrides())
-                if isinstance(session, VisibilityOverrideSource)
-                else {}
-            ),
+            session_overrides=session_overrides(session, plan.prompt),
         )
         pieces = source.pieces(plan.roots, on_error=on_error)
         text, blocks = assemble(pieces)

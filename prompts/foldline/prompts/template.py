@@ -242,6 +242,7 @@ def _plan_of(template: PromptTemplate[object], before: Plan | None = None) -> Pl
         heading=template.heading,
         disclosure=template.disclosure,
         wording=template.wording,
+        prompt=f"{template.ns}/{template.key}",
         before=before,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from foldline.prompts.errors import PromptValidationError
 
@@ -58,6 +58,20 @@ class VisibilityOverrideSource(Protocol):
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
         """Return the overrides; a render's explicit ones take precedence."""
         ...
+
+
+def session_in(session: object, prompt: str) -> Any:
+    """Return a session as the prompt of this name sees it: one that knows no prompts as it is."""
+    in_prompt = getattr(session, "in_prompt", None)
+    return in_prompt(prompt) if callable(in_prompt) else session
+
+
+def session_overrides(session: object, prompt: str) -> Mapping[SectionPath, SectionVisibility]:
+    """Return a copy of the overrides that a session has for the prompt of this name."""
+    visible = session_in(session, prompt)
+    if isinstance(visible, VisibilityOverrideSource):
+        return dict(visible.visibility_overrides())
+    return {}
 
 
 class Selector:

@@ -198,6 +198,9 @@ def test_everything_else_of_the_message_runs_too_and_the_events_tell() -> None:
     bus.subscribe(SectionsOpened, opened.append)
     bus.subscribe(PromptRendered, renders.append)
     bus.subscribe(ToolInvoked, calls.append)
+    order: list[str] = []
+    for kind in (SectionsOpened, ToolInvoked):
+        bus.subscribe(kind, lambda event: order.append(type(event).__name__))
     session = Session(bus=bus)
     both = PromptTemplate(ns="t", key="p", sections=[DOCS, RULES], disclosure="open").bind()
     asked = opens("docs").calls + opens("rules").calls + opens("docs").calls
@@ -208,6 +211,7 @@ def test_everything_else_of_the_message_runs_too_and_the_events_tell() -> None:
         (("docs",), True, ("look_up",)),
         (("rules",), True, ()),
     ]
+    assert order == [*["ToolInvoked", "SectionsOpened"] * 2, "ToolInvoked"]
     assert len({e.evaluation_id for e in (*opened, *renders, *calls)}) == 1
     assert [(c.name, c.success) for c in calls] == [
         ("open_sections", True),

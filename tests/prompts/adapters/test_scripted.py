@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -358,11 +359,15 @@ async def test_cancelling_the_task_cancels_the_evaluation() -> None:
         ("session", "s", "a Session"),
         ("cancellation", True, "a threading.Event"),
         ("context_policy", "keep", "a ContextPolicy"),
+        ("visibility_overrides", ["docs"], "a mapping of paths to visibilities"),
+        ("chapter_params", {"extra"}, "a mapping of chapters' keys to instances"),
     ],
 )
 def test_a_wrong_argument_says_what_is_right(name: str, value: object, wanted: str) -> None:
     arguments: Any = {name: value}
-    with pytest.raises(PromptConfigurationError, match=f"`{name}` is {wanted}.*, not {value!r}"):
+    with pytest.raises(
+        PromptConfigurationError, match=rf"`{name}` is {wanted}.*, not {re.escape(repr(value))}"
+    ):
         ScriptedAdapter(Transcript(())).evaluate(PROMPT_FOR_ARGUMENTS, **arguments)
 
 

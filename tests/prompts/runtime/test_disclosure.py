@@ -1,6 +1,7 @@
 """The whole loop: render, `open_sections`, exception, retry, content visible to the model."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from foldline.prompts import (
     Tool,
     ToolContext,
     ToolResult,
+    apply_expansion,
 )
 from foldline.prompts.adapters import (
     ScriptedAdapter,
@@ -255,6 +257,31 @@ def test_a_session_keeps_open_what_was_opened() -> None:
     later = evaluate_with_disclosure(adapter, PROMPT, session=session)
     assert "All of the docs." in later.rendered.text
     assert "Expansion Context" not in later.rendered.text
+
+
+def by_hand(adapter: ScriptedAdapter, prompt: Prompt[None], session: Session) -> None:
+    with pytest.raises(VisibilityExpansionRequired) as caught:
+        adapter.evaluate(prompt, session=session)
+    apply_expansion(caught.value, session=session)
+    adapter.evaluate(prompt, session=session)
+
+
+def by_loop(adapter: ScriptedAdapter, prompt: Prompt[None], session: Session) -> None:
+    evaluate_with_disclosure(adapter, prompt, session=session)
+
+
+@pytest.mark.parametrize("evaluate", [by_loop, by_hand])
+def test_an_opening_belongs_to_the_prompt_that_showed_the_section(
+    evaluate: Callable[[ScriptedAdapter, Prompt[None], Session], None],
+) -> None:
+    session = Session()
+    adapter = ScriptedAdapter(Transcript.of([opening("docs")], [ScriptedTurn("Fine.")]))
+    evaluate(adapter, PROMPT, session)
+    other = PromptTemplate(ns="t", key="other", sections=TEMPLATE.sections[:1])
+    assert "All of the docs." in PROMPT.render(session=session).text
+    assert "All of the docs." not in other.render(session=session).text
+    session[VisibilityOverrides].apply(SetVisibilityOverride(path=("docs",), visibility=FULL))
+    assert "All of the docs." in other.render(session=session).text
 
 
 @pytest.mark.parametrize("rollback", [False, True])
@@ -526,6 +553,27 @@ def test_a_rendered_prompt_takes_no_parameters_and_no_overrides() -> None:
         adapter.evaluate(rendered, visibility_overrides={("base",): FULL})
     with pytest.raises(PromptConfigurationError, match="not 'text'"):
         adapter.evaluate("text")  # type: ignore[arg-type]  # What a caller may try.
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [({("docs",): FULL}, "docs"), ({("docs",): SUMMARY}, ""), ({("gone",): FULL}, "")],
+)
+def test_a_rendered_prompt_without_what_its_session_opened_is_told(
+    says: dict[SectionPath, SectionVisibility], told: str
+) -> None:
+    adapter = ScriptedAdapter(lambda *_: "Fine.")
+    session = Session()
+    session.in_prompt("t/loop").apply_visibility_overrides(says)
+    session.in_prompt("t/other").apply_visibility_overrides({("docs",): FULL})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        adapter.evaluate(PROMPT.render(), session=session)
+    assert [str(w.message).partition(": ")[0] for w in caught] == [
+        f"A rendered prompt is sent as is, without what the session says of {told}"
+    ] * bool(told)
+    adapter.evaluate(PROMPT.render(session=session), session=session)
+    adapter.evaluate(PROMPT.render(visibility_overrides={("docs",): SUMMARY}), session=session)
 
 
 def test_chapter_params_reach_the_gate() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import pytest
@@ -120,9 +120,15 @@ def run(
     *,
     deadline: Deadline | None = None,
     cancellation: threading.Event | None = None,
+    bus: InProcessEventBus | None = None,
+    on_outcome: Callable[[ToolOutcome], object] | None = None,
 ) -> tuple[ToolOutcome, ...]:
     return dispatch_tool_calls(
-        calls, recorder.tools, context=ToolContext(deadline=deadline), cancellation=cancellation
+        calls,
+        recorder.tools,
+        context=ToolContext(deadline=deadline, bus=bus),
+        cancellation=cancellation,
+        on_outcome=on_outcome,
     )
 
 
@@ -267,15 +273,20 @@ def test_a_tool_of_ones_own_that_asks_for_an_expansion_is_published_too() -> Non
 
 def test_a_tool_that_overruns_the_deadline_is_left_behind() -> None:
     recorder = Recorder()
+    outcomes: list[ToolOutcome] = []
     with pytest.raises(EvaluationTimeoutError, match="'slow'") as caught:
         run(
             recorder,
             [ToolCall("1", "slow", {"query": "x"}), ToolCall("2", "search", {"query": "y"})],
             deadline=PassesAt(recorder.began),
             cancellation=threading.Event(),
+            on_outcome=outcomes.append,
         )
     recorder.release.set()
     assert recorder.calls == ["x"]
+    assert [(o.call.id, o.params, o.result.success, o.result.message) for o in outcomes] == [
+        ("1", Search("x"), False, "The deadline passed during the tool 'slow'.")
+    ]
     assert caught.value.kind is EvaluationFailure.TIMEOUT
     assert isinstance(caught.value, TimeoutError)
 
@@ -307,9 +318,14 @@ def test_a_passed_deadline_runs_nothing() -> None:
 @pytest.mark.parametrize("tool", ["slow", "aslow"])
 def test_a_cancellation_ends_a_running_call(tool: str) -> None:
     recorder = Recorder()
+    bus = InProcessEventBus()
+    events: list[ToolInvoked] = []
+    bus.subscribe(ToolInvoked, events.append)
     with pytest.raises(PromptEvaluationError) as caught:
-        run(recorder, [ToolCall("1", tool, {"query": "x"})], cancellation=recorder.began)
+        run(recorder, [ToolCall("1", tool, {"query": "x"})], cancellation=recorder.began, bus=bus)
     recorder.release.set()
+    message = f"The evaluation was cancelled during the tool '{tool}'."
+    assert [(e.params, e.success, e.message) for e in events] == [(Search("x"), False, message)]
     assert caught.value.kind is EvaluationFailure.CANCELLED
 
 

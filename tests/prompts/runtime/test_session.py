@@ -119,6 +119,26 @@ def test_visibility_overrides_are_set_replaced_and_cleared() -> None:
     assert dict(session.visibility_overrides()) == {}
 
 
+def test_an_override_belongs_to_one_prompt_or_to_all_of_them() -> None:
+    session = Session()
+
+    def shown(name: str) -> SectionVisibility | None:
+        return session.in_prompt(name).visibility_overrides().get(("a",))
+
+    session.in_prompt("t/one").apply_visibility_overrides({("a",): FULL})
+    restored = Session()
+    restored.restore(SessionSnapshot.from_json(session.snapshot().to_json()))
+    for each in (session, restored):
+        assert dict(each.in_prompt("t/one").visibility_overrides()) == {("a",): FULL}
+        assert dict(each.in_prompt("t/two").visibility_overrides()) == {}
+    session.apply_visibility_overrides({("a",): SUMMARY})
+    assert (shown("t/one"), shown("t/two")) == (SUMMARY, SUMMARY), "the later one counts"
+    session.in_prompt("t/two").apply_visibility_overrides({("a",): FULL})
+    assert (shown("t/one"), shown("t/two")) == (SUMMARY, FULL)
+    session[VisibilityOverrides].apply(ClearVisibilityOverride(("a",)))
+    assert (shown("t/one"), shown("t/two")) == (None, None)
+
+
 def test_a_render_with_the_session_shows_what_the_session_opened() -> None:
     template = PromptTemplate(
         ns="t",

@@ -16,12 +16,14 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
+from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.layout.blocks import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.template import PromptTemplate
+from foldline.prompts.visibility import session_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.disclosure import ExpansionLoop
     from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.response import PromptResponse
+    from foldline.prompts.runtime.session import Session
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 OutputT = TypeVar("OutputT")
@@ -196,6 +199,7 @@ def _prepared(
             )
         if options.goal_section_key is not None:
             _check_goal(prompt, options.goal_section_key)
+        _check_openings(prompt, options.session)
         return prompt
     if isinstance(prompt, PromptTemplate):
         bound = Prompt(prompt)
@@ -221,6 +225,21 @@ def _goal_text(rendered: RenderedPrompt[object], key: str | None) -> str:
         if key in (block.dotted_key, block.key):
             return "".join(s.text for s in block.segments if s.kind not in around)
     return ""
+
+
+def _check_openings(rendered: RenderedPrompt[object], session: Session | None) -> None:
+    """Warn of sections that a session shows in another way than a prompt that is sent as is."""
+    source = rendered._source  # noqa: SLF001 - It knows the overrides that it was rendered with.
+    if source is None:
+        return
+    shown = {b.path: b.visibility for b in rendered.blocks if b.path not in source.overrides}
+    wanted = session_overrides(session, source.plan.prompt)
+    if lost := [".".join(p) for p in wanted if shown.get(p, wanted[p]) is not wanted[p]]:
+        warn_author(
+            f"A rendered prompt is sent as is, without what the session says of {', '.join(lost)}: "
+            "give the session to `render`, or evaluate the Prompt.",
+            RuntimeWarning,
+        )
 
 
 def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import ManagedConversation
@@ -91,6 +92,7 @@ class Run(Generic[OutputT]):
         self._id = uuid.uuid4().hex
         self._turns = 0
         self._usage = NOTHING_USED
+        self._announce: Callable[[], None]
         conversation = options.conversation or Conversation()
         if conversation.turns and isinstance(conversation.turns[-1], AssistantTurn):
             raise PromptConfigurationError(
@@ -174,6 +176,7 @@ class Run(Generic[OutputT]):
                 self._tools(),
                 context=replace(self._context, turn=self._turns, rendered=self._rendered),
                 cancellation=self._options.cancellation,
+                on_outcome=self._reported,
                 on_expansion=None if self._opener is None else self._open,
             )
             outcomes.extend(answers)
@@ -232,7 +235,8 @@ class Run(Generic[OutputT]):
         )
         if self._managed is None:
             self._managed = self._manage(self._conversation)
-        self._publish(
+        self._announce = partial(
+            self._publish,
             SectionsOpened,
             section_keys=tuple(request.section_keys),
             reason=request.reason,
@@ -240,6 +244,11 @@ class Run(Generic[OutputT]):
             tools=tuple(tool.name for tool in opened.tools),
         )
         return ToolOutcome(call, ToolResult(text), opened=opened)
+
+    def _reported(self, outcome: ToolOutcome) -> None:
+        """Publish which sections a call opened, after the event of the call itself."""
+        if outcome.opened is not None:
+            self._announce()
 
     def _said(self, turn: ModelTurn) -> AssistantTurn:
         return AssistantTurn(

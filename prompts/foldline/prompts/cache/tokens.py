@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 __all__ = ["estimated_tokens", "longest_prefix"]
 
 # In twentieths of a token, so that sums are exact.
 _TOKEN = 20
 _NARROW = 5
 _WIDE = 16
+_JOINER = "\u200d"
+_FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_WIDE = 0x2E80
 """The first character of East Asian scripts, which take about a token each."""
 
@@ -24,6 +28,8 @@ def estimated_tokens(text: str) -> int:
 def longest_prefix(text: str, tokens: int, *, room: int = 0) -> int:
     """Return the length of the longest prefix that has at most `tokens`, by the same estimate.
 
+    What is shown as one character, such as a letter with its accents or a family emoji, isn't cut.
+
     Args:
         text: The text.
         tokens: The most tokens.
@@ -35,5 +41,21 @@ def longest_prefix(text: str, tokens: int, *, room: int = 0) -> int:
     for index, character in enumerate(text):
         left -= _WIDE if ord(character) >= _FIRST_WIDE else _NARROW
         if left < 0:
-            return index
+            ends = range(index, 0, -1)
+            return next((end for end in ends if not _is_joined(text, end)), 0)
     return len(text)
+
+
+def _is_joined(text: str, index: int) -> bool:
+    """Return True if a character is shown as one with that in front of it."""
+    before, character = text[index - 1], text[index]
+    if before in _FLAGS and character in _FLAGS:
+        # Two of them are a flag.
+        return (index - len(text[:index].rstrip(_FLAGS))) % 2 == 1
+    return (
+        _JOINER in (before, character)
+        or unicodedata.category(character).startswith("M")
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # Skin tones.
+        or "\U000e0020" <= character <= "\U000e007f"  # Tags, as in the flag of Wales.
+        or ("\ud800" <= before < "\udc00" <= character < "\ue000")
+    )

@@ -221,6 +221,7 @@ class _Disclosure:
             expansion_instructions=build_expansion_instructions(
                 keys, reason, self._source.plan.wording
             ),
+            prompt=self._source.plan.prompt,
         )
 
     def read_section(

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from foldline.prompts.errors import (
     ExpansionLimitError,
     PromptConfigurationError,
+    PromptRenderError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.forms.binding import Bindings
+from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.sections.task import Task
-from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.visibility import SectionPath, SectionVisibility, session_in
 
 if TYPE_CHECKING:
+    from foldline.prompts.layout.tree import Plan
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
 
@@ -93,6 +98,7 @@ def apply_expansion(
 ) -> None:
     """Apply a caught request to the caller's overrides and to the session, if given.
 
+    In a `Session`, the sections are open in the prompt that showed them, and in no other.
     Explicit overrides take precedence over the session's, so a request that reached only one of
     them could be undone by the other.
 
@@ -109,22 +115,39 @@ def apply_expansion(
             ) from request
         overrides.update(wanted)
     if session is not None:
-        session.apply_visibility_overrides(request.requested_overrides)
+        shown = session_in(session, request.prompt)
+        shown.apply_visibility_overrides(request.requested_overrides)
 
 
 def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
-    """Return the prompt with the request's expansion instructions in its bound tasks."""
+    """Return the prompt with the request's expansion instructions in its tasks."""
+    bound = Bindings({type(param): param for param in prompt.params}, prompt.section_params)
+    told = instructed(bound, prompt.template.plan, request.expansion_instructions)
+    return prompt.bind(*told.by_type.values(), section_params=told.by_section)
 
-    def instructed(task: Task) -> Task:
-        return replace(task, expansion_instructions=request.expansion_instructions)
 
-    return prompt.bind(
-        *(instructed(param) for param in prompt.params if isinstance(param, Task)),
-        section_params={
-            key: instructed(param)
-            for key, param in prompt.section_params.items()
-            if isinstance(param, Task)
-        },
+def instructed(bindings: Bindings, plan: Plan, instructions: str | None) -> Bindings:
+    """Return bindings with these instructions in each task, bound or the default of a section."""
+    by_type, by_section = dict(bindings.by_type), dict(bindings.by_section)
+    source = RenderPass(plan, bindings, overrides={}, session=None, session_overrides={})
+    for node in plan.by_path.values():
+        if issubclass(node.params_type or object, Task):
+            with suppress(PromptRenderError):  # Hidden sections may lack their parameters.
+                task, bound = source.params(node)
+                if not bound and task == plan.defaults.get(type(task), task):
+                    by_type[type(task)] = task
+                elif not bound:
+                    by_section[node.dotted] = task
+
+    def told(value: object) -> object:
+        if isinstance(value, Task):
+            return replace(value, expansion_instructions=instructions)
+        return value
+
+    return replace(
+        bindings,
+        by_type={kind: told(value) for kind, value in by_type.items()},
+        by_section={key: told(value) for key, value in by_section.items()},
     )
 
 

@@ -65,6 +65,8 @@ class Plan:
 
     roots: tuple[Node, ...]
     wording: Wording = ENGLISH
+    prompt: str = ""
+    """The template's `ns/key`."""
     by_path: dict[SectionPath, Node] = field(default_factory=dict)
     by_dotted: dict[str, Node] = field(default_factory=dict)
     defaults: dict[type, object] = field(default_factory=dict)
@@ -87,6 +89,7 @@ def build_plan(
     heading: HeadingFormatter,
     disclosure: str,
     wording: Wording,
+    prompt: str,
     before: Plan | None = None,
 ) -> Plan:
     """Return the plan of these sections, with chapters closed.
@@ -96,6 +99,7 @@ def build_plan(
         heading: Makes the heading lines.
         disclosure: See `arrange`.
         wording: The library's own sentences.
+        prompt: The template's `ns/key`.
         before: The plan before the sections changed, whose declarations are kept.
 
     Raises:
@@ -104,7 +108,7 @@ def build_plan(
     """
     everything = _Everything(sections)
     roots = arrange(sections, Node, heading=heading, disclosure=disclosure)
-    plan = Plan(roots, wording)
+    plan = Plan(roots, wording, prompt)
     for root in roots:
         for node in root.walk():
             plan.by_path[node.path] = node

@@ -99,7 +99,7 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
             (
                 other
                 for weight, other, _ in fitting
-                if weight == filled and other.value != best.value and not other.fenced
+                if weight == filled and not other.fenced and not _equal(other.value, best.value)
             ),
             None,
         )
@@ -170,6 +170,20 @@ def _filled(value: object, config: StructuredOutputConfig) -> int:
         pending.extend(below)
         filled += len(below)
     return filled
+
+
+def _equal(one: object, other: object) -> bool:
+    """Compare two JSON values; to Python, `true` is 1."""
+    pending = [(one, other)]
+    while pending:
+        one, other = pending.pop()
+        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+            pending += [(one[key], other[key]) for key in one]
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            pending += zip(one, other, strict=True)
+        elif one != other or isinstance(one, bool) is not isinstance(other, bool):
+            return False
+    return True
 
 
 class _Candidate(NamedTuple):

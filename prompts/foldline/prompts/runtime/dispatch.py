@@ -80,8 +80,8 @@ def dispatch_tool_calls(
         context: Given to every handler; its deadline is observed. Its `bus` gets a `ToolInvoked`
             for each call.
         cancellation: Ends the turn once set.
-        on_outcome: Called once per call: after it, or for a tool that raises an expansion request,
-            right before that.
+        on_outcome: Called once per call: after it, or right before an expansion request, the
+            deadline or the cancellation ends the turn.
         on_expansion: Called with a request to open sections; its outcome is that of the call, and
             later calls run. It may raise the request, as happens without it.
 
@@ -178,6 +178,11 @@ def _run(  # noqa: PLR0917 - The parts of one dispatch.
         except PromptError:
             report(ending)
             raise
+    except BaseException as error:
+        # Its handler's own errors are results: the deadline or the caller ended it.
+        cut = _failed_result(str(error) or type_name(type(error)))
+        report(ToolOutcome(call, cut, params, metadata))
+        raise
     else:
         outcome = ToolOutcome(call, result, params, metadata)
     report(outcome)

@@ -85,11 +85,12 @@ class PromptRendered(Event):
 class ToolInvoked(Event):
     """A model called a tool.
 
-    Published after the call; for an `open_sections` that ends the evaluation instead of returning,
-    right before that. The `metadata` of an `open_sections` call, also of a refused one, are
-    `requested_sections` (a list of the keys as the model gave them), `reason`, and
-    `current_visibility_state`: "SUMMARY" or "FULL" by dotted key, for each enabled section. A
-    section below a summarized one has the visibility that it gets when that one is opened.
+    Published after the call; for an `open_sections`, or a call cut off by the deadline or a
+    cancellation, that ends the evaluation instead of returning, right before that. The `metadata`
+    of an `open_sections` call, also of a refused one, are `requested_sections` (a list of the keys
+    as the model gave them), `reason`, and `current_visibility_state`: "SUMMARY" or "FULL" by dotted
+    key, for each enabled section. A section below a summarized one has the visibility that it gets
+    when that one is opened.
     """
 
     texts: ClassVar[tuple[str, ...]] = ("params", "message", "value")

@@ -29,6 +29,8 @@ OutputT = TypeVar("OutputT")
 # An attribute that each has.
 _WANTED = {
     "session": ("bus", "a Session"),
+    "visibility_overrides": ("items", "a mapping of paths to visibilities"),
+    "chapter_params": ("items", "a mapping of chapters' keys to instances"),
     "deadline": ("expired", "a Deadline, such as Deadline.after(30)"),
     "cancellation": ("is_set", "a threading.Event, or has its method `is_set`"),
     "context_policy": ("apply", "a ContextPolicy"),

@@ -34,10 +34,14 @@ FORMAT = 1
 
 @FrozenDataclass()
 class SetVisibilityOverride:
-    """Show the section at `path` in full or summarized from the next render on."""
+    """Show the section at `path` in full or summarized from the next render on.
+
+    It holds in every prompt of the session, or in that of the name `prompt`, its `ns/key`.
+    """
 
     path: SectionPath
     visibility: SectionVisibility
+    prompt: str = ""
 
 
 @FrozenDataclass()
@@ -51,20 +55,26 @@ class ClearVisibilityOverride:
 class VisibilityOverrides:
     """The overrides of a session, in the order in which they were first set.
 
-    They identify sections by path only: a session for several prompts opens the section with a path
-    in each of them.
+    What a model opened belongs to the prompt that showed it: a section with the same path in
+    another one stays folded.
     """
 
     entries: tuple[SetVisibilityOverride, ...] = ()
 
     @property
     def by_path(self) -> Mapping[SectionPath, SectionVisibility]:
-        """Return the overrides as renders accept them."""
+        """Return the overrides of all prompts as renders accept them."""
         return MappingProxyType({entry.path: entry.visibility for entry in self.entries})
 
+    def in_prompt(self, name: str) -> VisibilityOverrides:
+        """Return the overrides that hold in the prompt of this name."""
+        return VisibilityOverrides(tuple(e for e in self.entries if e.prompt in {"", name}))
+
     def to_json(self) -> object:
-        """Return `[["a", "b"], "FULL"]` for each entry."""
-        return [[list(entry.path), entry.visibility.name] for entry in self.entries]
+        """Return `[["a", "b"], "FULL"]` for each entry, and the prompt that it belongs to."""
+        return [
+            [list(e.path), e.visibility.name, *([e.prompt] * bool(e.prompt))] for e in self.entries
+        ]
 
     @classmethod
     def from_json(cls, value: object) -> Self:
@@ -77,9 +87,9 @@ class VisibilityOverrides:
             return cls(
                 tuple(
                     SetVisibilityOverride(
-                        tuple(str(key) for key in path), SectionVisibility[visibility]
+                        tuple(str(key) for key in path), SectionVisibility[visibility], *prompt
                     )
-                    for path, visibility in value  # type: ignore[attr-defined]  # As checked below.
+                    for path, visibility, *prompt in value  # type: ignore[attr-defined]  # As checked below.
                 )
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -89,10 +99,14 @@ class VisibilityOverrides:
 
 
 def set_override(state: VisibilityOverrides, event: SetVisibilityOverride) -> VisibilityOverrides:
-    """Return the overrides with one added or replaced."""
-    path = tuple(event.path)
-    entries = {entry.path: entry for entry in state.entries}
-    entries[path] = SetVisibilityOverride(path, event.visibility)
+    """Return the overrides with one added or replaced; one for all prompts replaces theirs."""
+    path, prompt = tuple(event.path), event.prompt
+    entries = {
+        (entry.path, entry.prompt): entry
+        for entry in state.entries
+        if prompt or entry.path != path or not entry.prompt
+    }
+    entries[path, prompt] = SetVisibilityOverride(path, event.visibility, prompt)
     return VisibilityOverrides(tuple(entries.values()))
 
 
@@ -270,8 +284,12 @@ class Session:
             return cast("StateT", state)
 
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
-        """Return the session's overrides; a render's explicit ones take precedence."""
+        """Return the overrides of all prompts; a render's explicit ones take precedence."""
         return self[VisibilityOverrides].state.by_path
+
+    def in_prompt(self, name: str) -> PromptVisibility:
+        """Return the visibilities of the prompt of this name, its `ns/key`."""
+        return PromptVisibility(self, name)
 
     def conversation(self) -> Conversation:
         """The conversation that evaluations with `conversation=` and this session have had."""
@@ -284,10 +302,8 @@ class Session:
     def apply_visibility_overrides(
         self, overrides: Mapping[SectionPath, SectionVisibility], /
     ) -> None:
-        """Store these overrides, replacing earlier ones for the same sections."""
-        with self._lock:
-            for path, visibility in overrides.items():
-                self[VisibilityOverrides].apply(SetVisibilityOverride(path, visibility))
+        """Store these overrides for all prompts, replacing earlier ones for the same sections."""
+        self.in_prompt("").apply_visibility_overrides(overrides)
 
     def snapshot(self) -> SessionSnapshot:
         """Return the current states."""
@@ -317,6 +333,26 @@ class Session:
             for (kind, event_type), reducer in self._reducers.items()
             if isinstance(event, event_type)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptVisibility:
+    """The visibilities of a session's sections in one of its prompts."""
+
+    session: Session
+    prompt: str
+
+    def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
+        """Return the overrides of this prompt and of all; a render's explicit ones win."""
+        return self.session[VisibilityOverrides].state.in_prompt(self.prompt).by_path
+
+    def apply_visibility_overrides(
+        self, overrides: Mapping[SectionPath, SectionVisibility], /
+    ) -> None:
+        """Store these overrides for this prompt alone."""
+        for path, visibility in overrides.items():
+            event = SetVisibilityOverride(path, visibility, self.prompt)
+            self.session[VisibilityOverrides].apply(event)
 
 
 def _name(kind: type) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from foldline.prompts import Block, RenderedPrompt, SectionVisibility, Segment, SegmentKind, Task
@@ -12,6 +11,7 @@ from foldline.prompts.disclosure.disclosure import (
     disclosure_param_descriptions,
     disclosure_tools,
 )
+from foldline.prompts.disclosure.retry import instructed
 from foldline.prompts.errors import PromptError
 from foldline.prompts.layout.layout import Piece, assemble
 from foldline.prompts.layout.rendering import RenderPass
@@ -100,21 +100,11 @@ class Openings:
 
     def _pass(self, block: Block) -> RenderPass:
         """Return a render with the section open, and the tasks told so."""
-        source, bound = self._source, self._source.bindings
+        source = self._source
         told = build_expansion_instructions((block.dotted_key,), self._reason, source.plan.wording)
-
-        def instructed(value: object) -> object:
-            if isinstance(value, Task):
-                return replace(value, expansion_instructions=told)
-            return value
-
         return RenderPass(
             source.plan,
-            replace(
-                bound,
-                by_type={kind: instructed(value) for kind, value in bound.by_type.items()},
-                by_section={key: instructed(value) for key, value in bound.by_section.items()},
-            ),
+            instructed(source.bindings, source.plan, told),
             overrides={**source.overrides, block.path: FULL},
             session=source.session,
             session_overrides=source.session_overrides,
@@ -137,9 +127,9 @@ class Openings:
         return self._source.plan.by_path[block.path].section.tools
 
     def _is_told(self, path: Path) -> bool:
-        """Return True if a section shows a task that is bound."""
-        value, bound = self._source.params(self._source.plan.by_path[path])
-        return bound and isinstance(value, Task)
+        """Return True if a section shows a task."""
+        value, _ = self._source.params(self._source.plan.by_path[path])
+        return isinstance(value, Task)
 
 
 def tool_json(tool: Tool[object, object], rendered: RenderedPrompt[Any]) -> dict[str, object]:
