@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 def prove_here(plan: Plan, text: str) -> Proof:
     """`proof.prove` without a process of its own."""
     try:
-        cases = sandbox.cases(job_of(plan, text))
+        return compare(plan, sandbox.cases(job_of(plan, text)))
     except ValueError as error:
         return Proof(failure=str(error))
-    return compare(plan, cases)
 
 
 def rendered_here(plan: Plan, text: str, values: Mapping[str, Any]) -> Any:

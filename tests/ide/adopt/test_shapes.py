@@ -44,6 +44,47 @@ def test_a_style_counts_for_the_messages_of_a_module() -> None:
     assert 'template="You help ${who}: {}"' in adoption.text
 
 
+@pytest.mark.parametrize(
+    ("text", "call", "raised"),
+    [
+        (
+            'a {t}\n{"name": "x"}',
+            "P.format(t=t)",
+            "`format` raises KeyError: '\"name\"'; is the JSON",
+        ),
+        ('a {t}\n{"name": "x"}', "P.format_map(t)", "`format` raises KeyError: '\"name\"'; is the"),
+        ('a {t} {\n "name": "x"}', "P.format(t=t)", "`format` raises KeyError: '\\n \"name\"'"),
+        ("a {t} {1; 2; 3}", "P.format(t=t)", "`format` raises KeyError: '1; 2; 3'"),
+        ("a {t} {}", "P.format(t=t)", "`format` raises IndexError: "),
+        ("a {} {0}", "P.format(t)", "`format` raises ValueError: cannot switch from automatic"),
+        ('a {t} {"k": "tea", "n": 2}', "P.from_template(P)", "`format` raises KeyError: '\"k\"'"),
+        ('a {t} {"k": 2}', "C.from_messages([('system', P)])", "`format` raises KeyError: '\"k\"'"),
+        ("a %(t)s, 5% y", "P % {'t': t}", "`%` raises ValueError: unsupported format character"),
+        (
+            "a $t for $5",
+            "string.Template(P).substitute(t=t)",
+            "`substitute` raises ValueError: Inv",
+        ),
+        ("a $t for $5", "string.Template(P).safe_substitute(t=t)", ""),
+        ("a {t.name} {t[0]} {t!r:>9} {n:.2f} {{x}}", "P.format(t=t, n=1)", ""),
+        ("a {0} {1:>9} {2.real}", "P.format(t, n, o)", ""),
+        ("a {} {:>9}", "P.format(*t)", ""),
+        ("a {first name} {t}", "P.format(**t)", ""),
+        ("a %s %05d %%", "P % (t, n)", ""),
+        ("a %(t)s %(t)05.1f %(t)s", "P % {'t': t}", ""),
+        # Nothing of the source is looked up or carried out.
+        ("{t.__class__.__init__.__globals__} {t:>{n}} {t:9999999999}", "P.format(t=t, n=1)", ""),
+        ("a %(t)9999999999s", "P % {'t': t}", ""),
+    ],
+)
+def test_the_source_is_filled_in_by_its_own_means(text: str, call: str, raised: str) -> None:
+    source = f"import string\nP = {text!r}\ndef f(t, n, o):\n    return {call}\n"
+    adoption = adopt(read(Path("p.py"), source, name="P"))
+    proof = prove_here(adoption.plan, adoption.text)
+    assert proof.failure[: len(raised) + 17] == (raised and f"the source's own {raised}")
+    assert proof.is_same is not bool(raised)
+
+
 def test_front_matter_is_left_out_in_each_style() -> None:
     text = "---\nmodel: x\n---\nsystem:\nBe {how}.\n"
     adoption = adopt(read(Path("a.prompty"), text, style=Style.FORMAT))

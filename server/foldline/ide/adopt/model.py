@@ -141,6 +141,8 @@ class Message:
         raw: The text as the source makes it, if Python makes it.
         after: The calls that the source makes with the filled text: `dedent`, `strip` …
         source: The Jinja template, if Jinja makes it.
+        style: How Python fills it in.
+        written: The text that it fills in; empty if code makes parts of that.
     """
 
     role: str | None
@@ -148,6 +150,8 @@ class Message:
     raw: tuple[Text | Slot, ...] = ()
     after: tuple[str, ...] = ()
     source: str = ""
+    style: Style = Style.TEXT
+    written: str = ""
 
 
 @record

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import sandbox
 from foldline.ide.adopt.data_files import LONE_RETURNS, ORDER_MARK
+from foldline.ide.adopt.filling import filled, shown_as_read
 from foldline.ide.adopt.find import AFTER
-from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
+from foldline.ide.adopt.model import AdoptError, Kind
 from foldline.ide.adopt.read import RETURNS, SHARED
 from foldline.ide.adopt.sections import indented
 from foldline.records import record
@@ -85,10 +86,9 @@ UNTRUSTED = Proof(
 async def prove(plan: Plan, text: str) -> Proof:
     """Compare the source of a plan with the prompt of the module that was written."""
     try:
-        cases = await in_thread(partial(run, job_of(plan, text)))
+        return compare(plan, await in_thread(partial(run, job_of(plan, text))))
     except AdoptError as error:
         return Proof(failure=str(error))
-    return compare(plan, cases)
 
 
 def run(job: Mapping[str, Any]) -> list[sandbox.Case]:
@@ -120,7 +120,11 @@ def run(job: Mapping[str, Any]) -> list[sandbox.Case]:
 
 
 def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
-    """Compare the texts of the source with those of the new prompt, in each case."""
+    """Compare the texts of the source with those of the new prompt, in each case.
+
+    Raises:
+        AdoptError: The source's own formatting refuses the text.
+    """
     is_shared = SHARED in plan.original.notes
     white: set[str] = set()
     for count, (values, texts, messages) in enumerate(cases):
@@ -128,6 +132,10 @@ def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
         sources = {field.source: str(values[field.name]) for field in plan.fields}
         shown = {role: (text, pieces) for role, text, pieces in messages}
         for message in plan.original.messages:
+            if message.written and (own := filled(message, sources, plan.original.uses)) != (
+                read := shown_as_read(message.raw, sources)
+            ):
+                return Proof(count, difference=_diff(own, read))
             original = next(made) if message.source else _filled(message, sources, is_shared)
             if RETURNS in plan.original.notes:
                 original = original.replace("\r\n", "\n")
@@ -208,12 +216,7 @@ def _diff(original: str, text: str) -> str:
 
 def _filled(message: Message, shown: Mapping[str, str], is_shared: bool) -> str:
     """Return a message that Python makes; where it has shared indentation, without that."""
-    nodes = message.nodes if is_shared else message.raw
-    text = "".join(
-        node.text if isinstance(node, Text) else shown[node.source]
-        for node in nodes
-        if isinstance(node, Text | Slot)
-    )
+    text = shown_as_read(message.nodes if is_shared else message.raw, shown)
     for callee in message.after:
         text = AFTER[callee](text)
     return text

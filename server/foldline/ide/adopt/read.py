@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.extras import needs
 from foldline.ide.adopt import find
+from foldline.ide.adopt.filling import PERCENT
 from foldline.ide.adopt.model import (
     AdoptError,
     JinjaOptions,
@@ -39,9 +40,6 @@ RETURNS = "its line breaks are `\\r\\n`, and those of the new prompt `\\n`"
 """The note on a text whose lines end as Windows has them."""
 _RUNNING = "message that only the running program knows, such as the chat so far"
 ORDER = ("system", "developer", "user")
-_PERCENT = re.compile(
-    r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z%])"
-)
 
 
 def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> Original:
@@ -147,7 +145,11 @@ class _Reader:
         nodes = self._nodes(pieces, style)
         raw = self._nodes(before, style) if after else nodes
         shown = changed(nodes, self._dedented)
-        self.messages.append(Message(role, tuple(shown), tuple(raw), after))
+        texts = [piece for piece in before if isinstance(piece, str)]
+        written = "".join(texts) if len(texts) == len(before) else ""
+        self.messages.append(
+            Message(role, tuple(shown), tuple(raw), after, style=style, written=written)
+        )
 
     def _dedented(self, text: str) -> str:
         """Return a text as sections show it: without the indentation that all lines share."""
@@ -208,7 +210,7 @@ class _Reader:
 
     def percent(self, text: str) -> Iterator[Text | Slot]:
         position = count = 0
-        for match in _PERCENT.finditer(text):
+        for match in PERCENT.finditer(text):
             yield Text(text[position : match.start()])
             position = match.end()
             if match["form"] == "%":
