@@ -229,6 +229,7 @@ def test_a_name_is_taken_in_every_spelling_that_means_one_thing(
 @pytest.mark.parametrize(
     ("written", "name"),
     [
+        ("explicit operator bool() const", "operator bool"),
         ("async foo(a): b", "foo"),
         ("Vec<T>::push", "Vec.push"),
         ("std::map<K, std::vector<V>>::find", "std.map.find"),
@@ -538,6 +539,11 @@ SEVERAL = {
     "def g():\n    def beside(): ...\n",
     "tests/test_a.py": "class T:\n    def beside(self): ...\n",
     "z.py": "class Z:\n    def beside(self): ...\n",
+    "k.h": "struct K {\n  K operator+(int a);\n  void operator()(int a);\n"
+    '  explicit operator bool() const { return 1; }\n};\nlong operator""_a(long a);\n',
+    "k.cpp": 'K K::operator +(int a) {\n  return a;\n}\nlong operator""_a(long a) { return a; }\n',
+    "x.ts": "function made() {}\nexport { made as makeStore }\n",
+    "y.ts": "import { makeStore } from './x'\nmakeStore()\n",
 }
 
 
@@ -556,6 +562,11 @@ SEVERAL = {
         ("size", ["dep.c:5 size"], ""),
         ("list", ["dep.c:6 list"], ""),
         ("f", ["a.js:1 f"], "also P.A.f, P.java 2; S.f, S.java 1"),
+        ("operator()", ["k.h:3 K.operator()"], ""),
+        ("K::operator+", ["k.cpp:1 K.operator+", "k.h:2 K.operator+"], ""),
+        ("K::operator bool", ["k.h:4 K.operator bool"], ""),
+        ('operator""_a', ['k.cpp:4 operator""_a'], ""),
+        ("makeStore", ["x.ts:1 made"], "makeStore is made, x.ts 1"),
     ],
 )
 def test_one_name_of_several_things_means_all_of_them(
@@ -564,6 +575,17 @@ def test_one_name_of_several_things_means_all_of_them(
     access = opened(SEVERAL)
     assert places(access, name) == found
     assert access.definitions_of(name).said == said
+
+
+def test_what_has_a_body_defines_also_where_a_name_is_used(opened: Open) -> None:
+    access = opened(SEVERAL | {"b.c": "int a = run(1);\n"})
+    for file, line, name, place in (
+        ("b.c", 1, "run", "dep.c:3"),
+        ("dep.c", 3, "run", "dep.c:3"),
+        ("y.ts", 2, "makeStore", "x.ts:1"),
+    ):
+        found = access.goto_definition(file, line, name)
+        assert [f"{one.path}:{one.line}" for one in found] == [place]
 
 
 def test_a_declaration_alone_is_a_definition(opened: Open) -> None:

@@ -147,8 +147,15 @@ FORMS = {
     "a.c": (
         '#define CALL(x) run(x) // run\n#define TEXT "run" run\n#define BOTH \\\n  x \\\n  run()\n',
         "run",
-        "1 read\n2 read\n5 read",
+        "1 call\n2 read\n5 call",
     ),
+    "a.cpp": (
+        "bool S::operator <(S o) { return a < o; }\nb.operator<(c);\nS operator<=(S o);\n",
+        "operator<",
+        "1 definition\n2 read",
+    ),
+    "b.cpp": ('int operator""_a(int x);\n', 'operator""_a', "1 definition"),
+    "c.cpp": ("struct A { operator bool(); };\n", "operator bool", "1 definition"),
     "a.rs": (
         "macro_rules! run { ($run:expr) => {} }\nrun!(r#run);\n",
         "run!",

@@ -222,7 +222,9 @@ class _KnowsNone(Engine):
 
     async def call_hierarchy(self, target: Position, *, seconds: float) -> Calls:
         callee = Call(f"asked at {target.line}", "a.py", 1, (int(seconds),))
-        return Calls((), (callee,) if target.name == "prep" else (), "ty", reason="none known")
+        stub = Call("overload", "/stdlib/typing.pyi", 1, (7,), outside=True)
+        called = (stub, callee) if target.name == "prep" else ()
+        return Calls((), called, "ty", reason="none known")
 
 
 class _KnowsItself(Engine):
@@ -230,6 +232,12 @@ class _KnowsItself(Engine):
         lines = target.line, target.line + int(seconds)
         found = tuple(Location(target.path, line, 1, 2) for line in lines)
         return Locations(found, "ty")
+
+    async def goto_definition(self, target: Position, *, seconds: float) -> Locations:
+        return Locations((Location(target.path, 1, 1, 2),), "clangd")
+
+    async def call_hierarchy(self, target: Position, *, seconds: float) -> Calls:
+        return Calls((Call("f", target.path, 4, (4,)),), (), "clangd")
 
 
 def test_what_is_implemented_is_not_among_its_implementations(
@@ -307,6 +315,22 @@ def test_callbacks_are_uses_as_values_and_overloads_call_what_the_body_calls(
     found = access.call_hierarchy("calls.py", line, name, seconds=seconds)
     shown = plain(call_lines(found, Position("calls.py", line, 1, name))).splitlines()
     assert shown[1:] == lines
+
+
+def test_of_c_a_body_defines_and_macros_and_grammars_call(
+    access: SmartFileAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "_engine", _KnowsItself())
+    root = access.file_backend.root
+    text = "int run(int a);\nint run(int a) {}\n#define GO run(1)\nint f() { run(2); }\n"
+    (root / "m.c").write_text(text, encoding="utf-8")
+    (root / "g.y").write_text("a: B { run(3); }\n", encoding="utf-8")
+    found = access.goto_definition("m.c", 2, "run", seconds=5)
+    assert [one.line for one in found] == [2]
+    assert found.reason == "possible ones: clangd knows only a declaration"
+    calls = access.call_hierarchy("m.c", 2, "run", seconds=5)
+    said = "1 more call of that name, maybe in macros: ask refs; not looked at: g.y"
+    assert (calls.backend, calls.reason) == ("clangd", said)
 
 
 def test_where_a_server_knows_no_implementation_those_by_name_are_possible(

@@ -41,7 +41,8 @@ _KEYWORD = (
 _AT_MARGIN = rb"^%b(?:const|let|var|val|static|#define)[ \t]+(?:mut[ \t]+)?(?P<bound>%b)"
 # A method without such a word: its line ends with the brace, or within the parameters.
 _METHOD = (
-    rb"^[ \t]*+(?:[\w<>\[\],.?&*:~\x80-\xff]{1,80}[ \t]+){0,6}[#*&]{0,3}(?P<method>%b)"
+    rb"^[ \t]*+(?:[\w<>\[\],.?&*:~\x80-\xff]{1,80}[ \t]+){0,6}[#*&]{0,3}"
+    rb"(?:[\w~]{1,80}+::){0,4}(?P<method>%b)(?:(?<=operator)[^\w\s;]{1,3}\w*)?"
     rb"(?:<[^<>\n]{0,80}>)?\((?:[^;\n{}]{0,300}[{(,]|)[ \t]*$"
 )
 _OTHERS = re.compile(

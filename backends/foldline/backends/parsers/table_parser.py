@@ -21,6 +21,7 @@ _VARIABLE, _TYPE, _ENUM = SymbolKind.VARIABLE, SymbolKind.TYPE, SymbolKind.ENUM
 _CONTAINERS = frozenset({_CLASS, SymbolKind.INTERFACE, _ENUM})
 _GENERICS = re.compile(r"<[^()]*>")
 _SEPARATORS = re.compile(r"::?|\\")
+_OPERATOR = re.compile(r"((?:.*::)?)\s*operator\b\s*(\(\s*\)|[^(]+)(?:\(.*)?")
 _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
 _LONGEST_VALUE = 60
@@ -268,9 +269,12 @@ class _Walk:
         text = fold_space(line).lstrip("$*")[:_LONGEST_NAME]
         if name.type in _EMBEDDED:
             text = text.partition("[")[0].rpartition(".")[2]
-        if "operator" in text:
-            return text
-        return _SEPARATORS.sub(".", _GENERICS.sub("", text)) or text
+        sign = ""
+        if operator := _OPERATOR.fullmatch(text):
+            # `operator ==` and `operator bool() const`.
+            text, sign = operator[1], "".join(operator[2].split())
+            sign = f"operator{' ' * sign[0].isalpha()}{sign}"
+        return _SEPARATORS.sub(".", _GENERICS.sub("", text)) + sign or text
 
     def _receiver(self, node: Node, field_name: str) -> str:
         """`Server.` for a method with the receiver `(s *Server[T])`."""
@@ -334,6 +338,8 @@ def _follow(node: Node, step: str) -> list[Node]:
 
 def _innermost(node: Node, name: str) -> Node:
     for _ in range(_DEEPEST):
+        if node.type == "operator_cast":
+            break
         inner = node.child_by_field_name(name)
         if inner is None and node.type in {"parenthesized_declarator", "reference_declarator"}:
             inner = node.named_children[-1] if node.named_child_count else None

@@ -11,7 +11,11 @@ from foldline.backends.models import ReferenceKind
 from foldline.backends.references.spelling import SCRIPTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
+
+    from foldline.backends.models import Reference
 
 
 def _words(text: str) -> frozenset[str]:
@@ -113,6 +117,13 @@ def is_module(data: bytes, declarator: Node) -> bool:
     """Return whether a variable is bound to a module, or to a part of it, of JavaScript."""
     value = declarator.child_by_field_name("value")
     return value is not None and _MODULE.match(data, value.start_byte) is not None
+
+
+def renamed_in(uses: Iterable[Reference], name: str) -> list[tuple[Reference, str]]:
+    """The imports and exports that give something the name, with the name that it had before."""
+    renaming = re.compile(rf"([\w$]+)\s+as\s+{re.escape(name)}(?![\w$])")
+    found = ((use, renaming.search(use.context)) for use in uses)
+    return [(use, match[1]) for use, match in found if match and use.kind == ReferenceKind.IMPORT]
 
 
 class Variables:

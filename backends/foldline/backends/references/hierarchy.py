@@ -156,6 +156,10 @@ class Hierarchy:
                     found.setdefault(rank, []).append(one)
         return found
 
+    def declared(self, path: str) -> set[int]:
+        """The lines of a file that only declare something."""
+        return {one.line for one in self.symbols(path) if one.declares}
+
     def _module(self, path: str) -> str:
         """The path, with the name of a Go package, which may not be its folder's."""
         if language_of(path) != "go":

@@ -19,6 +19,7 @@ from foldline.backends.models import COMPLETE, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import INDEXED, first_column
+from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import Hierarchy
 from foldline.backends.references.spelling import (
     Written,
@@ -132,6 +133,10 @@ class Names:
             if not is_name(name):
                 return meant
             uses = await uses_of(self._analysis, name)
+            for use, original in renamed_in(uses, name):
+                if found := self.types.fitting([use.path], original):
+                    said = f"{name} is {original}, {use.path} {found[0].line}"
+                    return meant._replace(found=tuple(found), said=said)
             first = next((use for use in uses if use.kind == ReferenceKind.WRITE), None)
             used = [f"{use.path}:{use.line}" for use in (first, *uses) if use][:1]
             count = f"{uses.total} {plural('use', uses.total)}"

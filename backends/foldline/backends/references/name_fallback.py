@@ -28,6 +28,7 @@ from foldline.backends.outlines.locations import (
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.references.bases import unseen_in
+from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import TYPES
 from foldline.backends.references.spelling import is_name, key_of
 from foldline.backends.references.two_tier_references import first_writes
@@ -54,6 +55,10 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
     """The definitions of the name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, position)
     found = _defining(uses, position)
+    if not found:
+        renamed = renamed_in(uses, position.name)
+        more = [await uses_of(analysis, original, use.path) for use, original in renamed]
+        found = [use for one in more for use in one if use.kind == ReferenceKind.DEFINITION]
     return _locations(
         analysis,
         map(_location, found),

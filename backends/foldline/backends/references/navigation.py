@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
+from foldline.backends.formatting.text import plural
+from foldline.backends.models import References
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,12 +23,22 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.outlines.analysis import Analysis
-    from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
+    from foldline.backends.outlines.locations import (
+        Calls,
+        Diagnostics,
+        Hover,
+        Location,
+        Locations,
+        Position,
+    )
+    from foldline.backends.references.hierarchy import Hierarchy
     from foldline.backends.references.meaning import Meaning, Names
     from foldline.backends.search.walks import Walks
 
 
 # A hover of an engine that doesn't know the type.
+_GRAMMAR = re.compile(r"\.[yl](?:y|l|pp|xx|\+\+)?\Z")
+_OVERLOAD = re.compile(r"typing(?:_extensions)?\.pyi? overload\Z")
 _SAYS_NOTHING = re.compile(r"\s*(?:`{3}\w*)?\s*(?:unknown|any)?\s*(?:`{3})?\s*", re.IGNORECASE)
 
 
@@ -134,6 +147,14 @@ class CodeNavigation:
         found = await self._or_by_name(
             engine.goto_definition(position, seconds=seconds), name_fallback.definitions, position
         )
+        types, known = self.names().types, found.backend != self._analysis.name
+        if not (kept := _with_bodies(found, types)) and found.locations and known:
+            why = f"possible ones: {found.backend} knows only a declaration"
+            by_name = await name_fallback.definitions(self._analysis, position, why)
+            if kept := _with_bodies(by_name, types):
+                found = by_name
+        if kept:
+            found = replace(found, locations=kept)
         return pages.page_locations(found, budget, cursor)
 
     @waits
@@ -228,7 +249,32 @@ class CodeNavigation:
         )
         if position.name and not found.incoming and found.backend != self._analysis.name:
             found = await name_fallback.callers(self._analysis, position, known=found)
+        # A decorator of stubs is nothing that the body calls.
+        callees = [one for one in found.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
+        reason = "; ".join(filter(None, (found.reason, *await self._uncalled(found, position))))
+        found = replace(found, outgoing=tuple(callees), reason=reason)
         return pages.page_calls(found, budget, cursor)
+
+    async def _uncalled(self, found: Calls, position: Position) -> list[str]:
+        """Say where C may call a function that an answer doesn't have: in macros, yacc and lex."""
+        from foldline.backends.references import name_fallback
+        from foldline.backends.references.text_uses import with_text
+
+        if language_of(position.path) not in {"c", "cpp"} or not position.name:
+            return []
+        by_name = await name_fallback.callers(self._analysis, position)
+        every, known = (
+            {(one.path, line) for one in calls.incoming for line in one.lines}
+            for calls in (by_name, found)
+        )
+        more = len(every - known)
+        uses = References(position.name, (), 0, 0)
+        text = (await with_text(uses, self._files, self._index, time.monotonic())).text
+        unread = ", ".join(one.path for one in text if _GRAMMAR.search(one.path))
+        return [
+            *[f"{more} more {plural('call', more)} of that name, maybe in macros: ask refs"][:more],
+            *[f"not looked at: {unread}"][: len(unread)],
+        ]
 
     async def _or_by_name(
         self,
@@ -282,3 +328,10 @@ class CodeNavigation:
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")
         return Position(source.path, line, column, at)
+
+
+def _with_bodies(found: Locations, types: Hierarchy) -> tuple[Location, ...]:
+    """The places that don't only declare something, as prototypes do."""
+    return tuple(
+        one for one in found.locations if one.outside or one.line not in types.declared(one.path)
+    )

@@ -18,7 +18,13 @@ from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
 from foldline.backends.references.bindings import Variables, is_module, other_name
 from foldline.backends.references.ruby_calls import BareNames
-from foldline.backends.references.spelling import token_of, tokens_of, word_of
+from foldline.backends.references.spelling import (
+    MARKED,
+    OPERATOR,
+    token_of,
+    tokens_of,
+    word_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,6 +132,7 @@ _NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _DESTRUCTURED = "shorthand_property_identifier_pattern"
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
+_CALLED = re.compile(rb"[ \t]*\(")
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 8
@@ -154,7 +161,7 @@ def references_in_source(
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
     token = token_of(language, name)
-    is_setter = token.endswith("=") and token == f"{word_of(token)}="
+    is_setter = language in MARKED and token == f"{word_of(token)}="
     word = token[: len(token) - is_setter].encode("utf-8", "replace")
     if not word or not _places(data, word):
         return []
@@ -173,7 +180,7 @@ def references_in_source(
         nodes = descent.to(start, start + len(word))
         node = nodes[-1]
         is_export = _is_export(data, nodes, start, start + len(word))
-        if not (is_export or _is_name(language, data, nodes, start, start + len(word))):
+        if not (is_export or _is_name(language, data, nodes, start, word)):
             continue
         if is_setter and not _sets(data, nodes):
             continue
@@ -182,10 +189,11 @@ def references_in_source(
         if definitions is None:
             definitions = set(_definition_lines(symbols, language, token))
         place, row = node.start_byte, node.start_point[0]
+        kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if node.type == "preproc_arg":
             # A macro's text is one token, of many lines.
             place, row = start, row + data.count(b"\n", place, start)
-        kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
+            kind = ReferenceKind.CALL if _CALLED.match(data, start + len(word)) else kind
         if bare_names is not None and len(nodes) > 1:
             kind = bare_names.kind(nodes, kind)
         line = row + 1
@@ -329,6 +337,9 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
 
 def _places(data: bytes, word: bytes) -> list[int]:
     """The offsets of `word` between bytes that belong to no identifier, unless it is no word."""
+    if operator := OPERATOR.fullmatch(word.decode("utf-8", "replace")):
+        written = re.compile(rb"\boperator\s*" + re.escape(operator[1].encode()))
+        return [match.start() for match in written.finditer(data)]
     found: list[int] = []
     at = data.find(word)
     begins, ends = word[:1] + word[-1:]
@@ -342,9 +353,9 @@ def _places(data: bytes, word: bytes) -> list[int]:
     return found
 
 
-def _is_name(language: str, data: bytes, nodes: list[Node], start: int, end: int) -> bool:
+def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:
     """Return whether the last of `nodes` is a name that has the word at a place."""
-    node, tokens = nodes[-1], tokens_of(language)
+    node, tokens, end = nodes[-1], tokens_of(language), start + len(word)
     first, last = node.start_byte, node.end_byte
     is_whole = (first, last) == (start, end)
     parent = nodes[-2] if len(nodes) > 1 else node
@@ -355,6 +366,8 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, end: int
         return is_whole and is_name and not node.is_named
     if is_whole:
         return True
+    if node.type == "operator_name":
+        return b"".join(data[first:last].split()) == word
     around = data[first:start], data[end:last]
     return (
         len(around[0]) < _LONGEST_MACRO

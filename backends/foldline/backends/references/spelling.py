@@ -20,10 +20,14 @@ _SIGNATURE = re.compile(
 )
 # The parameters of a test, as pytest prints them.
 _TEST_ID = re.compile(r"\b(test\w*)\[.*\]\Z", re.DOTALL)
-# `operator[]` and `operator==` of C++, which are names with brackets and signs.
+# `operator[]`, `operator==` and `operator bool` of C++.
 _OPERATOR = re.compile(
-    r"(?:.*\s)?([\w:.]*)\boperator\s*(\(\)|\[\]|[-+*/%^&|~!=<>,]+)(?=\s*(?:\(|\Z))", re.DOTALL
+    r"(?:.*\s)?([\w:.]*)\boperator\s*"
+    r"(\(\)|\[\]|\"\"\s*\w+|[-+*/%^&|~!=<>,]+|(?<=\s)\w[\w:]*[*&]*)(?=\s*(?:\(|\Z))",
+    re.DOTALL,
 )
+# The sign of such a name.
+OPERATOR = re.compile(r"(?<!\w)operator(\(\)|[^\w\s().]+|\"\"\w+)\Z")
 # Words for the type or package around the code, which add nothing to a name.
 _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
@@ -31,7 +35,8 @@ _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 # Other marks than letters, as in `operator==`, and those that begin or end names of some languages.
 _SIGNS = re.compile(r"[-+*/%<>=!~^&|\[\]]{1,3}")
 _NAME = re.compile(
-    r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|(?<![=!])=)?|operator\S{1,3}"
+    r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|(?<![=!])=)?"
+    r"|operator(?:\S{1,3}|\"\"\w+| \w[\w:]*[*&]*)"
 )
 _WORD = re.compile(r"(?:\w|[^\x00-\x7f])+")
 
@@ -60,6 +65,7 @@ _SCRIPT = _tokens(
 # The text of a macro is one token: words in it count, but for those in strings and comments.
 _MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+"
 _C = "identifier field_identifier type_identifier statement_identifier primitive_type preproc_arg"
+_OPERATORS = "operator_name operator_cast literal_suffix"
 _TOKENS = {
     "python": _tokens("identifier"),
     **dict.fromkeys(SCRIPTS, _SCRIPT),
@@ -70,7 +76,7 @@ _TOKENS = {
     ),
     "java": _tokens("identifier type_identifier"),
     "c": _tokens(_C, _MACRO, rb".*"),
-    "cpp": _tokens(f"{_C} namespace_identifier operator_name literal_suffix", _MACRO, rb".*"),
+    "cpp": _tokens(f"{_C} namespace_identifier {_OPERATORS}", _MACRO, rb".*"),
     "csharp": _tokens("identifier implicit_parameter", rb"@?"),
     "ruby": _tokens(
         "identifier constant instance_variable class_variable global_variable simple_symbol "
@@ -133,11 +139,9 @@ def spelled(text: str) -> str:
         return f"{receiver[1]}.{receiver[2]}"
     if method := re.fullmatch(rf"([\w.:]*\w)?(?:\.|#|::)?(?<!\w)({_SIGNS.pattern})", text):
         return ".".join(filter(None, (method[1], method[2]))).replace("::", ".")
-    operator = _OPERATOR.match(text)
-    # `operator()` alone may be any function's name.
-    if operator and (operator[1] or operator[2] != "()"):
-        owner = operator[1].replace("::", ".").strip(".")
-        return f"{owner}.operator{operator[2]}".lstrip(".")
+    if operator := _OPERATOR.match(text):
+        owner, sign = operator[1].replace("::", ".").strip("."), "".join(operator[2].split())
+        return f"{owner}.operator{' ' * sign[0].isalpha()}{sign}".lstrip(".")
     bare, count = text, 1
     while count:
         bare, count = _GENERICS.subn("", bare)
@@ -164,8 +168,10 @@ def word_of(name: str) -> str:
 
 
 def unmarked(name: str) -> str:
-    """The name without the `?`, `!` or `=` that only some languages have in names."""
-    return name.rstrip("?!=") if word_of(name) and "operator" not in name else name
+    """The name without the `?`, `!`, `=` or `()` that only some languages have in names."""
+    if "operator" in name:
+        return name.removesuffix("()")
+    return name.rstrip("?!=") if word_of(name) else name
 
 
 def tokens_of(language: str) -> Tokens:
@@ -182,7 +188,7 @@ def token_of(language: str, name: str) -> str:
     if not word_of(name):
         return name if language in OPERATORS else name * ("$" in name and language in _DOLLARS)
     name = name.lstrip("#@~" if language in _DOLLARS else "#$@~").strip("`")
-    if language in MARKED or unmarked(name) == name:
+    if language in MARKED or unmarked(name) == name or name.endswith("()"):
         return name
     return name[:-1] if name.endswith("!") and language == "rust" else ""
 

@@ -22,7 +22,7 @@ from foldline.backends.outlines.locations import Position
 from foldline.backends.references.hierarchy import DECLARES, fit
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
-from foldline.backends.references.spelling import key_of
+from foldline.backends.references.spelling import OPERATOR, key_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _MOST_TO_CONFIRM = 5_000
 _LEAST_SECONDS = 0.02
 # How many other names are followed, and where a name needs no import.
 _MOST_ALIASES = 8
+_NO_SIGNS = "where it's written as a sign isn't known"
 _FAMILIES = {"c": ("c", "cpp"), "cpp": ("c", "cpp"), "ruby": ("ruby",), "go": ("go",)}
 
 
@@ -103,7 +104,9 @@ class ReferencesQuery:
             # Of a name that nothing defines, no use is confirmed.
             possible = len(matches) if said and not self._meant.found else 0
             matches = await self._told_apart(matches)
-            return replace(matches, said=said, possible=possible)
+            signs = _NO_SIGNS if OPERATOR.search(self._name) else ""
+            reason = "; ".join(filter(None, (matches.reason, signs)))
+            return replace(matches, said=said, possible=possible, reason=reason)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
@@ -450,10 +453,11 @@ def _tiers(
 
 
 def _holds(use: Reference, match: Reference) -> bool:
-    """Return whether the use covers the match: `module.Name` may be confirmed as a whole."""
-    if not use.column:
-        return True
-    return use.column <= match.column and match.column_end <= use.column_end
+    """Return whether the use covers the match, or begins it: `operator` may be all of a name.
+
+    `module.Name` may be confirmed as a whole.
+    """
+    return not use.column or use.column <= match.column < use.column_end
 
 
 def _extra(use: Reference) -> Reference:
