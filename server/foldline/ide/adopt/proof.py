@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.adopt import sandbox
 from foldline.ide.adopt.data_files import LONE_RETURNS, ORDER_MARK
-from foldline.ide.adopt.filling import filled, shown_as_read
+from foldline.ide.adopt.filling import REFUSED, filled
 from foldline.ide.adopt.find import AFTER
-from foldline.ide.adopt.model import AdoptError, Kind
+from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.ide.adopt.read import RETURNS, SHARED
 from foldline.ide.adopt.sections import indented
 from foldline.records import record
@@ -30,7 +30,7 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from foldline.ide.adopt.model import Field, Message
+    from foldline.ide.adopt.model import Field, Message, Node
     from foldline.ide.adopt.plan import Plan
 
 SECONDS = 30.0
@@ -132,10 +132,10 @@ def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
         sources = {field.source: str(values[field.name]) for field in plan.fields}
         shown = {role: (text, pieces) for role, text, pieces in messages}
         for message in plan.original.messages:
-            if message.written and (own := filled(message, sources, plan.original.uses)) != (
-                read := shown_as_read(message.raw, sources)
-            ):
-                return Proof(count, difference=_diff(own, read))
+            if message.written and message.style in REFUSED:
+                own = filled(message, sources, plan.original.uses)
+                if own != (read := _shown_nodes(message.raw, sources)):
+                    return Proof(count, difference=_diff(own, read))
             original = next(made) if message.source else _filled(message, sources, is_shared)
             if RETURNS in plan.original.notes:
                 original = original.replace("\r\n", "\n")
@@ -216,10 +216,18 @@ def _diff(original: str, text: str) -> str:
 
 def _filled(message: Message, shown: Mapping[str, str], is_shared: bool) -> str:
     """Return a message that Python makes; where it has shared indentation, without that."""
-    text = shown_as_read(message.nodes if is_shared else message.raw, shown)
+    text = _shown_nodes(message.nodes if is_shared else message.raw, shown)
     for callee in message.after:
         text = AFTER[callee](text)
     return text
+
+
+def _shown_nodes(nodes: Sequence[Node], shown: Mapping[str, str]) -> str:
+    return "".join(
+        node.text if isinstance(node, Text) else shown[node.source]
+        for node in nodes
+        if isinstance(node, Text | Slot)
+    )
 
 
 def job_of(plan: Plan, text: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.extras import needs
 from foldline.ide.adopt import find
-from foldline.ide.adopt.filling import PERCENT
 from foldline.ide.adopt.model import (
     AdoptError,
     JinjaOptions,
@@ -40,6 +39,9 @@ RETURNS = "its line breaks are `\\r\\n`, and those of the new prompt `\\n`"
 """The note on a text whose lines end as Windows has them."""
 _RUNNING = "message that only the running program knows, such as the chat so far"
 ORDER = ("system", "developer", "user")
+PERCENT = re.compile(
+    r"%(?:\((?P<name>[^)]*)\))?(?P<form>[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z%])"
+)
 
 
 def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> Original:
