@@ -162,7 +162,7 @@ def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path
     ]
     calls = (
         'from_file("texts/wrong.md")', 'verbatim(from_file("texts/plain.md"))', 'verbatim("$ ${x}")',
-        'from_file("../secret.md")', 'from_file("texts/link.md")', 'from_file("texts/none.md")',
+        'from_file("../secret.md")', 'from_file("texts/link.md")', 'from_file("../none.md")',
         f'from_file("{tmp_path / "secret.md"}")',
     )  # fmt: skip
     lines += [
@@ -186,6 +186,37 @@ def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path
     assert "It costs $5, ${nmae}." in shown
     assert 'from_file("../secret.md")' in shown
     assert "Secret" not in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "problem"),
+    [
+        ("none.md", None, "no such file or folder"),
+        ("latin.md", "naïve".encode("latin-1"), "is not UTF-8: byte 2 is 0xef"),
+        ("long.md", b"x" * 2_000_001, "has 2,000,001 bytes, the limit is 2,000,000"),
+    ],
+)
+def test_a_file_that_from_file_refuses_is_found(
+    tmp_path: Path, path: str, content: bytes | None, problem: str
+) -> None:
+    file, text = tmp_path / "prompt.py", tmp_path / path
+    file.write_text(
+        f"from foldline.prompts import from_file\nA, B = from_file({path!r}), from_file(f'{{A}}')\n"
+    )
+    if content is not None:
+        text.write_bytes(content)
+    project = Project(tmp_path)
+    analysis = project.analysis(str(file))
+    assert analysis is not None
+    (found,) = diagnostics(analysis)
+    assert found.code is Code.INVALID_ARGUMENT
+    assert found.message == f"`from_file` can't read `{path}`: {problem}."
+    assert analysis.text[found.place.start : found.place.end] == repr(path)
+    text.write_text("It is there now.")
+    project.look_at_disk()
+    again = project.analysis(str(file))
+    assert again is not None
+    assert diagnostics(again) == ()
 
 
 def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
 from foldline.ide.analysis import params as params_types
 from foldline.ide.analysis import source_map
 from foldline.ide.analysis.field_types import form_value, shows_name
@@ -137,7 +138,8 @@ def _text(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> Text:
     value = evaluator.value(node.args[0], scope)
     text = value.mapped if isinstance(value, Text) else None
     if text is not None and name == "from_file":
-        text = evaluator.modules.file_text(text.text, node.file)
+        read = evaluator.modules.file_text(text.text, node.file)
+        text = None if isinstance(read, PathError) else read
     elif text is not None and "$" in text.text:
         doubled = text.text.replace("$", "$$")
         runs = (run._replace(length=len(doubled), dynamic=text.dynamic) for run in text.whole())

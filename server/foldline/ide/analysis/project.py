@@ -167,15 +167,18 @@ class Project(Modules):
             self._evaluator.memo.drop(dropped)
         return document
 
-    def file_text(self, path: str, importer: str) -> MappedText | None:
-        """Return the text of a file below the root; without a root, below the module's folder."""
+    def file_text(self, path: str, importer: str) -> MappedText | PathError:
+        """Return the text of a file below the root, or why it has none.
+
+        Without a root, it is below the module's folder.
+        """
         folder = Path(importer).parent
         file = os.path.normpath(folder / path)
         self._stamps[file] = stamp_of(file)
         try:
             text = read_text(file, PROMPT_MODULE_BYTES, root=self.root or folder, strict=True)
-        except PathError:
-            return None
+        except PathError as error:
+            return error
         return plain(Anchor(file, 0, text))
 
     # Modules

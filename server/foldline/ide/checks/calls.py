@@ -6,6 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import FileTooLargeError, MissingPathError, UndecodableFileError
 from foldline.ide.analysis.module_analysis import statements_in
 from foldline.ide.analysis.syntax import Assign, Attribute, Call, Display, Name
 from foldline.ide.analysis.values import (
@@ -73,6 +74,7 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
         yield from check_evaluated_value(call, evaluator)
         yield from _clone(call, evaluator)
     yield from check_parsed(call, evaluator)
+    yield from check_file(call, evaluator)
     constructor = constructor_of(call, evaluator)
     if constructor is None:
         return
@@ -144,6 +146,7 @@ def _tool_name(argument: Argument, scope: Scope) -> Iterator[LazyDiagnostic]:
 
 
 _ADAPTERS = ("OpenAIAdapter", "AnthropicAdapter", "ScriptedAdapter", "RecordingAdapter")
+_UNREADABLE = (MissingPathError, UndecodableFileError, FileTooLargeError)
 _PARSERS = ("parse_structured_output", "parse_output")
 
 
@@ -189,6 +192,18 @@ def check_parsed(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnosti
     if isinstance(owner, PromptValue) and owner.maybe:
         return
     yield LazyDiagnostic(Code.OUTPUT_NOT_DATACLASS, refusals.UNDECLARED_OUTPUT, at_node(rendered))
+
+
+def check_file(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report a file that `from_file` can't read, which is an error at import."""
+    func = evaluator.value(call.node.func, call.scope)
+    if isinstance(func, External) and func.library_name == "from_file" and call.node.args:
+        path = evaluator.value(call.node.args[0], call.scope)
+        if isinstance(path, Text) and path.known is not None:
+            read = evaluator.modules.file_text(path.known, call.node.file)
+            if isinstance(read, _UNREADABLE):
+                message = f"`from_file` can't read `{path.known}`: {read.problem}."
+                yield LazyDiagnostic(Code.INVALID_ARGUMENT, message, at_node(call.node.args[0]))
 
 
 def _made_by(node: Expression, scope: Scope) -> Call | None:
