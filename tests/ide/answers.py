@@ -131,7 +131,8 @@ def of_rename(editor: EditorFixture) -> str:
         edit = editor.ask(rename, types.RenameParams, new_name=NEW_NAME)
     except RenameRefused as error:
         return f"refused: {error.message}\n"
-    return changed(editor, editor.edited(edit))
+    told = "".join(f"told: {message}\n" for message in editor.server.messages)
+    return changed(editor, editor.edited(edit)) + told
 
 
 def of_symbols(editor: EditorFixture) -> str:

@@ -230,6 +230,8 @@ def set_up(
         previews=SimpleNamespace(all=()),
         client_capabilities=capabilities_of(),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
+        messages=(messages := []),
+        window_show_message=lambda shown: messages.append(shown.message),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
     for name, item in written.items():

@@ -18,7 +18,9 @@ from tests.fixtures import files, is_python
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.checks import Code, Severity, diagnostics
-from foldline.ide.features.field_references import RenameRefusedError, rename
+from foldline.ide.errors import RenameRefused
+from foldline.ide.features.field_references import rename, rename_key
+from foldline.ide.features.keys import keys_of
 from foldline.prompts import Prompt, PromptTemplate
 from foldline.prompts.errors import PromptRenderError
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.checks.diagnostic import Change
 
 _, FILES = files(Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8"))
 
@@ -186,32 +189,66 @@ def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
     folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported(name)
-    root = folder.resolve()
-    files = [str(root / item) for item in FILES]
-    project = Project(root)
+    files = [str(folder.resolve() / item) for item in FILES]
+    project = Project(folder.resolve())
     project.search = lambda: tuple(files)
     analysis = analysed(project, folder, name)
     for number, (field, place) in enumerate(fields_of(analysis).items()):
         if name == "generic_subclass.py":
-            with pytest.raises(RenameRefusedError, match="code builds"):
+            with pytest.raises(RenameRefused, match="code builds"):
                 rename(project, analysis, place, "renamed")
             continue
         changes = rename(project, analysis, place, "renamed")
         assert changes, field
+        assert after_changes(folder, tmp_path / str(number), name, changes, monkeypatch), field
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_module_renders_the_same_after_any_of_its_keys_is_renamed(
+    folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(name)
+    files = [str(folder.resolve() / item) for item in FILES]
+    project = Project(folder.resolve())
+    project.search = lambda: tuple(files)
+    analysis = analysed(project, folder, name)
+    places = {key.place: key.text for key in keys_of(analysis) if key.declared is not None}
+    for number, (place, key) in enumerate(sorted(places.items())):
+        renamed = rename_key(project, analysis, place.start, "renamed")
+        assert renamed is not None
+        changes, left = renamed
         after = tmp_path / str(number)
-        shutil.copytree(root, after, ignore=shutil.ignore_patterns("__pycache__"))
-        for file in {change.place.file for change in changes}:
-            text = Path(file).read_bytes().decode()
-            for change in sorted(changes, key=lambda change: change.place, reverse=True):
-                if change.place.file == file:
-                    text = text[: change.place.start] + change.text + text[change.place.end :]
-            (after / Path(file).relative_to(root)).write_bytes(text.encode())
-        with monkeypatch.context() as path:
-            path.syspath_prepend(str(after))
-            before = forget(folder)
-            assert rendered(imported(name)) == rendered(before[module_name(name)]), field
-            forget(after)
-            sys.modules.update(before)
+        # A summary says the key that opens its section.
+        assert left or after_changes(folder, after, name, changes, monkeypatch, key), place
+
+
+def after_changes(  # noqa: PLR0917 - pytest's own fixtures among them.
+    folder: Path,
+    after: Path,
+    name: str,
+    changes: tuple[Change, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    key: str = "renamed",
+) -> bool:
+    """Whether a module renders the same but for a key with some changes of the corpus."""
+    root = folder.resolve()
+    shutil.copytree(root, after, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in {change.place.file for change in changes}:
+        text = Path(file).read_bytes().decode()
+        for change in sorted(changes, key=lambda change: change.place, reverse=True):
+            if change.place.file == file:
+                text = text[: change.place.start] + change.text + text[change.place.end :]
+        (after / Path(file).relative_to(root)).write_bytes(text.encode())
+    with monkeypatch.context() as path:
+        path.syspath_prepend(str(after))
+        before = forget(folder)
+        old, new = rendered(before[module_name(name)]), rendered(imported(name))
+        same = [text.replace(key, "renamed") for text in old] == [
+            text.replace(key, "renamed") for text in new
+        ]
+        forget(after)
+        sys.modules.update(before)
+    return same
 
 
 def forget(folder: Path) -> dict[str, ModuleType]:

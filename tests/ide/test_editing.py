@@ -5,22 +5,29 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
+from unittest.mock import ANY
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.ide.conftest import HEAD
 
+from foldline.ide.analysis.project import Project
 from foldline.ide.cost_texts import MINUS
+from foldline.ide.errors import RenameRefused
 from foldline.ide.features.completion import completions
 from foldline.ide.features.field_references import (
-    RenameRefusedError,
     highlights,
     references,
     rename,
+    rename_key,
     target_at,
 )
 from foldline.ide.features.hover import hover, inlays, lenses, title
-from foldline.ide.features.keys import definitions
+from foldline.ide.features.keys import definitions, keys_of
 from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
 from foldline.ide.token_counter import token_counter
@@ -323,14 +330,18 @@ PROMPT = Prompt(T).bind(replace(Q(who="you"), who="them"))
 '''
 
 
-def run(text: str) -> str:
+def module_of(text: str) -> ModuleType:
     module = ModuleType("renamed")
     sys.modules["renamed"] = module  # Dataclasses look their module up.
     try:
         exec(compile(text, "renamed", "exec"), vars(module))
     finally:
         del sys.modules["renamed"]
-    return str(module.PROMPT.render().text)
+    return module
+
+
+def run(text: str) -> str:
+    return str(module_of(text).PROMPT.render().text)
 
 
 @pytest.mark.parametrize(
@@ -359,13 +370,84 @@ def test_a_rename_that_would_break_something_is_refused(
     fixtures: Fixtures, name: str, reason: str
 ) -> None:
     fixture = fixtures.project(SECTION % "${na$0me}")
-    with pytest.raises(RenameRefusedError, match=reason):
+    with pytest.raises(RenameRefused, match=reason):
         rename(fixture.project, analysis_of(fixture), fixture.cursor, name)
 
 
 def test_the_librarys_own_fields_cannot_be_renamed(fixtures: Fixtures) -> None:
     fixture = fixtures.project('S = TaskSection[Task](summary="${req$0uest}")\n')
     assert target_at(analysis_of(fixture), fixture.cursor) is None
+
+
+KEYS = st.lists(
+    st.sampled_from(["tone", "rules", "a", "in-2", "own.part", "x", "more", "deep"]),
+    min_size=6,
+    max_size=6,
+    unique=True,
+)
+
+
+def with_keys(keys: list[str]) -> str:
+    """A module with keys in all places that name one."""
+    top, inner, made, other, chapter, prompt = keys
+    return f"""
+@dataclass(frozen=True)
+class Q:
+    who: str = "me"
+INNER = MarkdownSection[Q](title="In", key="{inner}", template="Inner $who", summary="Short")
+def make(key): return MarkdownSection[Q](title="Made", key=key, template="Made $who")
+T = PromptTemplate(ns="n", key="{prompt}", sections=[
+    MarkdownSection[Q](title="Top", key='{top}', template="Of $who", summary="Some", children=[INNER]),
+    make("{made}"), INNER.clone(key="{other}"),
+], chapters=[Chapter[Q](title="C", key="{chapter}", sections=[
+    MarkdownSection[None](title="S", key="s", template="In a chapter.")])])
+SUMMARY = SectionVisibility.SUMMARY
+PROMPT = T.expand_chapters("all_included", params=[Q()]).bind(
+    Q(), section_params={{"{top}.{inner}": Q("far"), '{other}': Q("other")}})
+RENDERED = [
+    PROMPT.render(visibility_overrides={{("{top}", "{inner}"): SUMMARY}}),
+    PROMPT.render(visibility_overrides={{("{top}",): SUMMARY}}),
+    PROMPT.render(visibility_overrides={{("{other}",): SUMMARY}}),
+]
+"""
+
+
+@given(KEYS, st.integers(0, 40))
+def test_a_module_with_a_renamed_key_renders_the_same(keys: list[str], place: int) -> None:
+    text = HEAD + with_keys(keys)
+    project = Project()
+    project.open("/w/prompt.py", text)
+    analysis = project.analysis("/w/prompt.py")
+    assert analysis is not None
+    found = sorted((key for key in keys_of(analysis) if key.declared), key=lambda key: key.place)
+    target = found[place % len(found)]
+    renamed = rename_key(project, analysis, target.place.start, "new-key")
+    assert renamed is not None
+    changes, left = renamed
+    after = text
+    for change in sorted(changes, key=lambda change: change.place, reverse=True):
+        after = after[: change.place.start] + change.text + after[change.place.end :]
+    before, now = ([one.text for one in module_of(one).RENDERED] for one in (text, after))
+    # A summary says the key that opens its section.
+    assert [one.replace(target.text, "new-key") for one in before] == [
+        one.replace(target.text, "new-key") for one in now
+    ]
+    assert not left
+    assert after.count("new-key") == len([key for key in found if key.declared == target.declared])
+
+
+def test_stored_overrides_of_a_renamed_key_are_named(tmp_path: Path) -> None:
+    file, folder = tmp_path / "prompt.py", Path(".foldline/prompts/overrides/n/old")
+    file.write_text(HEAD + with_keys(["a", "b", "c", "d", "e", "old"]))
+    (tmp_path / folder).mkdir(parents=True)
+    project = Project(tmp_path)
+    analysis = project.analysis(str(file))
+    assert analysis is not None
+    for key in ("'a'", '"old"'):
+        offset = analysis.text.index(key) + 1
+        assert rename_key(project, analysis, offset, "new") == (ANY, (str(folder),))
+    with pytest.raises(RenameRefused, match="isn't a key: give 1 to 64 characters"):
+        rename_key(project, analysis, offset, "New key")
 
 
 # Structure

@@ -118,7 +118,7 @@ class ToolRefused(IdeError):
 
 
 class RenameRefused(IdeError):
-    """A reference to the field can't be renamed."""
+    """A field or key can't get the new name; the message says why."""
 
     kind = "rename"
 

@@ -142,10 +142,11 @@ class _Declared(NamedTuple):
 
 
 class PlacedSection(NamedTuple):
-    """A section of a template and its path."""
+    """A section of a template, its path, and the sections around it."""
 
     path: tuple[str, ...]
     section: SectionValue
+    parents: tuple[SectionValue, ...]
 
 
 def in_template(template: TemplateValue) -> Iterator[SectionValue]:
@@ -156,17 +157,19 @@ def in_template(template: TemplateValue) -> Iterator[SectionValue]:
 def sections_with_paths(template: TemplateValue) -> Iterator[PlacedSection]:
     """Yield a template's sections with their paths, including chapters and their sections."""
     for name in ROOTS:
-        yield from _placed(template.items(name), (), 0)
+        yield from _placed(template.items(name), (), (), 0)
 
 
-def _placed(items: Items, parent: tuple[str, ...], depth: int) -> Iterator[PlacedSection]:
+def _placed(
+    items: Items, parent: tuple[str, ...], parents: tuple[SectionValue, ...], depth: int
+) -> Iterator[PlacedSection]:
     for item in items.items:
         section = item.value
         if isinstance(section, SectionValue) and depth <= _DEPTH:
             path = (*parent, section.key or "?")
-            yield PlacedSection(path, section)
-            inner = parent if section.kind == "chapter" else path
-            yield from _placed(section.children, inner, depth + 1)
+            yield PlacedSection(path, section, parents)
+            inner = (path, (*parents, section)) if section.kind != "chapter" else (parent, parents)
+            yield from _placed(section.children, *inner, depth + 1)
 
 
 def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:

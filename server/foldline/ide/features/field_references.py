@@ -6,6 +6,7 @@ import keyword
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.module_analysis import expressions
 from foldline.ide.analysis.params import dataclass_of, params_of
 from foldline.ide.analysis.placeholders import roles_of
-from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -35,8 +36,19 @@ from foldline.ide.analysis.values import (
     LambdaValue,
 )
 from foldline.ide.checks.diagnostic import Change
-from foldline.ide.features.keys import constructor_keywords, field_at, placeholder_at
+from foldline.ide.errors import RenameRefused
+from foldline.ide.features.keys import (
+    KEY_CHARACTERS,
+    Key,
+    constructor_keywords,
+    declared_key,
+    field_at,
+    keys_of,
+    placeholder_at,
+    templates_of,
+)
 from foldline.prompts.sections import task
+from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -297,17 +309,13 @@ def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
     return tuple(use for use in found if use.place.file == analysis.file)
 
 
-class RenameRefusedError(ValueError):
-    """The field can't get the new name; the message says why."""
-
-
 def rename(
     project: Project, analysis: ModuleAnalysis, offset: int, name: str
 ) -> tuple[Change, ...] | None:
     """Return the changes that rename the field at an offset; None if there is no field.
 
     Raises:
-        RenameRefusedError: The name isn't an identifier, the dataclass already has it, or a text
+        RenameRefused: The name isn't an identifier, the dataclass already has it, or a text
             built by code names the field.
     """
     target = target_at(analysis, offset)
@@ -315,15 +323,15 @@ def rename(
         return None
     # `string.Template` accepts only ASCII names.
     if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
-        raise RenameRefusedError(f"{name!r} cannot be a field that a placeholder names")
+        raise RenameRefused(f"{name!r} cannot be a field that a placeholder names")
     if name in task.TASK_BLOCKS and target.dataclass.task:
-        raise RenameRefusedError(f"{name!r} is computed by the task section itself")
+        raise RenameRefused(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
-        raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
+        raise RenameRefused(f"{target.dataclass.name} already has a field {name!r}")
     for module in files_about(project, target, analysis.file):
         for kind in module.dataclasses:
             if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
-                raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
+                raise RenameRefused(f"{kind.name} already has a field {name!r}")
         _refuse_computed(module, target, name)
         _refuse_built_text(module, target)
     changes: dict[object, Change] = {}
@@ -332,13 +340,69 @@ def rename(
     return tuple(changes.values())
 
 
+def key_to_rename(analysis: ModuleAnalysis, offset: int) -> Key | None:
+    """Return the key at an offset if one literal, and nothing else, declares it."""
+    key = next((key for key in keys_of(analysis) if key.place.span.holds(offset)), None)
+    return key if key is not None and key.declared is not None else None
+
+
+def rename_key(
+    project: Project, analysis: ModuleAnalysis, offset: int, name: str
+) -> tuple[tuple[Change, ...], tuple[str, ...]] | None:
+    """Return the changes that rename the key at an offset, and where it may stand and stays.
+
+    Raises:
+        RenameRefused: The new key is invalid, or taken.
+    """
+    target = key_to_rename(analysis, offset)
+    if target is None or target.declared is None:
+        return None
+    if not KEY_PATTERN.fullmatch(name):
+        raise RenameRefused(f"{name!r} isn't a key: give {KEY_RULE}")
+    declared = target.declared
+    words = (target.text, name, Path(declared.file).stem)
+    mentioning = chain.from_iterable(project.mentioning(word, near=("",)) for word in words)
+    files = dict.fromkeys((analysis.file, declared.file, *project.open_files, *mentioning))
+    inside = rf"[/{KEY_CHARACTERS}]*"
+    string = rf"""["'](?:{inside}[./])?({re.escape(target.text)})(?:[.]{inside})?["']"""
+    places = {declared}
+    left: dict[str, None] = {}
+    prompts: dict[tuple[str, str], SourceSpan | None] = {}
+    for module in filter(None, map(project.analysis, files)):
+        starts = {match.start(1) for match in re.finditer(string, module.text)}
+        for key in keys_of(module):
+            if key.declared == declared:
+                places.add(key.place)
+            if not key.text:
+                starts.add(key.place.start)
+            elif key.declared == declared or declared not in key.declarations:
+                starts.discard(key.place.start)
+        for start in sorted(starts):
+            line = module.text.count("\n", 0, start) + 1
+            left[f"{Path(module.file).name}:{line}"] = None
+        for template in templates_of(module, None):
+            prompt, own = (template.text("ns"), template.text("key")), declared_key(template)
+            keys = {(declared_key(section), section.key) for section in in_template(template)}
+            prompts[prompt] = own
+            is_inside = any(place == declared for place, _ in keys)
+            if is_inside and any(key == name and place != declared for place, key in keys):
+                raise RenameRefused(f"{'/'.join(prompt)} has a section {name!r} already")
+            folder = Path(".foldline/prompts/overrides", *prompt)
+            if (is_inside or own == declared) and Path(project.root or "/", folder).is_dir():
+                left[str(folder)] = None
+    spaces = {ns for (ns, _), own in prompts.items() if own == declared}
+    if any((ns, name) in prompts for ns in spaces):
+        raise RenameRefused(f"there is a prompt with the key {name!r} already")
+    return tuple(Change(place, name) for place in sorted(places)), tuple(left)
+
+
 def _refuse_computed(analysis: ModuleAnalysis, target: FieldTarget, name: str) -> None:
     """Raise if a section computes a placeholder of the new name."""
     for text in analysis.texts:
         owner = text.owner
         field = owner.field(target.field.id) if isinstance(owner, Dataclass) else None
         if name in text.computed and target.is_declared_by(field):
-            raise RenameRefusedError(f"{name!r} is computed by a section itself")
+            raise RenameRefused(f"{name!r} is computed by a section itself")
 
 
 def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
@@ -360,7 +424,7 @@ def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
     for match in re.finditer(rf"(?<!\$)(?:\$\$)*(\$\{{*{re.escape(name)}\b)", analysis.text):
         if not any(span.holds(match.start(1)) for span in known):
             line = analysis.text.count("\n", 0, match.start(1)) + 1
-            raise RenameRefusedError(
+            raise RenameRefused(
                 f"line {line} of {Path(analysis.file).name} names {name!r} in a text that "
                 "code builds: write the text as one literal, or rename by hand"
             )

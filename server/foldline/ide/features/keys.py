@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import SECTION_PARAMS
-from foldline.ide.analysis.section_tree import sections_with_paths, span_of
+from foldline.ide.analysis.section_tree import in_template, sections_with_paths, span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import (
     Dataclass,
     InstanceValue,
+    ModuleValue,
     PromptValue,
     SectionValue,
     TemplateValue,
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.scopes import ModuleScope
     from foldline.ide.analysis.section_tree import PlacedSection
+    from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import Expression, Name
     from foldline.ide.analysis.values import Field
 
@@ -56,6 +60,9 @@ ARGUMENTS = {
 }
 """The keyword arguments whose strings name sections."""
 
+_IN_TESTS = dict.fromkeys(("enabled", "may_change", "sections"), KeyKind.EXACT)
+"""Those of `foldline.prompts.testing`, where a value isn't a section's own argument."""
+
 
 def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[TemplateValue, ...]:
     """Return the templates that a call concerns; all templates of the file if that is unknown."""
@@ -74,13 +81,22 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
                 return (value,)
     known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
     known.update((id(template), template) for template in analysis.templates)
-    for name in analysis.scope.names:
-        value = analysis.evaluator.member(analysis.scope, name)
+    for scope, name in _names(analysis):
+        value = analysis.evaluator.member(scope, name)
         if isinstance(value, PromptValue):
             value = value.template
         if isinstance(value, TemplateValue):
             known[id(value)] = value
     return tuple(known.values())
+
+
+def _names(analysis: ModuleAnalysis) -> Iterator[tuple[ModuleScope, str]]:
+    """Yield the names of a file, and of the modules that they stand for."""
+    for name in analysis.scope.names:
+        yield analysis.scope, name
+        value = analysis.evaluator.member(analysis.scope, name)
+        if isinstance(value, ModuleValue):
+            yield from ((value.scope, inner) for inner in value.scope.names)
 
 
 def key_uses(
@@ -92,7 +108,8 @@ def key_uses(
             continue
         for call in facts.calls:
             for keyword in call.node.keywords:
-                kind = ARGUMENTS.get(keyword.name.id) if keyword.name is not None else None
+                name = keyword.name.id if keyword.name is not None else ""
+                kind = ARGUMENTS.get(name) or _IN_TESTS.get(name)
                 if kind is not None:
                     for node, before in _strings(keyword.value, kind):
                         yield call, kind, node, before
@@ -116,17 +133,78 @@ def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[s
 
 def key_at(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, list[PlacedSection]] | None:
     """Return the section-naming string at an offset, and the sections it may refer to."""
-    for call, kind, node, before in key_uses(analysis, offset):
-        place = span_of(node)
+    for use in key_uses(analysis, offset):
+        place = span_of(use[2])
         if place.span.holds(offset):
-            value = analysis.evaluator.value(node, call.scope)
-            known = value.known if isinstance(value, Text) else None
-            if known is None:
-                return None
-            templates = templates_of(analysis, call)
-            every = (placed for template in templates for placed in sections_with_paths(template))
-            return place, [found for found in every if _means(found, kind, known, before)]
+            text, meant = meant_by(analysis, *use)
+            return (place, meant) if text is not None else None
     return None
+
+
+def meant_by(
+    analysis: ModuleAnalysis, call: CallSite, kind: KeyKind, node: String, before: tuple[str, ...]
+) -> tuple[MappedText | None, list[PlacedSection]]:
+    """Return a section-naming string, None if code makes it, and the sections it may refer to."""
+    value = analysis.evaluator.value(node, call.scope)
+    known = value.known if isinstance(value, Text) and not node.inner else None
+    if known is None or not isinstance(value, Text):
+        return None, []
+    every = chain.from_iterable(map(sections_with_paths, templates_of(analysis, call)))
+    return value.mapped, [found for found in every if _means(found, kind, known, before)]
+
+
+@record
+class Key:
+    """A key in a literal.
+
+    Attributes:
+        text: The key; empty if code makes it.
+        declarations: The literals that may declare it; None for a key that code makes.
+    """
+
+    place: SourceSpan
+    text: str
+    declarations: frozenset[SourceSpan | None] = frozenset()
+
+    @property
+    def declared(self) -> SourceSpan | None:
+        """The literal that certainly declares it."""
+        return next(iter(self.declarations)) if len(self.declarations) == 1 else None
+
+
+def keys_of(analysis: ModuleAnalysis) -> Iterator[Key]:
+    """Yield the keys that a file declares, and those that its calls name."""
+    templates = tuple(analysis.templates)
+    sections = chain(analysis.sections, *map(in_template, templates))
+    declared = {(declared_key(section), section.key) for section in sections}
+    declared |= {(declared_key(prompt), prompt.text("key")) for prompt in templates}
+    for place, key in declared:
+        if place is not None and place.file == analysis.file:
+            yield Key(place, key, frozenset({place}))
+    for use in key_uses(analysis):
+        text, meant = meant_by(analysis, *use)
+        if text is None:
+            yield Key(span_of(use[2]), "")
+            continue
+        named: defaultdict[tuple[int, int], set[SourceSpan | None]] = defaultdict(set)
+        for path, section, parents in meant:
+            keys, start = path if ".".join(path) == text.text else (section.key,), 0
+            for key, owner in zip(keys, (*parents, section)[-len(keys) :], strict=True):
+                named[start, start + len(key)].add(declared_key(owner))
+                start += len(key) + 1
+        for (start, end), declarations in named.items():
+            place = text.place(start, end)
+            if place is not None:
+                yield Key(place, text.text[start:end], frozenset(declarations))
+
+
+def declared_key(owner: SectionValue | TemplateValue) -> SourceSpan | None:
+    """Return the place of a key in its literal; None if code makes it."""
+    argument = owner.arguments.get("key")
+    if argument is None or not isinstance(argument.node, String) or argument.node.inner:
+        return None
+    text = argument.value.mapped if isinstance(argument.value, Text) else None
+    return text.place(0, len(text.text)) if text is not None and text.text else None
 
 
 def _means(candidate: PlacedSection, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:

@@ -121,7 +121,7 @@ class Provenance:
         for prompt in snapshot.analysis.prompts:
             if prompt.name.id == render.name:
                 self._values = ParamValues(prompt.value)
-                for path, section in sections_with_paths(prompt.template):
+                for path, section, _ in sections_with_paths(prompt.template):
                     if section.kind != "chapter":
                         self._sections.setdefault(path, []).append(section)
 

@@ -1,4 +1,4 @@
-"""`textDocument/prepareRename`: the field name at a position, in a template or its declaration."""
+"""`textDocument/prepareRename`: the field or key at a position, where declared or used."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
-        from foldline.ide.features.field_references import target_at
+        from foldline.ide.features.field_references import key_to_rename, target_at
 
-        target = target_at(snapshot.analysis, snapshot.offset(params.position))
-        if target is None:
-            return None
-        return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
+        offset = snapshot.offset(params.position)
+        target = target_at(snapshot.analysis, offset)
+        if target is not None:
+            return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
+        key = key_to_rename(snapshot.analysis, offset)
+        return PrepareRenamePlaceholder(snapshot.range(key.place), key.text) if key else None
 
     return await with_snapshot(ls, params.text_document.uri, query)

@@ -1,12 +1,17 @@
-"""`textDocument/rename`: renames a field in its dataclass, its uses and every template."""
+"""`textDocument/rename`: renames a field, or a key, with its uses in all files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_RENAME, RenameOptions, WorkspaceEdit
+from lsprotocol.types import (
+    TEXT_DOCUMENT_RENAME,
+    MessageType,
+    RenameOptions,
+    ShowMessageParams,
+    WorkspaceEdit,
+)
 
-from foldline.ide.errors import RenameRefused
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -20,14 +25,22 @@ OPTIONS = RenameOptions(prepare_provider=True)
 
 
 async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | None:
-    def query(snapshot: LspSnapshot) -> WorkspaceEdit | None:
-        from foldline.ide.features.field_references import RenameRefusedError, rename
+    left: list[str] = []
 
-        offset = snapshot.offset(params.position)
-        try:
-            changes = rename(snapshot.project, snapshot.analysis, offset, params.new_name)
-        except RenameRefusedError as error:
-            raise RenameRefused(str(error)) from error
+    def query(snapshot: LspSnapshot) -> WorkspaceEdit | None:
+        from foldline.ide.features.field_references import rename, rename_key
+
+        asked = snapshot.project, snapshot.analysis, snapshot.offset(params.position)
+        changes = rename(*asked, params.new_name)
+        if changes is None:
+            renamed = rename_key(*asked, params.new_name)
+            changes, others = renamed or (None, ())
+            left.extend(others)
         return snapshot.edit(changes) if changes is not None else None
 
-    return await with_snapshot(ls, params.text_document.uri, query)
+    edit = await with_snapshot(ls, params.text_document.uri, query)
+    if left:
+        more = f" and {len(left) - 9} more" if len(left) > 9 else ""
+        message = f"Not renamed, as these may mean something else: {', '.join(left[:9])}{more}"
+        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+    return edit
