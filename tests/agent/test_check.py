@@ -400,6 +400,24 @@ def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(project: P
     }
 
 
+def test_a_prompt_that_no_variable_holds_is_not_counted_and_named(project: Path) -> None:
+    (project / "good.py").write_text(
+        COUNTED[: COUNTED.index("LONG")]
+        + "def elsewhere(key):\n"
+        + "    return PromptTemplate(ns='n', key='made', sections=[])\n"
+        + "kept = PromptTemplate(ns='n', key='kept', sections=[])\n"
+        + "PROMPTS = {'a': PromptTemplate(ns='n', key='a', sections=[]), 'b': kept}\n"
+    )
+    _, out, _ = run("tokens", project)
+    assert (
+        "not counted: 3 that no variable of a module holds, such as n/k of good.py (--json" in out
+    )
+    document = json.loads(run("tokens", project, "--json")[1])
+    assert document["without_variable"] == [f"n/{key} of good.py" for key in ("k", "made", "a")]
+    (project / "good.py").write_text(COUNTED)
+    assert json.loads(run("tokens", project, "--json")[1])["without_variable"] == []
+
+
 @pytest.mark.real
 def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
     project: Path,

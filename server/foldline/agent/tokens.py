@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import show, show_styled
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -74,9 +75,14 @@ def run(options: Namespace) -> int:
     comparison = token_baseline.Comparison()
     if baseline is not None:
         comparison = token_baseline.compare(counts, baseline, limit)
+    unnamed = token_counts.without_variable(found)
     if options.json:
-        show(token_counts.json_of(counts, counter, comparison.json()))
+        more = {"without_variable": unnamed, **comparison.json()}
+        show(token_counts.json_of(counts, counter, more))
     else:
-        lines = token_counts.table_lines(counts, counter, options.depth)
+        lines = [*token_counts.table_lines(counts, counter, options.depth)]
+        if unnamed:
+            told = f"not counted: {len(unnamed)} that no variable of a module holds, such as "
+            lines.append([(visible(f"{told}{unnamed[0]} (--json lists them)"), "dim")])
         show_styled((*lines, *comparison.lines()), wrap=True)
     return 1 if comparison.fails else 0

@@ -165,6 +165,39 @@ def test_a_server_that_answers_again_is_told_in_full_when_it_fails_again(tmp_pat
     faulty.access.close()
 
 
+@pytest.mark.parametrize("way", ["a text", "another word"])
+def test_a_server_whose_answers_cannot_be_right_is_left_alone_until_files_change(
+    way: str, tmp_path: Path
+) -> None:
+    faulty = Faulty(tmp_path, way)
+    other = faulty.root / "other.py"
+    other.write_text("def rest():\n    return 1\n")
+
+    def asked(name: str) -> int:
+        found = faulty.access.find_references(name, seconds=PATIENCE)
+        assert (found.confirmed, found.coverage[:17]) == (0, "partial: faulty: ")
+        return faulty.notes("requests").count("textDocument/references")
+
+    assert [asked("pay") for _ in range(3)][-1] == asked("rest")
+    [status] = faulty.access.server_status()
+    assert status.state == "failing"
+    assert status.problem
+    before = asked("rest")
+    other.write_text("def rest():\n    return 2\n")
+    assert asked("rest") > before
+    assert faulty.access.server_status()[0].state == "ready"
+    faulty.access.close()
+
+
+def test_a_server_that_answers_under_wrong_ids_is_replaced(tmp_path: Path) -> None:
+    faulty = Faulty(tmp_path, "only wrong ids", replace(LIMITS, request=0.3))
+    for _ in range(2):
+        found = faulty.access.find_references("pay", seconds=PATIENCE)
+        assert "was not answered within 0.3 s" in found.coverage
+    faulty.access.close()
+    assert len(set(faulty.notes("pids"))) == 2
+
+
 def test_a_server_that_leaks_is_restarted(tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, "leaks", replace(LIMITS, memory=200 << 20))
     assert faulty.access.find_references("pay", seconds=PATIENCE).confirmed == 3

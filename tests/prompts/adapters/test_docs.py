@@ -61,6 +61,7 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
         openai.whole(answer),
         anthropic.whole(answer),
         responses.whole(answer),
+        openai.whole(answer),
         responses.whole(answer),
         responses.whole(answer),
         Line(responses, provider, streaming=True).reply(answer),
@@ -71,6 +72,8 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
     assert provider.paths == [
         "/v1/chat/completions",
         "/v1/messages",
-        *["/v1/responses"] * 4,
+        "/v1/responses",
+        "/v1/chat/completions",
+        *["/v1/responses"] * 3,
         "/v1/chat/completions",
     ]

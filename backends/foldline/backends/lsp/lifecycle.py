@@ -20,6 +20,7 @@ class ServerState(StrEnum):
     STARTING = "starting"
     INDEXING = "indexing"
     READY = "ready"
+    FAILING = "failing"
     RESTARTING = "restarting"
     DOWN = "down"
 

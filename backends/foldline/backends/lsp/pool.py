@@ -24,6 +24,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
+from foldline.backends.lsp.locations import holds
 from foldline.backends.lsp.results import problem_of
 from foldline.backends.lsp.servers import Answer, ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.symbol_requests import Answered as AnsweredSymbols
     from foldline.backends.outlines.locations import Position
 
+REFERENCES = "textDocument/references"
 MAX_SERVERS = 6
 # A time before every look.
 _LAST_KNOWN = -1.0
@@ -306,15 +308,25 @@ class ServerPool:
         self, session: ServerSession, query: Query, snapshot: Snapshot, patience: float
     ) -> Answered:
         running = await session.up(snapshot, self._read)
+        if not session.is_trusted:
+            raise LSPAnswerError("its answers can't be right", session.spec.name)
         result = await self._answer(session, running, query, patience)
-        if problem := problem_of(query.method, result):
-            raise LSPAnswerError(problem, session.spec.name)
         unopened = 0
         if session.spec.opens_candidates and not any(
             os.path.isfile(session.root / name) for name in session.spec.project_files
         ):
             unopened = max(len(query.candidates) - MAX_CANDIDATES, 0)
-        return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
+        answered = Answered(result, session, running, snapshot, running.ready.overdue, unopened)
+        session.judge(problem_of(query.method, result) or self._missing(query, answered))
+        return answered
+
+    def _missing(self, query: Query, answered: Answered) -> str:
+        """The reason why uses can't be all: the definition is one of them."""
+        if query.method != REFERENCES or query.project:
+            return ""
+        place = f"{query.target.path}:{query.target.line}"
+        found = holds(self._files, answered, query.target)
+        return "" if found else f"its uses of {place} leave out {place} itself"
 
     async def _answer(
         self, session: ServerSession, running: InitializedServer, query: Query, patience: float
@@ -467,7 +479,7 @@ class Exchange:
             line = lines[target.line - 1] if target.line <= len(lines) else ""
             column = to_units(line, target.column - 1, self.running.encoding)
             params["position"] = {"line": target.line - 1, "character": column}
-        if self.query.method == "textDocument/references":
+        if self.query.method == REFERENCES:
             # Servers disagree on what false leaves out.
             params["context"] = {"includeDeclaration": True}
         return params

@@ -42,6 +42,9 @@ class JsonRpcClient:
         self._numbers = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._last_answer = 0.0
+        self._sent = 0
+        self.strays = 0
+        """The number of answers to requests that were never sent."""
         # Abandoned requests; cleared when the server next answers.
         self._given_up: set[int] = set()
         self._handlers: dict[str, Callable[[Any], object]] = {}
@@ -67,7 +70,7 @@ class JsonRpcClient:
         Raises:
             BrokenPipeError: The server's input is closed, or the server doesn't read it.
         """
-        number = next(self._numbers)
+        number = self._sent = next(self._numbers)
         self._write({"id": number, "method": method, **_params(params)})
         if not (self._pending or self._given_up):
             self._last_answer = time.monotonic()
@@ -130,6 +133,7 @@ class JsonRpcClient:
             self._given_up.clear()
         error = message.get("error")
         if future is None or future.done():
+            self.strays += not 0 < ours <= self._sent
             log.debug("%s: a response to %r, which isn't pending", self.name, number)
             return
         if error is None:

@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
-from foldline.backends.errors import (
-    LSPAnswerError,
-    LSPError,
-    LSPTimeoutError,
-    LSPUnavailableError,
-)
+from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediLocations
 from foldline.backends.lsp.configuration import hiding_settings
-from foldline.backends.lsp.locations import LocationCollector, holds
-from foldline.backends.lsp.pool import Answered, Query, ServerPool
+from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.pool import REFERENCES, Answered, Query, ServerPool
 from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, Reference
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
 
 # More definitions of one name are not asked for: names like `get` have hundreds.
 MAX_TARGETS = 24
-_METHOD = "textDocument/references"
 _MOST_FAILURES = 2
 # `confirm` ends by itself at its deadline; this is for a loop that is busy.
 _SPARE_SECONDS = 5.0
@@ -94,7 +88,7 @@ class ServerQuery(EngineQuery):
     def prefetch(self, targets: Sequence[Position]) -> None:
         """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
         for target in targets[:MAX_TARGETS]:
-            query = Query(Answer.REFERENCES, _METHOD, target)
+            query = Query(Answer.REFERENCES, REFERENCES, target)
             self.servers.start(self.pool.prefetch(query, self.snapshot))
 
     async def seen(self, seconds: float) -> object:
@@ -138,13 +132,7 @@ class ServerQuery(EngineQuery):
         """The answer of a server, or else of jedi."""
         snapshot = await asyncio.shield(begun)
         try:
-            answered = await self.pool.ask(query, snapshot, patience=seconds)
-            if query.project or holds(self.files, answered, query.target):
-                return answered
-            place = f"{query.target.path}:{query.target.line}"
-            raise LSPAnswerError(
-                f"its uses of {place} leave out {place} itself", answered.session.spec.name
-            )
+            return await self.pool.ask(query, snapshot, patience=seconds)
         except LSPError as error:
             if query.project or language_id(query.target.path) != "python":
                 raise
@@ -259,7 +247,7 @@ def reference_at(location: Location) -> Reference:
 def _query(target: Position, candidates: Sequence[str]) -> Query:
     family = _family(target.path)
     related = tuple(path for path in candidates if _family(path) == family)
-    return Query(Answer.REFERENCES, _METHOD, target, related)
+    return Query(Answer.REFERENCES, REFERENCES, target, related)
 
 
 def _family(path: str) -> str:

@@ -7,11 +7,13 @@ import logging
 import math
 import statistics
 import time
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import STATUS, in_thread
 from foldline.backends.errors import (
+    LSPAnswerError,
     LSPDiedError,
     LSPError,
     LSPProtocolError,
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# After so many answers in a row that can't be right, a server is left alone until files change.
+_MOST_WRONG_ANSWERS = 3
+
 
 class ServerSession:
     """The lifecycle of one server for one root, on one event loop.
@@ -65,6 +70,8 @@ class ServerSession:
         self.generation = 0
         self.memory = 0
         self.has_failed = False
+        self._wrong_answers = Counter[int]()
+        """By generation, since the last one that can be right."""
         self._workspace = workspace
         self._limits = limits
         self._running: InitializedServer | None = None
@@ -81,6 +88,8 @@ class ServerSession:
 
     @property
     def state(self) -> ServerState:
+        if self.running is not None and not self.is_trusted:
+            return ServerState.FAILING
         if self.running is not None:
             ready = self.running.ready.is_ready
             return ServerState.READY if ready else ServerState.INDEXING
@@ -109,6 +118,23 @@ class ServerSession:
         """
         if not self.is_usable:
             raise LSPUnavailableError(f"{self.state}: {self._backoff.problem}", self.spec.name)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether its answers can be right, or files have changed since they couldn't."""
+        return self._wrong_answers[self.generation] < _MOST_WRONG_ANSWERS
+
+    def judge(self, problem: str) -> None:
+        """Return where an answer has no problem.
+
+        Raises:
+            LSPAnswerError: It has one, which is counted.
+        """
+        self._backoff.problem = problem
+        if problem:
+            self._wrong_answers[self.generation] += 1
+            raise LSPAnswerError(problem, self.spec.name)
+        self._wrong_answers.clear()
 
     def briefly(self, error: LSPError) -> LSPError:
         """The failure as it is told: in full once, and briefly until the server answers."""
@@ -205,13 +231,13 @@ class ServerSession:
     async def request(self, running: InitializedServer, method: str, params: object) -> Any:
         """The answer of `running` to one request; a server that went silent is ended."""
         connection = running.connection
-        before = connection.received
+        before, strays = connection.received, connection.strays
         self._requests += 1
         self._busy += 1
         try:
             return await connection.request(method, params, seconds=self._limits.request)
         except LSPTimeoutError:
-            if connection.received == before:
+            if connection.received == before or connection.strays > strays:
                 self._begin_end(running, "it stopped answering", crashed=True)
             raise
         finally:

@@ -267,7 +267,7 @@ def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]
     if not found:
         raise RequestError(
             "no_prompt",
-            f"{module.__name__} holds no prompt template: if a function makes it, put its result "
+            f"{module.__name__} holds no prompt template: put one of a function, a list or a class "
             "into a variable of the module; `foldline adopt FILE` makes a prompt of a string or a "
             "Jinja template, `foldline new PATH` writes one to begin with",
             near=[],
