@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from foldline.prompts import OverridesStore
 from foldline.prompts.adapters import render_for_evaluation
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
@@ -134,6 +136,35 @@ def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
     tree = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "deep", "--tree")
     assert " · deep · " in tree.stdout
     assert "\nOther values: --set " in tree.stdout
+
+
+def test_overrides_are_shown_by_their_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    section = 'MarkdownSection[P](title="Hi", key="hi", template="Hello ${name}.")'
+    (tmp_path / "p.py").write_text(
+        "from dataclasses import dataclass\nfrom foldline.prompts import *\n"
+        "@dataclass(frozen=True)\nclass P:\n    name: str = 'Ada'\n"
+        f"t = PromptTemplate(ns='n', key='k', sections=[{section}])\n",
+        encoding="utf-8",
+    )
+    store, template = OverridesStore(tmp_path), runpy.run_path("p.py")["t"]
+    for tag, text in (("de", "Hallo ${name}."), ("fr", "Salut ${nom}.")):
+        file = store.seed(template, tag=tag)
+        file.write_text(file.read_text("utf-8").replace("Hello ${name}.", text), "utf-8")
+    assert preview("p.py", "--tag", "de-CH").stdout.endswith("Hallo Ada.\n")
+    request = preview("p.py", "--tag", "de", "--as", "openai")
+    assert "Hallo Ada." in request.stdout
+    broken = preview("p.py", "--tag", "fr")
+    assert (broken.returncode, "Hello Ada." in broken.stdout) == (1, True)
+    assert "hi: the override fr: Section 'hi': the placeholder `${nom}`" in broken.stderr
+    missing = preview("p.py", "--tag", "it")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert "it: the override it: there are no such overrides" in missing.stderr
+    # A request isn't shown with the declared text instead.
+    request = preview("p.py", "--tag", "fr", "--as", "openai")
+    assert (request.returncode, request.stdout) == (2, "")
+    assert "hi: the override fr: " in request.stderr
+    assert "leave --tag out" in preview("p.py", "--tag", "de", "--serve").stderr
 
 
 def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:

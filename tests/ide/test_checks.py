@@ -249,10 +249,11 @@ def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_pat
             for one in diagnostics(analysis)
         ]
 
+    place = ".foldline/prompts/overrides/team/x/k/fr.json"
     assert found() == [
-        ("unknown-placeholder", '"Hi ${name}"', "In the override `fr` of `b.a`: `nmae` isn't a field of `P`. Did you mean `name`?"),
-        ("stray-dollar", "X", "In the override `fr` of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`."),
-        ("stray-dollar", "Y", "In the override `fr` of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`."),
+        ("unknown-placeholder", '"Hi ${name}"', f"In {place}:12, of `b.a`: `nmae` isn't a field of `P`. Did you mean `name`?"),
+        ("stray-dollar", "X", f"In {place}:14, of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${{field}}`."),
+        ("stray-dollar", "Y", f"In {place}:14, of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${{field}}`."),
     ]  # fmt: skip
     stored = store.path_for("team/x", "k", "fr")
     text = stored.read_text(encoding="utf-8")

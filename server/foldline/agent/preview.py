@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 RENDER_SECONDS = 30.0
 REASON = "Opened in the terminal"
 SKILL = "SKILL.md"
-_OF_PROMPTS = ("params", "parameter_set", "chapter", "interpreter")
+_OF_PROMPTS = ("tag", "params", "parameter_set", "chapter", "interpreter")
 """Options that mean nothing for an instruction file."""
 
 
@@ -77,6 +77,7 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
         metavar="KEY",
         help="open this chapter and no other, or `none`; may be repeated",
     )
+    parser.add_argument("--tag", help="show it with the project's overrides of this tag")
     parser.add_argument(
         "--diff", metavar="REV[..REV]", help="show what has changed since a revision of git"
     )
@@ -170,6 +171,8 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(f"{file.name} has no parameters or chapters: leave {option} out")
     if options.matrix and options.parameter_set:
         raise Refused("--matrix shows every parameter set: leave --set out")
+    if options.serve and options.tag:
+        raise Refused("--serve shows the texts that the prompt is bound to: leave --tag out")
     if options.chapter is not None:
         options.chapter = frozenset(options.chapter) - {"none"}
     if options.serve:
@@ -398,6 +401,7 @@ def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
         tolerant=True,
         costs=False,
         params_file=options.params,
+        tag=options.tag,
     )
     return PromptRef(file=file, root=_root_of(file), name=name, view=view)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import returned
@@ -38,14 +40,15 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.prompts import OverridesStore, refusals
 from foldline.prompts.errors import PromptValidationError, near_names
+from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.overrides.overrides_store import MAX_BYTES
 from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE, is_title, repaired_key
 from foldline.prompts.sections.task import TASK_BLOCKS, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder
@@ -295,10 +298,10 @@ def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     """Report stored texts that the sections of a file's prompts refuse."""
     root = analysis.evaluator.modules.root
     for prompt in analysis.prompts:
-        stored = [] if root is None else [*_stored(prompt.template, root)]
+        stored = [] if root is None else [*_stored(prompt.template, Path(analysis.file), root)]
         places = places_of(prompt.value) if stored else ()
         sections = {place.path: place.section.value for place in places}
-        for tag, path, role, written in stored:
+        for place, path, role, written in stored:
             section, text = sections.get(path), shown(MappedText(written, ()))
             if section is None:
                 continue
@@ -307,23 +310,37 @@ def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
             for found in check_text(made):
                 yield LazyDiagnostic(
                     found.code,
-                    f"In the override `{tag}` of `{'.'.join(path)}`: {found.message}",
+                    f"In {place}, of `{'.'.join(path)}`: {found.message}",
                     at_node(prompt.name if at is None else at.node),
                     instead=at_node(prompt.name),
                 )
 
 
-def _stored(template: TemplateValue, root: Path) -> Iterator[tuple[str, tuple[str, ...], str, str]]:
-    """Yield the stored texts of a prompt: tag, path, role and text; none that can't be read."""
-    store, ns, key = OverridesStore(root), template.text("ns"), template.text("key")
-    with suppress(PromptValidationError, OSError):
-        for tag in store.tags(ns, key):
-            inside = store.path_for(ns, key, tag).resolve().is_relative_to(root)
-            override = store.load(ns, key, tag) if inside else None
-            for item in override.sections if override is not None else ():
-                for role, text in (("template", item.text), ("summary", item.summary)):
-                    if text is not None:
-                        yield tag, item.path, role, text
+def _stored(
+    template: TemplateValue, module: Path, root: Path
+) -> Iterator[tuple[str, tuple[str, ...], str, str]]:
+    """Yield the texts of a prompt that folders around it store: place, path, role and text.
+
+    What can't be read is left out.
+    """
+    ns, key = template.text("ns"), template.text("key")
+    for folder in (one for one in module.parents if one.is_relative_to(root)):
+        store = OverridesStore(folder)
+        with suppress(PromptValidationError, OSError):
+            for tag in store.tags(ns, key):
+                file = store.path_for(ns, key, tag)
+                inside = file.resolve().is_relative_to(root)
+                override = store.load(ns, key, tag) if inside else None
+                for item in override.sections if override is not None else ():
+                    for role, text in (("template", item.text), ("summary", item.summary)):
+                        if text is not None:
+                            yield _place(file, root, text), item.path, role, text
+
+
+def _place(file: Path, root: Path, text: str) -> str:
+    content, written = read_text_file(file, MAX_BYTES), json.dumps(text, ensure_ascii=False)
+    line = content[: content.find(written) + 1].count("\n") + 1
+    return f"{file.relative_to(root).as_posix()}:{line}"
 
 
 def names_in(text: TemplateText) -> tuple[str, ...] | None:

@@ -45,6 +45,7 @@ class View:
         at_revision: The texts are a revision's: nothing that is open counts, and the answer says
             which files were read from the disk.
         params_file: One more file of values.
+        tag: The tag of the overrides that are shown.
     """
 
     overrides: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class View:
     texts: Mapping[str, str] = field(default_factory=dict)
     at_revision: bool = False
     params_file: Path | None = None
+    tag: str | None = None
 
     @property
     def pending(self) -> list[str]:
@@ -98,6 +100,7 @@ class View:
             "chapters": None if self.chapters is None else sorted(self.chapters),
             "instructions": self.instructions,
             "opening_reason": self.opening_reason,
+            "tag": self.tag,
             "tolerant": self.tolerant,
             "reads": self.at_revision,
         }

@@ -1,5 +1,6 @@
 """The actions on a prompt, carried out with the user's own foldline."""
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -16,6 +17,7 @@ from _foldline_failures import RequestError, describe
 from _foldline_slots import Slot
 from foldline.prompts import (
     Block,
+    OverridesStore,
     Prompt,
     PromptTemplate,
     RenderedPrompt,
@@ -59,6 +61,10 @@ class _Session:
 
     def __init__(self, module: ModuleType, request: _foldline_job.Request) -> None:
         self.name, self.prompt = _find_prompt(module, request["name"])
+        if request.get("tag"):
+            self.prompt = copy.copy(self.prompt).bind(
+                overrides=OverridesStore(request["root"]), tag=request["tag"]
+            )
         self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
         self.prompt, self.chapters = _foldline_chapters.open_chapters(
             self.prompt, self.values, request.get("chapters")
@@ -90,12 +96,18 @@ class _Session:
         """Render the prompt; if the request is tolerant, failed sections go into `errors`."""
         self.errors = {}
         try:
-            return self.values.bind(self.prompt).render(
+            rendered = self.values.bind(self.prompt).render(
                 visibility_overrides=self.overrides,
                 on_error=self._record_error if self._request.get("tolerant") else None,
             )
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
+        for issue in rendered.override_issues if self._request.get("tag") else ():
+            error = PromptValidationError(f"the override {issue.tag}: {issue.reason}")
+            if issue.what not in self.paths or not self._request.get("tolerant"):
+                raise RequestError("prompt", f"{issue.what}: {error}", near=[])
+            self._record_error(self.paths[issue.what], error)
+        return rendered
 
     def apply(self, expansion: VisibilityExpansionRequired) -> None:
         """Show the sections that a request opens from now on, as an agent loop does."""

@@ -55,6 +55,7 @@ class Request(TypedDict):
         values: Sources of further values.
         parameter_set: The set of values to use.
         chapters: Keys of the chapters to open; None for all.
+        tag: That of the overrides to show; None for those that the prompt is bound to.
 
     The other keys belong to individual actions.
     """
@@ -86,6 +87,7 @@ class Request(TypedDict):
     values: ValueSources | None
     parameter_set: str | None
     chapters: list[str] | None
+    tag: str | None
 
 
 # As in RFC 7464. JSON holds none, so that an answer with its records is one line.
