@@ -314,21 +314,62 @@ def test_a_member_is_found_in_the_base_whatever_kind_of_file_it_is(path: str) ->
 
 def test_what_was_not_looked_at_is_named() -> None:
     files = {
-        "a.ex": "defmodule Base do\nend\n",
+        "a.lua": "function Base()\nend\n",
         "b.kt": "class K : Base()\n",
         "c.kt": "class L : Base() {\n    fun (\n",
         **{f"{n}.lua": "Base()\n" for n in "defg"},
     }
     access = SmartFileAccess(MemoryFileBackend(files))
-    found = access.find_implementations("a.ex", 1, "Base", seconds=0)
+    found = access.find_implementations("a.lua", 1, "Base", seconds=0)
     assert [one.path for one in found] == ["b.kt", "c.kt"]
     assert found.coverage.partition("; ")[2] == (
-        "not looked at: lambdas, a.ex, d.lua, e.lua, 2 more files, what doesn't parse in 1 file"
+        "not looked at: lambdas, a.lua, d.lua, e.lua, 2 more files, what doesn't parse in 1 file"
     )
     del files["b.kt"], files["c.kt"]
     access = SmartFileAccess(MemoryFileBackend(files))
-    found = access.find_implementations("a.ex", 1, "Base", seconds=0)
+    found = access.find_implementations("a.lua", 1, "Base", seconds=0)
     assert found.reason.startswith("none found by name in any file with 'Base' in code; ")
+
+
+NAMESAKES = {
+    "a.rb": (
+        "module A\n  module S; end\n  class C; include S; end\nend\n"
+        "module B\n  module S; end\n  class D; include S; end\nend\n"
+        "class E; include B::S; end\nclass F; include A::S; end\n"
+        "describe('x') do\n  include A::S\nend\nclass G < C; end\n",
+        [3, 10, 12, 14],
+        "1 in blocks or without a name; ",
+    ),
+    "a.cpp": (
+        "namespace a {\nstruct S {};\nstruct C : S {};\n}\n"
+        "namespace b {\nstruct S {};\nstruct D : S {};\nstruct E : a::S {};\n}\nstruct F : S {};\n",
+        [3, 8, 10],
+        "",
+    ),
+    "a.java": (
+        "class A {\n  interface S {}\n  class C implements S {}\n}\n"
+        "class B {\n  interface S {}\n  class D implements S {}\n  class E implements A.S {}\n}\n",
+        [3, 8],
+        "",
+    ),
+    "a.ex": (
+        "defmodule A.S do\n  @callback f :: term\nend\ndefmodule B.S do\nend\n"
+        "defmodule C do\n  @behaviour A.S\nend\ndefmodule D do\n  @behaviour B.S\nend\n"
+        "defmodule E do\n  alias A.S\n  @behaviour S\nend\ndefimpl A.S, for: Map do\nend\n",
+        [6, 12, 16],
+        "1 in blocks or without a name; ",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", NAMESAKES)
+def test_a_base_that_means_a_namesake_in_its_scope_has_no_heir(path: str) -> None:
+    text, lines, said = NAMESAKES[path]
+    access = SmartFileAccess(MemoryFileBackend({path: text}))
+    position = access.find_position(None, "A::S" if path != "a.cpp" else "a::S")
+    found = access.find_implementations(*position.at, seconds=0)
+    assert [one.line for one in found] == lines
+    assert f"syntax trees; {said}not looked at" in found.coverage
 
 
 class Ruby:

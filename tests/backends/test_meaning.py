@@ -326,6 +326,37 @@ def test_several_definitions_are_listed_with_places_and_signatures(opened: Open)
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "lines", "said"),
+    [
+        ("R#[]", [4], ""),
+        ("R.[]", [2, 4], ""),
+        ("R#make", [3], "R.make is no instance's"),
+        ("call!", [5, 8], "call! taken for call"),
+    ],
+)
+def test_a_method_of_ruby_is_an_instances_and_has_its_mark(
+    name: str, lines: list[int], said: str
+) -> None:
+    access = SmartFileAccess(
+        MemoryFileBackend(
+            {
+                "r.rb": "class R\n  def self.[](a) = 1\n  def self.make = 1\n  alias [] fetch\n"
+                "  def call = 1\nend\nclass S\n  def call = 2\nend\n"
+            }
+        )
+    )
+    meant = access.definitions_of(name)
+    assert [one.line for one in meant.found] == lines
+    assert meant.said == said
+    if name == "call!":
+        with pytest.raises(AmbiguousSymbolError, match=r"^call! taken for call; 'call' has"):
+            access.find_position(None, name)
+    if name == "R#[]":
+        place = access.find_position(None, name)
+        assert [one.line for one in access.goto_definition(*place.at, seconds=0)] == [4]
+
+
 def test_calls_of_a_private_name_are_found(opened: Open) -> None:
     access = opened(FILES)
     place = access.find_position("box.js", "#dispatch")

@@ -144,6 +144,18 @@ FORMS = {
         "run",
         "1 read keyword" + "\n2 read" * 4,
     ),
+    "e.rb": (
+        "run = 1\ndef go(x)\n  run = x.run\n  run\nend\nx.each do |run|\n  run + self.run\nend\n"
+        "alias [] run\nalias_method :go=, :run\n",
+        "run",
+        "1 write local\n3 write\n3 call\n4 read\n6 write local\n7 read local\n7 call\n"
+        "9 read as []\n10 read as go=",
+    ),
+    "a.swift": (
+        "func == (a: A, b: A) -> Bool { a.x == b.x }\nf.reduce(0, ==)\nlet a: A<B> = c != d\n",
+        "==",
+        "1 definition\n1 read\n2 read",
+    ),
     "a.c": (
         '#define CALL(x) run(x) // run\n#define TEXT "run" run\n#define BOTH \\\n  x \\\n  run()\n',
         "run",

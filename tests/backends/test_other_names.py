@@ -121,7 +121,7 @@ def test_other_names_that_were_not_followed_are_said() -> None:
     )
     many = {f"m{n}.py": f"from a import go as go{n}\n" for n in range(10)}
     reason = access_to({"a.py": "def go(): ...\n", **many}).find_references("go").reason
-    assert reason.endswith("imported as go0, go1: those uses aren't among these")
+    assert reason.endswith("known as go0, go1: those uses aren't among these")
     many = {"m.py": "".join(f"from a import go as go{n}\n" for n in range(999))}
     reason = access_to({"a.py": "def go(): ...\n", **many}).find_references("go").reason
     assert reason.endswith("go7, …: those uses aren't among these")

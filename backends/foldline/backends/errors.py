@@ -306,10 +306,12 @@ class AmbiguousSymbolError(SymbolError):
     """Several symbols have the name; each of `candidates` names one of them.
 
     With an empty path they are those of the workspace, each with its place and signature; `gap` is
-    why not all of it is known.
+    why not all of it is known, and `said` goes first.
     """
 
-    def __init__(self, path: str, name: str, candidates: Sequence[str], gap: str = "") -> None:
+    def __init__(
+        self, path: str, name: str, candidates: Sequence[str], gap: str = "", said: str = ""
+    ) -> None:
         message = (
             f"{visible(cut(path))} has several symbols {cut(name)!r}: "
             f"ask for one of {_quoted(candidates)}"
@@ -319,7 +321,7 @@ class AmbiguousSymbolError(SymbolError):
             more = len(candidates) - len(some)
             some += [f"\n  and {more} more"] if more else []
             message = (
-                f"{cut(name)!r} has {len(candidates)} definitions"
+                f"{said and f'{visible(said)}; '}{cut(name)!r} has {len(candidates)} definitions"
                 f"{f' so far ({gap})' if gap else ''}:{''.join(some)}\n"
                 f"name one by its place, such as {visible(cut(candidates[0].partition(' ')[0]))}"
             )

@@ -15,7 +15,7 @@ from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail, Symb
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.parsers.brackets import end_of
-from foldline.backends.references.spelling import MARKED, is_name
+from foldline.backends.references.spelling import MARKED, OPERATORS, SIGNS, is_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -269,8 +269,10 @@ def names_on(path: str, line: str) -> list[tuple[int, str]]:
 
 
 def name_at(path: str, line: str, column: int) -> str:
-    """The identifier at `column` of a line, or the empty string."""
+    """The identifier or the operator at `column` of a line, or the empty string."""
     names = names_on(path, line)
+    if language_of(path) in OPERATORS:
+        names += [(match.start() + 1, match.group()) for match in SIGNS.finditer(line)]
     return next((one for at, one in names if at <= column <= at + len(one)), "")
 
 

@@ -3,7 +3,7 @@
 A table is a mapping from node types to rules. A rule names the kind of symbol, the way to its
 name, and the field that holds its body; node types that only wrap definitions are looked through.
 A step of the way is a field's name, `<type>` for a child of that type, or `field*` for that field
-followed as deep as it goes (the declarators of C).
+followed as deep as it goes (the declarators of C); behind `:` is its type, or 1 for the first.
 
 Rules are written a row for each kind: `kind way body fallback: node types`. What is left out is
 `name` and `body`, of variables and types no body, and no name where there is none; `-` is nothing,
@@ -330,6 +330,7 @@ LANGUAGES = (
         "scala",
         ".scala .sc",
         "class: class_definition object_definition given_definition",
+        "namespace: package_object",
         "interface: trait_definition",
         "enum: enum_definition",
         "function: function_definition function_declaration",
@@ -345,7 +346,8 @@ LANGUAGES = (
         ".swift",
         "class: class_declaration",
         "interface: protocol_declaration",
-        "function name:simple_identifier: function_declaration protocol_function_declaration",
+        "function name:1: function_declaration protocol_function_declaration",
+        "variable <custom_operator>: operator_declaration",
         "method name body init: init_declaration",
         "variable name.bound_identifier: property_declaration protocol_property_declaration",
         "variable name:simple_identifier: enum_entry",

@@ -333,7 +333,7 @@ def _follow(node: Node, step: str) -> list[Node]:
         return [_innermost(child, step[:-1]) for child in node.children_by_field_name(step[:-1])]
     name, _, kind = step.partition(":")
     found = node.children_by_field_name(name)
-    return [child for child in found if not kind or child.type == kind]
+    return found[:1] if kind == "1" else [one for one in found if not kind or one.type == kind]
 
 
 def _innermost(node: Node, name: str) -> Node:

@@ -89,13 +89,25 @@ _ROWS = {
           (field_declaration_list (field_declaration !name type: (_) @base)))) @type
         (type_spec name: (_) type: (interface_type (type_elem . (_) @base .))) @type""",
     ),
+    "elixir": _Row(
+        "what `use` brings in",
+        others="""(call target: (_) @module (arguments . (alias) @name)) @type
+        (call target: (_) @defimpl (arguments . (alias) @base)) @type
+        (call target: (_) @behaviour (arguments . (alias) @base))""",
+    ),
     "rust": _Row("what macros make", "trait_item.trait_bounds", "(impl_item trait: (_) @base)"),
     "cpp": _Row("what macros make", "base_class_clause"),
 }
 _TYPES = {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.NAMESPACE}
 _TABLES = {one.name: one.table.rules for one in LANGUAGES if one.table}
 
-_MIXES = frozenset({b"include", b"extend", b"prepend", b"Class"})
+# What the captured words of calls may be.
+_WORDS = {
+    "word": (b"include", b"extend", b"prepend", b"Class"),
+    "module": (b"defmodule", b"defprotocol"),
+    "defimpl": (b"defimpl",),
+    "behaviour": (b"behaviour",),
+}
 _ARGUMENTS = re.compile(r"(?:\w+_)?arguments?(?:_list)?|.*annotation|mutable_specifier|lifetime")
 _NO_BASES = re.compile(
     r".*comment|(?:type_|value_)?arguments|keyword_argument|\w+_splat|access_specifier"
@@ -151,7 +163,8 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
     owned: set[int] = set()
     for _, captures in QueryCursor(_query(language)).matches(root):
         found = {name: nodes[0] for name, nodes in captures.items()}
-        if (word := found.get("word")) and _text(word, data).lstrip(b":") not in _MIXES:
+        called = ((_text(found[one], data), words) for one, words in _WORDS.items() if one in found)
+        if any(word.lstrip(b":") not in words for word, words in called):
             continue
         node, base = found.get("type"), found.get("base")
         if node is None:

@@ -43,18 +43,17 @@ _RENAMES = {
 }
 # What may stand between such a node and the name: qualified names, and `struct`.
 _QUALIFIES = re.compile(r"identifier|name|member|scope|specifier|descriptor|qualified|user_type")
-_OTHER = re.compile(rb"[*&\s:]*([\w$\x80-\xff]+[?!]?)")
+_OTHER = re.compile(rb"[*&\s:]*([\w$\x80-\xff]+[?!=]?|[-+*/%<>=!~^&|\[\]]{1,3})")
 _MODULE = re.compile(rb"(?:await\s+import|require)\s*\(")
 _DEEPEST = 6
 # How many nodes around a use are looked at for its function.
 _MOST_AROUND = 64
 
 # How a variable is bound: by any assignment in a function, or by a declaration in a block.
-_ASSIGNED = frozenset({"python", "ruby"})
 _DECLARED = SCRIPTS | {"go", "rust", "java", "c", "cpp", "csharp"}
 _FUNCTIONS = _words(
     "function_definition lambda list_comprehension set_comprehension dictionary_comprehension "
-    "generator_expression method singleton_method do_block function_declaration arrow_function "
+    "generator_expression function_declaration arrow_function "
     "function_expression generator_function generator_function_declaration method_definition "
     "method_declaration func_literal function_item closure_expression constructor_declaration "
     "lambda_expression local_function_statement anonymous_method_expression"
@@ -129,8 +128,8 @@ def renamed_in(uses: Iterable[Reference], name: str) -> list[tuple[Reference, st
 class Variables:
     """The uses of one name in a source that are those of a function's own variables.
 
-    A use is one by what binds it: a parameter, a declaration in a block around it, or in Python and
-    Ruby an assignment in the same function. Members, and what is destructured, aren't.
+    A use is one by what binds it: a parameter, a declaration in a block around it, or in Python an
+    assignment in the same function. Members, and what is destructured, aren't.
     """
 
     def __init__(self, language: str, data: bytes, word: bytes) -> None:
@@ -143,7 +142,7 @@ class Variables:
         """Look at the use with that number: the last of `nodes`, the others are around it."""
         nodes = nodes[-_MOST_AROUND:]
         node, parent = nodes[-1], nodes[-2] if len(nodes) > 1 else nodes[-1]
-        is_known = self._language in _ASSIGNED or self._language in _DECLARED
+        is_known = self._language == "python" or self._language in _DECLARED
         is_pattern = node.type in _PATTERNS
         if not is_known or not (is_pattern or node.type in _VARIABLES) or _is_member(node, parent):
             return
@@ -179,7 +178,7 @@ class Variables:
                     return
                 break
         is_declared = declared is not None and declared.type in _DECLARING
-        if not (is_parameter or is_pattern or is_declared or self._language in _ASSIGNED):
+        if not (is_parameter or is_pattern or is_declared or self._language == "python"):
             return  # An assignment, maybe to a variable of the module.
         if is_parameter or (scopes and not is_pattern):
             self._bound.append((nodes[-1].start_byte, nodes[-1].end_byte))
@@ -187,7 +186,7 @@ class Variables:
             return
         body = until.child_by_field_name("body") or until
         start = body.start_byte
-        if not is_parameter and self._language not in _ASSIGNED | SCRIPTS:
+        if not is_parameter and self._language not in {"python", *SCRIPTS}:
             start = max(start, (declared or nodes[-1]).end_byte)
         self._bound.append((start, until.end_byte))
 

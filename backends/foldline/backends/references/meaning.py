@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
+_OF_AN_INSTANCE = re.compile(r"\w#")
+_STATIC = re.compile(r"\bdef self\.|\bstatic\b")
 _MOST_OWNERS = 24
 _LONGEST = 2_000
 _MOST_NEAR = 3
@@ -77,7 +80,8 @@ class Meaning(NamedTuple):
             places = (f"{one.path}:{one.line} {one.readable}" for one in found)
             signatures = (one.located.symbol.signature for one in found)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
-            raise AmbiguousSymbolError("", self.name, every, self.gap)
+            said = self.said if " taken for " in self.said else ""
+            raise AmbiguousSymbolError("", self.name, every, self.gap, said)
         return found[0]
 
     def shown(self, detail: SymbolDetail) -> SymbolDetail:
@@ -123,6 +127,10 @@ class Names:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if not (path or meant.said or "." in name):
             meant = await self._of_that_name(meant, name)
+        if meant.found and _OF_AN_INSTANCE.search(text):
+            own = [one for one in meant.found if not _STATIC.search(one.located.symbol.signature)]
+            said = meant.said if own else f"{name} is no instance's"
+            meant = meant._replace(found=tuple(own) or meant.found, said=said)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
         return self._so_far(meant)
@@ -192,9 +200,10 @@ class Names:
         lines = self._files.read_source(found.path).lines
         # `T.m` of a type that stands elsewhere is written `T::m`, or `(t *T) m`.
         owner, _, last = name.replace(".", "::").rpartition("::")
-        if owner and (column := first_column(lines, line, f"{owner}::{last}")):
-            return Position(found.path, line, column + len(f"{owner}::"), last, said)
-        columns = (first_column(lines, line, one) for one in (name, last, key_of(last)))
+        for written in (f"{owner}::{last}", name) if owner else ():
+            if column := first_column(lines, line, written):
+                return Position(found.path, line, column + len(written) - len(last), last, said)
+        columns = (first_column(lines, line, one) for one in (last, key_of(last)))
         return Position(found.path, line, next(filter(None, columns), 1), last, said)
 
     async def _exactly(self, name: str, path: str | None) -> Meaning:

@@ -30,11 +30,11 @@ from foldline.backends.outlines.symbols import flatten
 from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import TYPES
-from foldline.backends.references.spelling import is_name, key_of
+from foldline.backends.references.spelling import MARKED, is_name, key_of
 from foldline.backends.references.two_tier_references import first_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends.models import SymbolInfo
     from foldline.backends.outlines.analysis import Analysis
@@ -46,6 +46,8 @@ COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
 # Types whose heirs are searched.
 _MOST_BASES = 64
+# How many names of types around one count.
+_MOST_SCOPES = 16
 _VALUES = frozenset({ReferenceKind.READ, ReferenceKind.ATTRIBUTE})
 # Files that weren't looked at.
 _MOST_NAMED = 3
@@ -73,7 +75,9 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     uses, coverage = await _uses(analysis, position)
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
     owners = _owners(analysis, here, position.name)
-    heirs = await _derived(analysis, owners or [position.name])
+    heirs = await _derived(
+        analysis, owners or [_whole(use, position.name) for use in here] or [position.name]
+    )
     found = [one.place for one in heirs.types]
     if owners:
         found = [_location(use) for use in uses if heirs.defines(use)]
@@ -82,7 +86,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
-    base = " or ".join(owners) or position.name
+    base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
     looked_at = [path for path, known in heirs.every.items() if known is not None]
     kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in looked_at))
     count = len(looked_at)
@@ -187,13 +191,13 @@ def _owners(analysis: Analysis, here: Iterable[Reference], name: str) -> list[st
     found: dict[str, None] = {}
     lines = {(use.path, use.line) for use in here}
     for path in dict.fromkeys(path for path, _ in lines):
-        for symbol, _, enclosing in _symbols(analysis, path):
+        for symbol, whole, enclosing in _symbols(analysis, path):
             if key_of(symbol.name) != key_of(name) or (path, symbol.name_line) not in lines:
                 continue
             if symbol.kind in TYPES:
                 return []
             if enclosing and enclosing[-1].kind in TYPES:
-                found[enclosing[-1].name] = None
+                found[whole.rpartition(".")[0]] = None
     return [*found]
 
 
@@ -215,7 +219,11 @@ class _Heirs:
         said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
         broken = sum(found is not None and found.is_broken for found in self.every.values())
         said += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
-        return "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
+        nameless = sum(not one.name for one in self.types)
+        alone = f"; {nameless} in blocks or without a name" if nameless else ""
+        return (
+            alone + "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
+        )
 
     def defines(self, use: Reference) -> bool:
         """Return whether a derived type is the innermost around a use that defines a member.
@@ -236,30 +244,74 @@ class _Heirs:
 
 
 async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
-    """The direct and indirect heirs by name."""
+    """The direct and indirect heirs by name, but for those that a namesake's scope explains."""
     heirs = _Heirs(analysis, bases)
     asked: set[str] = set()
     while heirs.waiting and len(asked) < _MOST_BASES:
-        base = heirs.waiting.popleft()
-        if base in asked:
+        whole = heirs.waiting.popleft()
+        if whole in asked:
             continue
-        asked.add(base)
+        asked.add(whole)
+        base = whole.rpartition(".")[2]
         known: dict[str, set[str]] = {}
-        for use in await uses_of(analysis, base):
+        uses = await uses_of(analysis, base)
+        namesakes: dict[str, set[str]] = {}
+        is_defined = False
+        for use in uses:
             known.setdefault(use.path, {base}).add(use.alias or base)
+            if use.kind == ReferenceKind.DEFINITION:
+                is_defined |= _whole(use, base) == whole
+                # An `alias` of Elixir's may bind a plain name.
+                if use.enclosing or language_of(use.path) != "elixir":
+                    namesakes.setdefault(_reach(use.path), set()).add(_whole(use, base))
         for path, names in known.items():
             if path not in heirs.every:
                 heirs.every[path] = analysis.types_in(path)
             found = heirs.every[path]
-            for one in found.types if found else ():
-                own = {name.rpartition(".")[2] for name in one.bases}
-                if one in heirs.types or names.isdisjoint(own):
+            for one, around in _with_scopes(found.types if found else ()):
+                own = [name for name in one.bases if name.rpartition(".")[2] in names]
+                if one in heirs.types or not own:
+                    continue
+                scope = around[-_MOST_SCOPES:]
+                qualified = ".".join((*scope, one.name))
+                others = namesakes.get(_reach(path), set()) - {whole, qualified}
+                if is_defined and all(_is_another(name, scope, others, whole) for name in own):
                     continue
                 heirs.types[one] = None
                 # What implements a trait in Rust implements those above it by itself.
                 if one.name and language_of(path) != "rust":
-                    heirs.waiting.append(one.name.rpartition(".")[2])
+                    heirs.waiting.append(qualified)
     return heirs
+
+
+def _with_scopes(types: Iterable[TypeBases]) -> Iterator[tuple[TypeBases, list[str]]]:
+    """Yield the types of a file, each with the names of those around it."""
+    around: list[TypeBases] = []
+    names: list[str] = []
+    for one in types:
+        while around and around[-1].inside[1] <= one.inside[0]:
+            around.pop()
+            names.pop()
+        yield one, names
+        around.append(one)
+        names.append(one.name)
+
+
+def _is_another(base: str, scope: list[str], others: set[str], whole: str) -> bool:
+    """Return whether a base, as it is written in a scope, means another than the `whole` name."""
+    names = (".".join((*scope[:count], base)) for count in range(len(scope), -1, -1))
+    return next((name for name in names if name in others or name == whole), whole) != whole
+
+
+def _reach(path: str) -> str:
+    """The language of names that are known in all files, else the file."""
+    language = language_of(path)
+    return language if language in MARKED else path
+
+
+def _whole(use: Reference, name: str) -> str:
+    """The name with that of what is around it."""
+    return f"{use.enclosing}.{name}".strip(".")
 
 
 def _locations(

@@ -131,6 +131,7 @@ _NO_VALUE = re.compile(r"\s*(?:async\s+)?(?:def|class|module)\b")
 _NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _DESTRUCTURED = "shorthand_property_identifier_pattern"
+_OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
 _CALLED = re.compile(rb"[ \t]*\(")
 # Of a longer macro, only the beginning is looked at.
@@ -175,7 +176,7 @@ def references_in_source(
     variables = Variables(language, data, word)
     descent = _Descent(root)
     counted = Column()
-    bare_names = BareNames() if language == "ruby" else None
+    bare_names = BareNames(data, word) if language == "ruby" else None
     for start in _places(data, word):
         nodes = descent.to(start, start + len(word))
         node = nodes[-1]
@@ -194,8 +195,9 @@ def references_in_source(
             # A macro's text is one token, of many lines.
             place, row = start, row + data.count(b"\n", place, start)
             kind = ReferenceKind.CALL if _CALLED.match(data, start + len(word)) else kind
+        is_variable = False
         if bare_names is not None and len(nodes) > 1:
-            kind = bare_names.kind(nodes, kind)
+            kind, is_variable = bare_names.kind(nodes, kind)
         line = row + 1
         # What is destructured is defined where it comes from.
         defined = token if line in definitions else ""
@@ -221,7 +223,7 @@ def references_in_source(
                 is_test,
                 before + 1,
                 before + 1 + len(word.decode("utf-8", "replace")),
-                KEYWORD if _is_keyword(nodes) else "possible",
+                LOCAL if is_variable else KEYWORD if _is_keyword(nodes) else "possible",
                 other_name(data, nodes),
             )
         )
@@ -363,6 +365,7 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
         # A keyword, or an operator, that stands where a name does.
         sides = (parent.child_by_field_name(field) for field in _NAME_FIELDS)
         is_name = any(side is not None and side.id == node.id for side in sides)
+        is_name |= not node.type[0].isalpha() and _OPERATED.search(parent.type) is not None
         return is_whole and is_name and not node.is_named
     if is_whole:
         return True

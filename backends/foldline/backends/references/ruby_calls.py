@@ -25,14 +25,18 @@ _NAMING = frozenset({"method", "singleton_method", "setter", "alias", "undef"})
 class BareNames:
     """The uses of one name in a source, in their order."""
 
-    def __init__(self) -> None:
-        self._bound: set[int] = set()
+    def __init__(self, data: bytes, word: bytes) -> None:
+        self._data, self._word = data, word
+        self._bound: dict[int, bool] = {}
 
-    def kind(self, nodes: list[Node], kind: ReferenceKind) -> ReferenceKind:
-        """The use of the last node, which is in the others, where its own place says `kind`."""
+    def kind(self, nodes: list[Node], kind: ReferenceKind) -> tuple[ReferenceKind, bool]:
+        """The use of the last node, where its place says `kind`, and whether it is a variable's.
+
+        The other nodes are around it. `total = self.total` is the thing, not a variable.
+        """
         node, parent = nodes[-1], nodes[-2]
         if node.type != "identifier" or parent.type in _NAMING:
-            return kind
+            return kind, False
         scopes: list[int] = []
         for around in reversed(nodes[:-1]):
             is_definition = _DEFINITIONS.fullmatch(around.type)
@@ -44,7 +48,12 @@ class BareNames:
         if _BINDING.fullmatch(parent.type) or any(
             side is not None and side.id == node.id for side in sides
         ):
-            self._bound.add(scopes[0])
-            return ReferenceKind.WRITE
-        is_call = kind == ReferenceKind.READ and self._bound.isdisjoint(scopes)
-        return ReferenceKind.CALL if is_call else kind
+            right = parent.child_by_field_name("right")
+            is_own = not (
+                right and self._data.endswith(self._word, right.start_byte, right.end_byte)
+            )
+            self._bound[scopes[0]] = self._bound.get(scopes[0], False) or is_own
+            return ReferenceKind.WRITE, is_own
+        bound = [self._bound[scope] for scope in scopes if scope in self._bound]
+        is_call = kind == ReferenceKind.READ and not bound
+        return ReferenceKind.CALL if is_call else kind, kind == ReferenceKind.READ and any(bound)

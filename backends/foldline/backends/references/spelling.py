@@ -33,7 +33,7 @@ _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 
 
 # Other marks than letters, as in `operator==`, and those that begin or end names of some languages.
-_SIGNS = re.compile(r"[-+*/%<>=!~^&|\[\]]{1,3}")
+SIGNS = re.compile(r"[-+*/%<>=!~^&|\[\]]{1,3}")
 _NAME = re.compile(
     r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|(?<![=!])=)?"
     r"|operator(?:\S{1,3}|\"\"\w+| \w[\w:]*[*&]*)"
@@ -87,7 +87,7 @@ _TOKENS = {
     "kotlin": _tokens("identifier", rb"`?", rb"`?"),
     "bash": _tokens("variable_name word"),
     "scala": _tokens("identifier type_identifier operator_identifier", rb"`?", rb"`?"),
-    "swift": _tokens("simple_identifier type_identifier custom_operator", rb"`?", rb"`?"),
+    "swift": _tokens("simple_identifier type_identifier custom_operator bang", rb"`?", rb"`?"),
     # `Plug.Conn` is one token.
     "elixir": _tokens(
         "identifier alias atom keyword operator_identifier", rb":?(?:[\w.]+\.)?", rb":?\s*|\..*"
@@ -137,7 +137,7 @@ def spelled(text: str) -> str:
     text = _TEST_ID.sub(r"\1", text.strip().strip("`'\""))
     if receiver := _RECEIVER.match(text):
         return f"{receiver[1]}.{receiver[2]}"
-    if method := re.fullmatch(rf"([\w.:]*\w)?(?:\.|#|::)?(?<!\w)({_SIGNS.pattern})", text):
+    if method := re.fullmatch(rf"([\w.:]*\w)?(?:\.|#|::)?(?<!\w)({SIGNS.pattern})", text):
         return ".".join(filter(None, (method[1], method[2]))).replace("::", ".")
     if operator := _OPERATOR.match(text):
         owner, sign = operator[1].replace("::", ".").strip("."), "".join(operator[2].split())
@@ -159,7 +159,7 @@ def spelled(text: str) -> str:
 
 def is_name(text: str) -> bool:
     """Return whether some language may call it a name."""
-    return bool(_NAME.fullmatch(text) or _SIGNS.fullmatch(text))
+    return bool(_NAME.fullmatch(text) or SIGNS.fullmatch(text))
 
 
 def word_of(name: str) -> str:

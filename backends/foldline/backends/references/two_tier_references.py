@@ -22,7 +22,7 @@ from foldline.backends.outlines.locations import Position
 from foldline.backends.references.hierarchy import DECLARES, fit
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
-from foldline.backends.references.spelling import OPERATOR, key_of
+from foldline.backends.references.spelling import OPERATOR, key_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -177,11 +177,14 @@ class ReferencesQuery:
         ]
         places = [f"{name} in {_files_text(paths)}" for name, paths in known.items()]
         said = f"also as {', '.join(places)}" if places else ""
+        # Those of an operator are too many.
+        bound |= {use.alias: [] for use in every if use.alias and not word_of(use.alias)}
         if bound:
             names = ", ".join(
                 [*islice(bound, _MOST_ALIASES), *["…"] * (len(bound) > _MOST_ALIASES)]
             )
-            said = f"{said}; imported as {names}: those uses aren't among these"
+            other = f"known as {names}: those uses aren't among these"
+            said = f"{said}; {other}" if said else other
         if whole := {use.path for use in every if _is_whole(use)}:
             name = f"{_files_text(whole)} exports it whole: importers may name it otherwise"
             said = f"{said}; {name}" if said else name
@@ -298,7 +301,7 @@ def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]
     """The uses that bind another name, by that name."""
     found: dict[str, list[Reference]] = {}
     for use in uses:
-        if use.alias not in {"", name} and use.tier != "another":
+        if use.alias not in {"", name} and use.tier != "another" and word_of(use.alias):
             found.setdefault(use.alias, []).append(use)
     return found
 

@@ -69,7 +69,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
             return share_budget(few, (), arguments.budget, arguments.query)
         meaning = meant[0]
         one = meaning.one()
-        names, path = (one.name,), one.path
+        names, path = (one.readable if len(meaning.found) == 1 else one.name,), one.path
         if meaning.said and arguments.budget is not None:
             room = size_of(f"(partial: {meaning.said})\n")
             shared["budget"] = max(arguments.budget - room, 1)
