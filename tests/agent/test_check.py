@@ -264,7 +264,8 @@ def test_folders_of_no_project_are_checked_together(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):
         folder.mkdir()
-        (folder / "good.py").write_text(GOOD, encoding="utf-8")
+        text = GOOD.replace('key="good"', f'key="{folder.name}"')
+        (folder / "good.py").write_text(text, encoding="utf-8")
     both = "2 files: no diagnostics\n"
     assert run("check", first, second) == (0, both, "")
     assert run("check", first / "good.py", second / "good.py") == (0, both, "")
@@ -324,6 +325,15 @@ def test_counts_in_two_encodings_are_not_added_up(project: Path) -> None:
     assert status == 2
     assert "deep/p.py in cl100k and good.py in o200k are added up: name one with --encodi" in err
     assert run("tokens", "--encoding", "o200k", project)[0] == 0
+
+
+def test_prompts_of_one_name_are_told_with_both_places(project: Path) -> None:
+    (project / "deep").mkdir()
+    (project / "deep/more.py").write_text(GOOD, encoding="utf-8")
+    status, out, _ = run("check", "--format", "concise", project)
+    also = "warning: `demo/good` is also the prompt of {}: give one another key. [duplicate-prompt]"
+    assert out.splitlines()[0] == f"good.py:8:1: {also.format('deep/more.py:8')}"
+    assert status == 1
 
 
 def test_a_missing_path_is_told(project: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from foldline.agent.check_formats import FileDiagnostic
     from foldline.agent.scan import Scan
     from foldline.agent.verbs import Verbs
-    from foldline.ide.analysis.model import LineTable
+    from foldline.ide.analysis.model import LineTable, SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.checks import Diagnostic
 
@@ -63,13 +63,14 @@ def run(options: Namespace) -> int:
         return _explain(options.explain)
     scanned = scan(options.paths)
     found: list[FileDiagnostic] = []
+    known: dict[str, tuple[SourceSpan, int]] = {}
     without: dict[str, str] = {
         scanned.relative(file): "it can't be read as text" for file in scanned.named
     }
     for analysis in scanned.analyses():
         file = scanned.relative(analysis.file)
         without.pop(file, None)
-        located = _diagnostics(scanned, analysis, file)
+        located = _diagnostics(scanned, analysis, file, known)
         found += located
         holds_prompts = any(
             facts.sections or facts.templates or facts.tools or facts.prompts
@@ -100,7 +101,9 @@ def run(options: Namespace) -> int:
     return int(any(one.diagnostic.severity in failing for one in found))
 
 
-def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[FileDiagnostic]:
+def _diagnostics(
+    scanned: Scan, analysis: ModuleAnalysis, file: str, known: dict[str, tuple[SourceSpan, int]]
+) -> list[FileDiagnostic]:
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import diagnostics
     from foldline.ide.checks.costs import check_costs
@@ -114,6 +117,7 @@ def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[Fil
             analysis,
             severities=options.severity,
             more=check_costs(analysis, options.token_budget, counter),
+            known=known,
         ),
     ]
     return _placed(file, analysis.text, found)

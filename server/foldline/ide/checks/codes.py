@@ -28,6 +28,7 @@ class Code(StrEnum):
     INVALID_KEY = "invalid-key"
     INVALID_TITLE = "invalid-title"
     DUPLICATE_KEY = "duplicate-key"
+    DUPLICATE_PROMPT = "duplicate-prompt"
     UNSPECIALISED_SECTION = "unspecialised-section"
     UNSPECIALISED_TOOL = "unspecialised-tool"
     PARAMS_NOT_DATACLASS = "params-not-dataclass"
@@ -72,6 +73,7 @@ SEVERITIES = {
     Code.LONG_SUMMARY: Severity.WARNING,
     Code.FOLDING_COSTS_MORE: Severity.INFORMATION,
     Code.OUTPUT_IS_PARAMETERS: Severity.INFORMATION,
+    Code.DUPLICATE_PROMPT: Severity.WARNING,
     Code.UNREACHABLE_SECTION: Severity.WARNING,
     Code.CHAPTER_NEVER_OPENS: Severity.WARNING,
     Code.UNUSED_FIELD: Severity.HINT,

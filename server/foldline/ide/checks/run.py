@@ -18,7 +18,7 @@ from foldline.ide.checks.sections import (
     check_text,
 )
 from foldline.ide.checks.silencing import Silencer
-from foldline.ide.checks.templates import check_template
+from foldline.ide.checks.templates import check_prompt_names, check_template
 from foldline.ide.checks.texts import check_fields, check_foreign_syntax, check_forms, check_list
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def diagnostics(
     *,
     severities: Mapping[Code, Severity] | None = None,
     more: Iterable[LazyDiagnostic] = (),
+    known: dict[str, tuple[SourceSpan, int]] | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file's prompts, in source order.
 
@@ -42,6 +43,7 @@ def diagnostics(
         analysis: The file.
         severities: Severities by code that differ from the defaults.
         more: Diagnostics of checks that need more than the file.
+        known: The places of prompts in other files by `ns/key`; the file's own are added.
     """
     memo, silencer = analysis.evaluator.memo, Silencer(analysis)
     found: list[LazyDiagnostic] = []
@@ -58,6 +60,7 @@ def diagnostics(
         found.extend(check_fields(analysis))
     found.extend(check_evaluated(analysis))
     found.extend(check_overrides(analysis))
+    found.extend(check_prompt_names(analysis, {} if known is None else known))
     found.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.model import LineTable, SourceSpan
 from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import Subscript
 from foldline.ide.analysis.values import (
@@ -30,7 +34,7 @@ from foldline.prompts.roles import Role
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Item, TemplateValue
 
 
@@ -47,6 +51,26 @@ def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:
                     at_node(argument.node),
                 )
     yield from _Tree(template).diagnostics()
+
+
+def check_prompt_names(
+    analysis: ModuleAnalysis, known: dict[str, tuple[SourceSpan, int]]
+) -> Iterator[LazyDiagnostic]:
+    """Report prompts whose `ns/key` an earlier one has; `known` keeps their places and lines."""
+    lines = LineTable(analysis.text)
+    for prompt in analysis.prompts:
+        template, place = prompt.template, span_of(prompt.template.node)
+        name = f"{template.text('ns')}/{template.text('key')}"
+        if place is None or place.file != analysis.file or name.startswith("/") or name[-1] == "/":
+            continue
+        first, line = known.setdefault(name, (place, lines.position(place.start).line + 1))
+        if first != place:
+            other = os.path.relpath(first.file, Path(place.file).parent)
+            message = f"`{name}` is also the prompt of {other}:{line}: give one another key."
+            related = (partial(SourceSpan, first.file, first.start, first.end), "It is here first.")
+            yield LazyDiagnostic(
+                Code.DUPLICATE_PROMPT, message, at_node(prompt.name), related=(related,)
+            )
 
 
 _AMONG = {"system": Role.SYSTEM}

@@ -103,10 +103,10 @@ class _Session:
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
         for issue in rendered.override_issues if self._request.get("tag") else ():
-            error = PromptValidationError(f"the override {issue.tag}: {issue.reason}")
+            refused = PromptValidationError(f"the override {issue.tag}: {issue.reason}")
             if issue.what not in self.paths or not self._request.get("tolerant"):
-                raise RequestError("prompt", f"{issue.what}: {error}", near=[])
-            self._record_error(self.paths[issue.what], error)
+                raise RequestError("prompt", f"{issue.what}: {refused}", near=[])
+            self._record_error(self.paths[issue.what], refused)
         return rendered
 
     def apply(self, expansion: VisibilityExpansionRequired) -> None:
