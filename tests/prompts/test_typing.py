@@ -1,5 +1,6 @@
 """The types that the library promises, as mypy, ty and basedpyright see them."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ pytestmark = pytest.mark.real
 
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).with_name("typing_cases.py")
+PROGRAMS = Path(__file__).with_name("programs")
 
 WRONG = """\
 from dataclasses import dataclass
@@ -71,6 +73,17 @@ def check(checker: str, path: Path, cache: Path) -> subprocess.CompletedProcess[
 def test_every_checker_understands_the_api(checker: str, tmp_path: Path) -> None:
     result = check(checker, CASES, tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
+def test_programs_of_users_are_strictly_typed(checker: str, tmp_path: Path) -> None:
+    result = check(checker, PROGRAMS, tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("program", sorted(PROGRAMS.glob("*.py")), ids=lambda path: path.stem)
+def test_programs_of_users_run(program: Path) -> None:
+    runpy.run_path(str(program), run_name="__main__")
 
 
 @pytest.mark.parametrize("checker", CHECKERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Mapping  # noqa: TC003 - JSON is converted to its fields.
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ class ScriptedCall:
     """A tool call; `arguments` is an object, or the raw text if that isn't a JSON object."""
 
     name: str
-    arguments: dict[str, object] | str = field(default_factory=dict)
+    arguments: Mapping[str, object] | str = field(default_factory=dict)
     id: str | None = None
     """By default, derived from the position."""
 
