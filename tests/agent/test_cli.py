@@ -101,7 +101,7 @@ PARSERS = {"tree_sitter", "tree_sitter_python"}
 IMPORTS = {
     "tree": (FILES, 84),
     "outline review.py": (FILES | PARSERS, 122),
-    "refs --seconds 0 Review": (FILES | PARSERS | {"pathspec", "tree_sitter_markdown"}, 199),
+    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 199),
     "search review": (FILES | PARSERS, 122),
     "grep review": (FILES, 87),
 }

@@ -122,6 +122,8 @@ def test_clients_files_are_known_by_their_paths(path: str, *, expected: bool) ->
 def test_a_project_adds_and_removes_files() -> None:
     assert is_instructions("docs/agents/style.md", ["docs/agents/*.md"])
     assert not is_instructions("old/AGENTS.md", ["!old/AGENTS.md"])
+    # A pattern takes time that grows with the path, not with the ways to read it.
+    assert not is_instructions("a" * 60, [f"{'*a' * 12}b"])
 
 
 def test_twice_the_sections_take_twice_the_work() -> None:

@@ -18,7 +18,7 @@ _EXTRAS = {
     "yaml": "adopt",
 }
 # Other projects bring some of them, which are then not enough.
-_CODE = ("cattrs", "pathspec", "platformdirs", "regex", "tree_sitter")
+_CODE = ("cattrs", "platformdirs", "regex", "tree_sitter")
 
 
 def extra_of(module: str) -> str:

@@ -50,7 +50,7 @@ class Glob:
         if len(parts) > _MOST_PATTERNS:
             raise InvalidArgumentError("glob", f"stands for more than {_MOST_PATTERNS} patterns")
         named = [part.strip() for part in parts if part.strip(" !")]
-        excluded = [_pattern(files, part[1:]) for part in named if part.startswith("!")]
+        excluded = [_pattern(files, part.lstrip("!")) for part in named if part.startswith("!")]
         self.included = [
             _pattern(files, part, exact=True) for part in named if not part.startswith("!")
         ]
@@ -98,7 +98,7 @@ class Glob:
 
 
 class PathPatterns:
-    """The paths that patterns match, and those below."""
+    """The paths that patterns match, and those below; a later `!` takes some out."""
 
     def __init__(self, patterns: GitPatterns) -> None:
         self._patterns = patterns
@@ -117,7 +117,8 @@ class PathPatterns:
 
     def _is_matched(self, folder: str, name: str, *, is_folder: bool) -> bool:
         above = encoded(f"{folder}/") if folder else b""
-        return self._patterns.last(above, subject_of(name, is_folder=is_folder)) is not None
+        pattern = self._patterns.last(above, subject_of(name, is_folder=is_folder))
+        return pattern is not None and not pattern.shows
 
 
 def alternatives(text: str) -> Iterator[str]:

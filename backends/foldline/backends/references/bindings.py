@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.backends.models import Reference
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -51,19 +51,19 @@ _MOST_AROUND = 64
 
 # How a variable is bound: by any assignment in a function, or by a declaration in a block.
 _DECLARED = SCRIPTS | {"go", "rust", "java", "c", "cpp", "csharp"}
-_FUNCTIONS = _words(
+_FUNCTIONS = words(
     "function_definition lambda list_comprehension set_comprehension dictionary_comprehension "
     "generator_expression function_declaration arrow_function "
     "function_expression generator_function generator_function_declaration method_definition "
     "method_declaration func_literal function_item closure_expression constructor_declaration "
     "lambda_expression local_function_statement anonymous_method_expression"
 )
-_BLOCKS = _words(
+_BLOCKS = words(
     "statement_block block compound_statement for_statement for_in_statement catch_clause "
     "enhanced_for_statement for_expression foreach_statement if_statement switch_body "
     "expression_switch_statement type_switch_statement"
 )
-_DECLARING = _words("variable_declarator let_declaration short_var_declaration init_declarator")
+_DECLARING = words("variable_declarator let_declaration short_var_declaration init_declarator")
 _PARAMETERS = re.compile(r"parameter")
 _TYPES = re.compile(r"class|interface|enum|struct|trait|impl_item|module\Z|declaration_list")
 _VARIABLES = frozenset({"identifier", "shorthand_property_identifier"})
@@ -223,9 +223,14 @@ def _is_inside(ranges: list[tuple[int, int]], at: int) -> bool:
     return after > 0 and at < ranges[after - 1][1]
 
 
+def is_in(node: Node, parent: Node, fields: Iterable[str]) -> bool:
+    """Return whether a node is all that one of these fields of its parent holds."""
+    sides = map(parent.child_by_field_name, fields)
+    return any(side is not None and side.id == node.id for side in sides)
+
+
 def _is_member(node: Node, parent: Node) -> bool:
     """Return whether a name is that of a member or an argument, or stands for a method."""
     named = {"method_invocation", "keyword_argument", "member_access_expression"}
-    fields = ["name"] if parent.type in named else ["attribute", "method", "property", "field"]
-    sides = (parent.child_by_field_name(field) for field in fields)
-    return any(side is not None and side.id == node.id for side in sides)
+    members = ["attribute", "method", "property", "field"]
+    return is_in(node, parent, ["name"] if parent.type in named else members)

@@ -61,13 +61,9 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
         renamed = renamed_in(uses, position.name)
         more = [await uses_of(analysis, original, use.path) for use, original in renamed]
         found = [use for one in more for use in one if use.kind == ReferenceKind.DEFINITION]
-    return _locations(
-        analysis,
-        map(_location, found),
-        coverage,
-        f"no definition of {position.name!r} in code",
-        reason,
-    )
+    if not found:
+        reason = f"no definition of {position.name!r} in code; {reason}"
+    return Locations(tuple(map(_location, found)), analysis.name, coverage, reason)
 
 
 async def implementations(analysis: Analysis, position: Position, reason: str) -> Locations:
@@ -86,13 +82,10 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
     found.sort(key=lambda location: order[location.path])
-    base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
-    looked_at = [path for path, known in heirs.every.items() if known is not None]
-    kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in looked_at))
-    count = len(looked_at)
-    files = f"{count} {kinds} {plural('file', count)} that {'has' if count == 1 else 'have'}"
-    none = f"none found by name in {files if count else 'any file with'} {base!r} in code"
-    return _locations(analysis, found, f"{coverage}{heirs.unseen()}", none, reason)
+    if not found:
+        base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
+        reason = f"none found by name in {heirs.looked_at()} {base!r} in code; {reason}"
+    return Locations(tuple(found), analysis.name, f"{coverage}{heirs.unseen()}", reason)
 
 
 async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
@@ -211,6 +204,14 @@ class _Heirs:
         self.every: dict[str, FileTypes | None] = {}
         self.waiting = deque(dict.fromkeys(bases))
 
+    def looked_at(self) -> str:
+        """Count the files that were looked at, up to "that have"."""
+        paths = [path for path, known in self.every.items() if known is not None]
+        kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in paths))
+        have = "has" if len(paths) == 1 else "have"
+        files = f"{len(paths)} {kinds} {plural('file', len(paths))} that {have}"
+        return files if paths else "any file with"
+
     def unseen(self) -> str:
         """Name what wasn't looked at, by the languages of the files."""
         said = [unseen_in(language_of(path)) for path in self.every]
@@ -312,18 +313,6 @@ def _reach(path: str) -> str:
 def _whole(use: Reference, name: str) -> str:
     """The name with that of what is around it."""
     return f"{use.enclosing}.{name}".strip(".")
-
-
-def _locations(
-    analysis: Analysis,
-    found: Iterable[Location],
-    coverage: str,
-    none: str,
-    reason: str,
-) -> Locations:
-    found = tuple(found)
-    said = reason if found else f"{none}; {reason}"
-    return Locations(found, analysis.name, coverage, said)
 
 
 def _location(use: Reference) -> Location:

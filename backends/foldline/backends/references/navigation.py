@@ -13,8 +13,6 @@ from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
-from foldline.backends.formatting.text import plural
-from foldline.backends.models import References
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -257,6 +255,8 @@ class CodeNavigation:
 
     async def _uncalled(self, found: Calls, position: Position) -> list[str]:
         """Say where C may call a function that an answer doesn't have: in macros, yacc and lex."""
+        from foldline.backends.formatting.text import plural
+        from foldline.backends.models import References
         from foldline.backends.references import name_fallback
         from foldline.backends.references.text_uses import with_text
 

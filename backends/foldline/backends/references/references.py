@@ -16,7 +16,7 @@ from foldline.backends.outlines.outlines import outline_of_tree
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
-from foldline.backends.references.bindings import Variables, is_module, other_name
+from foldline.backends.references.bindings import Variables, is_in, is_module, other_name, words
 from foldline.backends.references.ruby_calls import BareNames
 from foldline.backends.references.spelling import (
     MARKED,
@@ -35,91 +35,33 @@ if TYPE_CHECKING:
 
     _Parsed = tuple[bytes, Node, tuple[SymbolInfo, ...] | None]
 
-_CALLS = frozenset(
-    {
-        "call",
-        "call_expression",
-        "method_invocation",
-        "invocation_expression",
-        "new_expression",
-        "object_creation_expression",
-        "function_call_expression",
-        "member_call_expression",
-        "nullsafe_member_call_expression",
-        "scoped_call_expression",
-        "macro_invocation",
-        "jsx_opening_element",
-        "jsx_self_closing_element",
-        "command_name",
-    }
+_CALLS = words(
+    "call call_expression method_invocation invocation_expression new_expression "
+    "object_creation_expression function_call_expression member_call_expression "
+    "nullsafe_member_call_expression scoped_call_expression macro_invocation "
+    "jsx_opening_element jsx_self_closing_element command_name"
 )
 _CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type", "target")
-_MEMBERS = frozenset(
-    {
-        "attribute",
-        "dot",
-        "member_expression",
-        "field_expression",
-        "selector_expression",
-        "field_access",
-        "member_access_expression",
-        "navigation_expression",
-        "scoped_identifier",
-        "scoped_type_identifier",
-        "qualified_identifier",
-        "qualified_name",
-        "qualified_type",
-        "nested_identifier",
-        "nested_type_identifier",
-        "class_constant_access_expression",
-        "scoped_property_access_expression",
-        "generic_type",
-        "navigation_suffix",
-        "scope_resolution",
-    }
+_MEMBERS = words(
+    "attribute dot member_expression field_expression selector_expression field_access "
+    "member_access_expression navigation_expression scoped_identifier scoped_type_identifier "
+    "qualified_identifier qualified_name qualified_type nested_identifier "
+    "nested_type_identifier class_constant_access_expression "
+    "scoped_property_access_expression generic_type navigation_suffix scope_resolution"
 )
-_ASSIGNMENTS = frozenset(
-    {
-        "assignment",
-        "augmented_assignment",
-        "assignment_expression",
-        "augmented_assignment_expression",
-        "compound_assignment_expr",
-        "operator_assignment",
-        "update_expression",
-        "named_expression",
-        "assignment_statement",
-        "short_var_declaration",
-        "inc_statement",
-        "dec_statement",
-        "variable_assignment",
-        "for_statement",
-        "for_in_clause",
-        "for_in_statement",
-    }
+_ASSIGNMENTS = words(
+    "assignment augmented_assignment assignment_expression augmented_assignment_expression "
+    "compound_assignment_expr operator_assignment update_expression named_expression "
+    "assignment_statement short_var_declaration inc_statement dec_statement "
+    "variable_assignment for_statement for_in_clause for_in_statement"
 )
-_BINDINGS = frozenset(
-    {
-        "as_pattern_target",
-        "parameters",
-        "lambda_parameters",
-        "default_parameter",
-        "typed_parameter",
-        "typed_default_parameter",
-        "keyword_argument",
-        "required_parameter",
-        "optional_parameter",
-        "formal_parameters",
-        "list_splat_pattern",
-        "dictionary_splat_pattern",
-        "variable_declarator",
-        "parameter_declaration",
-        "parameter",
-        "formal_parameter",
-        "let_declaration",
-        "init_declarator",
-    }
+_BINDINGS = words(
+    "as_pattern_target parameters lambda_parameters default_parameter typed_parameter "
+    "typed_default_parameter keyword_argument required_parameter optional_parameter "
+    "formal_parameters list_splat_pattern dictionary_splat_pattern variable_declarator "
+    "parameter_declaration parameter formal_parameter let_declaration init_declarator"
 )
+_ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
 # Bytes above ASCII belong to the letters of UTF-8 text.
 _WORD_BYTES = frozenset(
@@ -363,8 +305,7 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
     parent = nodes[-2] if len(nodes) > 1 else node
     if not tokens.kinds.intersection((node.type, parent.type)):
         # A keyword, or an operator, that stands where a name does.
-        sides = (parent.child_by_field_name(field) for field in _NAME_FIELDS)
-        is_name = any(side is not None and side.id == node.id for side in sides)
+        is_name = is_in(node, parent, _NAME_FIELDS)
         is_name |= not node.type[0].isalpha() and _OPERATED.search(parent.type) is not None
         return is_whole and is_name and not node.is_named
     if is_whole:
@@ -382,19 +323,16 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
 def _is_keyword(nodes: list[Node]) -> bool:
     """Return whether a name is that of an argument in a call of Python, or a key of Ruby."""
     node, parent = nodes[-1], nodes[-2] if len(nodes) > 1 else nodes[-1]
-    if parent.type != "keyword_argument":
-        return node.type == "hash_key_symbol"
-    name = parent.child_by_field_name("name")
-    return name is not None and name.id == node.id
+    is_argument = parent.type == "keyword_argument" and is_in(node, parent, ["name"])
+    return is_argument or node.type == "hash_key_symbol"
 
 
 def _sets(data: bytes, nodes: list[Node]) -> bool:
     """Return whether a name of Ruby is that of a setter: in `def x=`, `a.x = 1`, `attr_writer`."""
     above, parent = nodes[-3:-1]
-    left = above.child_by_field_name("left")
     return (
         parent.type == "setter"
-        or (left is not None and left.id == parent.id and parent.type == "call")
+        or (parent.type == "call" and is_in(parent, above, ["left"]))
         or (
             above.type == "call"
             and data.startswith((b"attr_writer", b"attr_accessor"), above.start_byte)
@@ -465,10 +403,7 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
             break  # The object, not the member.
         is_member = parent.type != "scope_resolution"  # A constant of Ruby's.
         target, parent = parent, around.pop()
-    if parent.type in _CALLS and any(
-        (callee := parent.child_by_field_name(field)) is not None and callee.id == target.id
-        for field in _CALLEE_FIELDS
-    ):
+    if parent.type in _CALLS and is_in(target, parent, _CALLEE_FIELDS):
         return ReferenceKind.CALL
     if parent.type in {"call_expression", "command_name"}:
         first = parent.child(0)
@@ -506,11 +441,7 @@ def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:
     while parent.type in _PATTERNS and around:
         target, parent = parent, around.pop()
     if parent.type in _ASSIGNMENTS:
-        for field in ("left", "name", "argument", "operand"):
-            side = parent.child_by_field_name(field)
-            if side is not None and side.id == target.id:
-                return True
-        return False
+        return is_in(target, parent, _ASSIGNED_FIELDS)
     if parent.type not in _BINDINGS:
         return False
     for field in ("value", "type"):

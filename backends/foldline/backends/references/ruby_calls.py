@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import ReferenceKind
+from foldline.backends.references.bindings import is_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,10 +45,8 @@ class BareNames:
                 scopes.append(around.id)
             if is_definition:
                 break
-        sides = [] if parent.type == "binary" else map(parent.child_by_field_name, _FIELDS)
-        if _BINDING.fullmatch(parent.type) or any(
-            side is not None and side.id == node.id for side in sides
-        ):
+        binds = parent.type != "binary" and is_in(node, parent, _FIELDS)
+        if binds or _BINDING.fullmatch(parent.type):
             right = parent.child_by_field_name("right")
             is_own = not (
                 right and self._data.endswith(self._word, right.start_byte, right.end_byte)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import PurePath
 
-    from pathspec import GitIgnoreSpec
-
+    from foldline.backends.files.globs import PathPatterns
     from foldline.ide.folder import Folder
 
 PATTERNS = (
@@ -54,9 +53,7 @@ def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
 
     `patterns` are the project's: they come after `PATTERNS`, and `!` takes files out.
     """
-    # A name that isn't UTF-8 is none of a client's.
-    name = path.encode("utf-8", "replace").decode("utf-8")
-    return _spec(tuple(patterns)).match_file(name)
+    return _compiled(tuple(patterns)).hold(path)
 
 
 def has_front_matter(path: PurePath) -> bool:
@@ -85,7 +82,8 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
 
 
 @cache
-def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
+def _compiled(patterns: tuple[str, ...]) -> PathPatterns:
+    from foldline.backends.files.git_patterns import compile_patterns
+    from foldline.backends.files.globs import PathPatterns
 
-    return GitIgnoreSpec.from_lines([*PATTERNS, *patterns])
+    return PathPatterns(compile_patterns((*PATTERNS, *patterns))[0])
