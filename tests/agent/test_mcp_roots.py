@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.stdio import Options
 
+from ..repositories import git
 from .mcp_process import EXAMPLE, call, connect_here
 
 MODERN = "2026-07-28"
@@ -165,3 +166,33 @@ async def test_a_working_folder_that_is_no_workspace_is_refused(
         text, is_error = await call(client, "get_tree")
         assert is_error
         assert "which is no workspace: start it with `foldline mcp --root DIR`" in text
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("count", [2, 3])
+async def test_a_question_to_many_worktrees_is_answered_from_the_first(
+    tmp_path: Path, count: int
+) -> None:
+    main = tmp_path / "main"
+    main.mkdir()
+    (main / "shop.py").write_text("def pay():\n    return 1\n")
+    git(main, "init", "-q")
+    git(main, "add", "-A")
+    git(main, "commit", "-qm", "one")
+    roots = [main, *(tmp_path / f"w{number}" for number in range(1, count))]
+    for root in roots[1:]:
+        git(main, "worktree", "add", "-q", str(root))
+    (roots[-1] / "shop.py").write_text("def pay():\n    return 1\n\ndef refund():\n    return 2\n")
+    async with connect_here(Options(), roots=lambda: roots) as client:
+        text, _ = await call(client, "find_references", name="pay", seconds=0)
+        assert "main/shop.py" in text
+        assert ("w1/shop.py" in text) == (count == 2)
+        others = "(not asked: w1/, w2/: worktrees or clones of the same repository"
+        assert (others in text) == (count == 3)
+        text, _ = await call(client, "find_references", name="refund", seconds=0)
+        assert f"{roots[-1].name}/shop.py" in text
+        text, _ = await call(
+            client, "find_references", name="pay", scope=f"{roots[-1].name}/", seconds=0
+        )
+        assert f"{roots[-1].name}/shop.py" in text
+        assert "not asked" not in text

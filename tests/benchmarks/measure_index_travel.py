@@ -11,17 +11,21 @@ command took by the clock is behind it, which other load of the machine lengthen
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+import httpx2
+import psutil
+from tests.agent.http.replicas import call, result, serving
 from tests.backends.corpora import django
 from tests.benchmarks.bench_start import PROGRAMS
 from tests.benchmarks.measurement import children_seconds
@@ -40,30 +44,11 @@ COMMANDS = (
     ("refs", "HttpResponse", "--seconds", "0"),
 )
 WORKTREES = 10
-# Opens folders and asks of each what loads its words; prints the memory after the first and last.
-OPEN = """
-import gc, sys
-from pathlib import Path
-from foldline.backends import SmartFileAccess
-
-def memory():
-    gc.collect()
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
-
-opened, found = [], []
-for root in sys.argv[1:]:
-    access = SmartFileAccess.for_workspace(root, patience=None)
-    access.index.refresh()
-    access.search_files("how are migrations ordered", budget=2000)
-    access.search_files(" ".join(f"word{n}" for n in range(60)), budget=2000)
-    access.find_references("HttpResponse", seconds=0, budget=2000)
-    opened.append(access)
-    found.append(memory())
-print(found[0], found[-1])
-for access in opened:
-    access.close()
-"""
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("get_file_outline", {"path": "django/http/response.py"}),
+    ("search_for_files", {"query": "how are migrations ordered"}),
+    ("find_references", {"name": "HttpResponse"}),
+)
 PARTS = (50, 100, 200)
 
 
@@ -71,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="0 measures worktrees alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -80,9 +65,11 @@ def main() -> None:
         git(main_root, "init", "-q", "-b", "main")
         git(main_root, "add", "-Af", ".")
         git(main_root, "commit", "-qm", "one")
-        fresh_clone(folder, main_root, options.rounds)
+        if options.rounds:
+            fresh_clone(folder, main_root, options.rounds)
         worktrees(folder, main_root)
-    linear()
+    if options.rounds:
+        linear()
     print(f"load {os.getloadavg()[0]:.1f}")
 
 
@@ -109,24 +96,62 @@ def fresh_clone(folder: Path, main_root: Path, rounds: int) -> None:
 
 
 def worktrees(folder: Path, main_root: Path) -> None:
-    """Print what ten worktrees take beside one: the index file, and the memory of a process."""
+    """Print what a replica with ten worktrees takes beside one with one of them."""
     roots = [main_root]
     for number in range(1, WORKTREES):
         git(main_root, "worktree", "add", "-q", str(folder / f"w{number}"))
         roots.append(folder / f"w{number}")
-    sizes, memory = [], []
-    for some in (roots[:1], roots):
-        cache = folder / f"of {len(some)}"
-        environment = {**os.environ, "FOLDLINE_CACHE_DIR": str(cache)}
-        command = [sys.executable, "-c", OPEN, *map(str, some)]
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        memory.append([int(one) for one in done.stdout.split()])
-        files = [*(cache / "index").iterdir()]
-        sizes.append(sum(file.stat().st_size for file in files if file.suffix == ".sqlite3"))
-    one, ten = sizes
-    print(f"disk: {one:,} bytes for one, {ten:,} for {WORKTREES} worktrees: {ten / one:.2f}")
-    (_, first), (_, last) = memory
-    print(f"memory: {first:,} KiB for one folder, {last:,} for {WORKTREES}: {last / first:.2f}")
+    costs = [
+        asyncio.run(replica_costs(folder / f"of {len(some)}", some)) for some in (roots[:1], roots)
+    ]
+    for (name, one), ten in zip(costs[0].items(), costs[1].values(), strict=True):
+        print(f"{name}: {one:,.2f} for one, {ten:,.2f} for {WORKTREES}: {ten / one:.2f}")
+
+
+async def replica_costs(cache: Path, roots: list[Path]) -> dict[str, float]:
+    """The memory (USS, with children), disk and seconds of `foldline mcp --http` over `roots`.
+
+    Its memory is that after each root was asked for references by itself, too.
+    """
+    environment = {**os.environ, "FOLDLINE_CACHE_DIR": str(cache)}
+    for root in roots:
+        foldline(root, cache, "index", "build")
+    named = [word for root in roots for word in ("--root", str(root))]
+    with serving(*named, environment=environment) as replica:
+        async with httpx2.AsyncClient(timeout=120) as client:
+            taken = []
+            for _ in range(2):
+                for tool, values in QUESTIONS:
+                    below = f"{roots[0].name}/" * (len(roots) > 1)
+                    arguments = {
+                        name: f"{below}{value}" if name == "path" else value
+                        for name, value in values.items()
+                    }
+                    began = time.perf_counter()
+                    answer = result(await call(client, replica.url, tool, **arguments))
+                    taken.append(time.perf_counter() - began)
+                    assert not answer.get("isError"), answer
+            for root in roots if len(roots) > 1 else ():
+                scope = {"name": "HttpResponse", "scope": f"{root.name}/"}
+                result(await call(client, replica.url, "find_references", **scope))
+        process = psutil.Process(replica.process.pid)
+        children = process.children(recursive=True)
+        own, others = (sum(uss(one) for one in some) for some in ([process], children))
+    disk = sum(file.stat().st_size for file in (cache / "index").iterdir())
+    return {
+        "disk, MB": disk / 1e6,
+        "process, MB": own,
+        "children, MB": others,
+        "memory, MB": own + others,
+        "children": len(children),
+        "first references, s": taken[2],
+        "again, s": taken[5],
+    }
+
+
+def uss(process: psutil.Process) -> float:
+    """The megabytes that only this process has."""
+    return float(process.memory_full_info().uss) / 1e6
 
 
 def linear() -> None:

@@ -6,6 +6,7 @@ that no caller has to find out what an engine can do.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPError, LSPUnavailableError
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.outlines.own_backend import OwnBackend
     from foldline.backends.protocol import MinimalBackend
+
+
+ASKS_SEVERAL_FOLDERS: ContextVar[bool] = ContextVar("asks_several_folders", default=False)
+"""True in a question to several folders: for none of them another folder's server is stopped."""
 
 
 @record

@@ -22,6 +22,7 @@ BackendError
 ├── InvalidArgumentError         argument, reason; also ValueError
 └── LSPError                     server; a language server is absent, late, dead or wrong
     ├── LSPUnavailableError      none is installed, or it crashed too often
+    │   └── LSPElsewhereError    it runs for as many other folders as it may
     ├── LSPStartError            it did not start
     ├── LSPTimeoutError          also TimeoutError; it did not answer in time
     ├── LSPDiedError             exit_code, stderr; it ended with requests pending
@@ -363,6 +364,10 @@ class LSPError(BackendError):
 
 class LSPUnavailableError(LSPError):
     """No server can be asked: none is installed, or it crashed too often lately."""
+
+
+class LSPElsewhereError(LSPUnavailableError):
+    """The server runs for as many other folders as it may."""
 
 
 class LSPStartError(LSPError):

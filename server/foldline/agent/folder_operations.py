@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
 from foldline.backends.base.waiting import run_async
+from foldline.backends.engine import ASKS_SEVERAL_FOLDERS
 from foldline.backends.errors import (
     BackendError,
     MissingPathError,
@@ -15,6 +16,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
 )
 from foldline.backends.formatting.parts import plain
+from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.arguments import Paged
@@ -25,9 +27,16 @@ from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
+
+    _ByFolder = list[tuple[Folder, Any]]
+
+MOST_WORKTREES = 2
+"""With more worktrees of a repository, a question to all folders is answered from the first."""
+_LEFT_OUT = "(not asked: {}: worktrees or clones of the same repository; name one to ask it)"
 
 
 @record
@@ -36,6 +45,7 @@ class Answer:
 
     text: str
     summary: str | None = None
+    has_found: bool = False
 
 
 async def call_operation(
@@ -81,15 +91,19 @@ async def run_in_folders(
     if operation.run_across is not None and len(folders.folders) > 1:
         result = await operation.run_across(FoldersReader(folders), arguments)
         return Answer(operation.text(result, arguments))
-    answers: list[Answer] = []
-    elsewhere = (MissingPathError, NoMatchError, SymbolError)
     missing: list[BackendError] = []
-    for folder, own in _arguments_by_folder(operation, folders, arguments):
-        try:
-            answers.append(await _answer_in(operation, folder, own))
-        except elsewhere as error:
-            # Another folder may have it.
-            missing.append(error)
+    by_folder = [*_arguments_by_folder(operation, folders, arguments)]
+    ASKS_SEVERAL_FOLDERS.set(len(by_folder) > 1)
+    asked, left_out = _by_repository(by_folder)
+    if left_out:
+        share = folders.share(arguments.budget, len(asked))
+        asked = [(folder, replace(own, budget=share)) for folder, own in asked]
+    answers = await _answers_in(operation, asked, missing)
+    if not any(one.has_found for one in answers):
+        answers += await _answers_in(operation, left_out, missing)
+    elif left_out:
+        names = ", ".join(folder.prefix for folder, _ in left_out)
+        answers.append(Answer(_LEFT_OUT.format(visible(names))))
     if not answers and missing:
         raise next((one for one in missing if not isinstance(one, SymbolNotFoundError)), missing[0])
     if len(answers) == 1:
@@ -97,18 +111,46 @@ async def run_in_folders(
     return Answer("\n".join(one.text for one in answers))
 
 
+def _by_repository(by_folder: _ByFolder) -> tuple[_ByFolder, _ByFolder]:
+    """Split into the folders to ask, and worktrees of the same repositories."""
+    by_repository: dict[Path, _ByFolder] = {}
+    for folder, own in by_folder:
+        index = folder.access.index if len(by_folder) > MOST_WORKTREES else None
+        repository = folder.root if index is None else index.location
+        by_repository.setdefault(repository, []).append((folder, own))
+    left_out = [
+        pair for some in by_repository.values() if len(some) > MOST_WORKTREES for pair in some[1:]
+    ]
+    roots = {folder.root for folder, _ in left_out}
+    return [pair for pair in by_folder if pair[0].root not in roots], left_out
+
+
+async def _answers_in(
+    operation: Operation[Any, Any], by_folder: _ByFolder, missing: list[BackendError]
+) -> list[Answer]:
+    """Run an operation in the folders; `missing` gets the errors that another may not have."""
+    answers = []
+    for folder, own in by_folder:
+        try:
+            answers.append(await _answer_in(operation, folder, own))
+        except (MissingPathError, NoMatchError, SymbolError) as error:
+            missing.append(error)
+    return answers
+
+
 async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: Any) -> Answer:
     """Run an operation in one folder; its answer has paths prefixed with the folder's name."""
     outline = None
     with folder.errors():
-        _, lines = await ask(
+        found, lines = await ask(
             operation, folder.access, arguments, lambda result: with_prefix(result, folder)
         )
         text = plain(lines)
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))
-    return Answer(text, summary if summary and len(summary) < len(text) else None)
+    summary = summary if summary and len(summary) < len(text) else None
+    return Answer(text, summary, bool(operation.found(found)))
 
 
 def _arguments_by_folder(

@@ -114,6 +114,11 @@ class Folders:
         """Folder prefixes, comma-separated, for messages."""
         return visible(", ".join(folder.prefix for folder in self.folders))
 
+    @staticmethod
+    def share(budget: int, count: int) -> int:
+        """Return the budget of each of so many answers, which are joined by newlines."""
+        return budget if count == 1 else max((budget + 1) // count - 1, 1)
+
     def each(self, budget: int, cursor: str | None) -> tuple[tuple[Folder, int, str | None], ...]:
         """Return the folders for a query without a path, each with its budget and cursor.
 
@@ -125,8 +130,7 @@ class Folders:
         if len(self.folders) == 1:
             return ((self.folders[0], budget, cursor),)
         if cursor is None:
-            # Answers are joined by newlines.
-            share = max((budget + 1) // len(self.folders) - 1, 1)
+            share = self.share(budget, len(self.folders))
             return tuple((folder, share, None) for folder in self.folders)
         for folder in self.folders:
             if cursor.startswith(folder.prefix):

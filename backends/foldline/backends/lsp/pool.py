@@ -11,12 +11,15 @@ from collections import OrderedDict
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
 
 from foldline.backends.base.units import to_units
 from foldline.backends.base.waiting import WALKS, Shared, in_thread
+from foldline.backends.engine import ASKS_SEVERAL_FOLDERS
 from foldline.backends.errors import (
     LSPAnswerError,
     LSPDiedError,
+    LSPElsewhereError,
     LSPError,
     LSPTimeoutError,
     LSPUnavailableError,
@@ -47,6 +50,9 @@ if TYPE_CHECKING:
 
 REFERENCES = "textDocument/references"
 MAX_SERVERS = 6
+# Folders that the process has servers of one kind up for.
+MAX_FOLDERS = 2
+_POOLS: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakSet[ServerPool]] = WeakKeyDictionary()
 # A time before every look.
 _LAST_KNOWN = -1.0
 # How long the first look waits for a server that starts.
@@ -92,7 +98,11 @@ class Answered:
 
 
 class ServerPool:
-    """One server for each (server, root) that was ever asked, at most `MAX_SERVERS` of them."""
+    """One server for each (server, root) that was ever asked, at most `MAX_SERVERS` of them.
+
+    All pools of a process keep servers of one kind up for at most `MAX_FOLDERS` folders, those that
+    were asked last.
+    """
 
     def __init__(self, files: FileBackend, catalog: ServerCatalog, limits: Limits) -> None:
         self._files = files
@@ -171,7 +181,10 @@ class ServerPool:
                 by_language.setdefault(language, []).append(path)
         for found in sorted(by_language.values(), key=len, reverse=True)[:1]:
             for spec, command in self._catalog.candidates(language_id(found[0]), answer)[:1]:
-                session = self._session(spec, command, found[0])
+                try:
+                    session = self._session(spec, command, found[0])
+                except LSPElsewhereError:
+                    return None  # The query itself may stop another folder's, or says so.
                 starting = asyncio.create_task(session.begin(begun, self._read))
                 # The next request reports a failure: starts are shared.
                 starting.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -307,10 +320,11 @@ class ServerPool:
     async def _ask_session(
         self, session: ServerSession, query: Query, snapshot: Snapshot, patience: float
     ) -> Answered:
-        running = await session.up(snapshot, self._read)
-        if not session.is_trusted:
-            raise LSPAnswerError("its answers can't be right", session.spec.name)
-        result = await self._answer(session, running, query, patience)
+        with session.in_use():
+            running = await session.up(snapshot, self._read)
+            if not session.is_trusted:
+                raise LSPAnswerError("its answers can't be right", session.spec.name)
+            result = await self._answer(session, running, query, patience)
         unopened = 0
         if session.spec.opens_candidates and not any(
             os.path.isfile(session.root / name) for name in session.spec.project_files
@@ -367,7 +381,33 @@ class ServerPool:
             )
             self._sessions[key] = session
         self._sessions.move_to_end(key)
+        if not session.is_up:
+            self._make_room(spec)
         return session
+
+    def sessions_up(self, spec: ServerSpec) -> list[ServerSession]:
+        """The servers of this kind that have a process."""
+        every = self._sessions.values()
+        return [session for session in every if session.is_up and session.spec.name == spec.name]
+
+    def _make_room(self, spec: ServerSpec) -> None:
+        """Stop this kind of server in the folder that was asked longest ago, if too many run.
+
+        Raises:
+            LSPElsewhereError: All of them are being asked, or a question is for several folders.
+        """
+        pools = _POOLS.setdefault(asyncio.get_running_loop(), WeakSet())
+        pools.add(self)
+        up = [*filter(None, (pool.sessions_up(spec) for pool in pools - {self}))]
+        if len(up) < MAX_FOLDERS:
+            return
+        idle = [some for some in up if all(session.is_idle for session in some)]
+        if ASKS_SEVERAL_FOLDERS.get() or not idle:
+            raise LSPElsewhereError(
+                f"runs for {len(up)} other folders; ask about this folder alone", spec.name
+            )
+        for session in min(idle, key=lambda some: max(session.used for session in some)):
+            session.rest()
 
     # Files
 

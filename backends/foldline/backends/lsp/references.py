@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
-from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
+from foldline.backends.errors import (
+    LSPElsewhereError,
+    LSPError,
+    LSPTimeoutError,
+    LSPUnavailableError,
+)
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediLocations
 from foldline.backends.lsp.configuration import hiding_settings
 from foldline.backends.lsp.locations import LocationCollector
@@ -134,7 +139,8 @@ class ServerQuery(EngineQuery):
         try:
             return await self.pool.ask(query, snapshot, patience=seconds)
         except LSPError as error:
-            if query.project or language_id(query.target.path) != "python":
+            is_elsewhere = isinstance(error, LSPElsewhereError)
+            if query.project or is_elsewhere or language_id(query.target.path) != "python":
                 raise
             return await self._ask_jedi(query, snapshot, error)
 

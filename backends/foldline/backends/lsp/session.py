@@ -8,6 +8,7 @@ import math
 import statistics
 import time
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from foldline.backends.lsp.lifecycle import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine
+    from collections.abc import Callable, Collection, Coroutine, Iterator
     from pathlib import Path
 
     from foldline.backends.lsp.documents import Snapshot
@@ -82,9 +83,34 @@ class ServerSession:
         self._starts = 0
         self._requests = 0
         self._backoff = Backoff(spec.name, limits)
-        self._used = time.monotonic()
+        self.used = time.monotonic()
         self._busy = 0
         self._closed = False
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the server from being stopped for another folder's while a query needs it."""
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            self.used = time.monotonic()
+
+    @property
+    def is_up(self) -> bool:
+        """Return whether it has a process, or will soon."""
+        return self.running is not None or self._starting is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nobody waits for it."""
+        return not self._busy and self._starting is None
+
+    def rest(self) -> None:
+        """Stop the server in the background until it's asked again."""
+        if self._running is not None:
+            self._begin_end(self._running, "", crashed=False)
 
     @property
     def state(self) -> ServerState:
@@ -196,7 +222,7 @@ class ServerSession:
             LSPUnavailableError: It failed lately, and the wait isn't over.
             LSPStartError: It does not start.
         """
-        self._used = time.monotonic()
+        self.used = time.monotonic()
         if self.running is not None:
             return self.running
         if self._closed:
@@ -233,16 +259,13 @@ class ServerSession:
         connection = running.connection
         before, strays = connection.received, connection.strays
         self._requests += 1
-        self._busy += 1
         try:
-            return await connection.request(method, params, seconds=self._limits.request)
+            with self.in_use():
+                return await connection.request(method, params, seconds=self._limits.request)
         except LSPTimeoutError:
             if connection.received == before or connection.strays > strays:
                 self._begin_end(running, "it stopped answering", crashed=True)
             raise
-        finally:
-            self._busy -= 1
-            self._used = time.monotonic()
 
     async def close(self) -> None:
         """Stop the server; it is not started again."""
@@ -315,8 +338,8 @@ class ServerSession:
                 problem = f"it held {self.memory >> 20:,} MiB and was restarted"
                 self._begin_end(running, problem, crashed=True)
                 return
-            if not self._busy and time.monotonic() - self._used > self._limits.idle:
-                self._begin_end(running, "", crashed=False)
+            if not self._busy and time.monotonic() - self.used > self._limits.idle:
+                self.rest()
                 return
 
     def _spawn(self, work: Coroutine[object, object, None], group: set[asyncio.Task[None]]) -> None:
