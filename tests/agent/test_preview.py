@@ -138,6 +138,32 @@ def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
     assert "\nOther values: --set " in tree.stdout
 
 
+def test_each_prompt_of_a_module_has_the_sets_of_its_own_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    head = "from dataclasses import dataclass\nfrom foldline.prompts import *\n"
+    parts = [
+        f"@dataclass(frozen=True)\nclass {kind}:\n    x: str\n"
+        f"{name} = PromptTemplate(ns='t', key='{name}', sections=["
+        f"MarkdownSection[{kind}](title='T', key='t', template='{name} ${{x}}')])\n"
+        f"def preview_{kind.lower()}():\n    return {kind}('{kind}')\n"
+        for name, kind in (("first", "P"), ("second", "Q"))
+    ]
+    (tmp_path / "m.py").write_text(head + "".join(parts), encoding="utf-8")
+    alone = preview("m.py")
+    assert alone.stdout.endswith("first P\n")
+    assert alone.stderr == "foldline preview: second: not shown; name one as m.py:second\n"
+    named = preview("m.py:second")
+    assert (named.stdout.endswith("second Q\n"), named.stderr) == (True, "")
+    assert preview("m.py:second", "--matrix").stdout.split("\n")[0].split() == ["q"]
+    counted = foldline("tokens", "--run", "m.py")
+    assert (counted.returncode, "in 2 prompts" in counted.stdout) == (0, True)
+    # Values that no prompt takes are no other prompt's.
+    (tmp_path / "m.py").write_text(head + "".join(parts).replace("return Q", "return str"))
+    assert "returns 'Q'; return an instance of a dataclass" in preview("m.py:second").stderr
+
+
 def test_overrides_are_shown_by_their_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     section = 'MarkdownSection[P](title="Hi", key="hi", template="Hello ${name}.")'

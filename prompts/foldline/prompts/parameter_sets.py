@@ -25,10 +25,15 @@ def set_functions(
 
     The rest of a function's name after `preview_` names the set. If it starts with the name of one
     of the module's prompts, the function is for that prompt only: `preview_reviewer_security` is
-    the set `security` of `reviewer`, and `preview_reviewer` its set `default`.
+    the set `security` of `reviewer`, and `preview_reviewer` its set `default`. Values that only
+    other prompts of the module take are no set of this one.
     """
     kinds = (Prompt, PromptTemplate)
-    prompts = [variable for variable, value in vars(module).items() if isinstance(value, kinds)]
+    prompts = {name: value for name, value in vars(module).items() if isinstance(value, kinds)}
+    types = {
+        name: (value.template if isinstance(value, Prompt) else value).plan.known_types
+        for name, value in prompts.items()
+    }
     for name, value in vars(source).items():
         if not name.startswith(PREFIX) or not inspect.isfunction(value):
             continue
@@ -37,8 +42,22 @@ def set_functions(
         owner = max(owners, key=len, default=None)
         if owner == prompt:
             rest = rest.removeprefix(prompt).removeprefix("_") or DEFAULT
-        if owner in (None, prompt):
+        if owner == prompt or (owner is None and not _is_of_others(value, types, prompt)):
             yield rest, value
+
+
+def _is_of_others(
+    function: Callable[[], object], types: Mapping[str, frozenset[type]], prompt: str
+) -> bool:
+    """Return True if other prompts of the module take what the function returns, and not this."""
+    if len(types) < 2:
+        return False
+    try:
+        kinds = {type(value) for value, _ in instances(function())}
+    except Exception:
+        return False  # It is raised where the values are needed.
+    taking = {name for name, taken in types.items() if kinds & taken}
+    return bool(taking) and prompt not in taking
 
 
 def instances(returned: object) -> Iterator[tuple[object, str | None]]:

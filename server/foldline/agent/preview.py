@@ -284,6 +284,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
     made_up = _made_up(answer)
+    if not prompt.name:
+        made_up = (*made_up, *_others(workspace, file, answer.name))
     if file.name == SKILL:
         made_up = (*made_up, *_levels(workspace, file))
     if as_tree:
@@ -297,6 +299,16 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     text = render.text.removesuffix("\n")
     lines = list(_messages(render.blocks)) if is_styled() else _plain(text)
     return _Shown(status, lines, tuple(problems))
+
+
+def _others(workspace: Workspace, file: Path, name: str) -> Iterator[str]:
+    """Name the other prompts of a module, of which only one is shown."""
+    from foldline.ide.uris import uri_of
+
+    prompts = workspace.with_snapshot(uri_of(file), lambda one: one.analysis.module.prompts) or ()
+    shown = {(prompt.ns, prompt.key) for prompt in prompts if prompt.name == name}
+    if others := [one.name for one in prompts if (one.ns, one.key) not in shown]:
+        yield f"{', '.join(others)}: not shown; name one as {file.name}:{others[0]}"
 
 
 def _levels(workspace: Workspace, file: Path) -> Iterator[str]:
