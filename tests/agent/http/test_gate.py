@@ -86,6 +86,10 @@ def test_an_ipv4_proxy_is_known_at_a_socket_for_both_versions() -> None:
     [
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1.evil.example:80"}, 421),
+        ({"Host": "127.0.0.1:8000.evil.example"}, 421),
+        ({"Host": "localhost:"}, 421),
+        ({"Host": "localhost:80:80"}, 421),
+        ({"Host": "localhost", "Origin": "http://localhost:1.evil.example"}, 403),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Origin": "http://127.0.0.1:1"}, 403),
@@ -119,9 +123,9 @@ async def test_an_allowed_page_may_ask_and_read_the_answer() -> None:
 
 async def test_a_name_is_allowed_with_any_port_and_the_loopback_no_longer_is() -> None:
     async with foldline(replace(OPTIONS, allowed_hosts=("mcp.example.com",))) as one:
-        for host, status in (("mcp.example.com", 200), ("mcp.example.com:8443", 200)):
+        for host in ("mcp.example.com", "mcp.example.com:8443", "MCP.example.com"):
             response = await ask(one.client, one.url, "tools/list", {"Host": host})
-            assert response.status_code == status
+            assert response.status_code == 200
         assert (await ask(one.client, one.url, "tools/list")).status_code == 421
 
 
@@ -159,6 +163,32 @@ async def test_bodies_that_are_no_requests_are_refused(
     response = await plain.client.post(plain.url, content=BODIES[name], headers=headers)
     assert response.status_code == 400
     assert (await ask(plain.client, plain.url, "tools/list")).status_code == 200
+
+
+@pytest.mark.parametrize("modern", [True, False])
+@pytest.mark.parametrize("id_", ["1.5", "true", "NaN", "null", "[1]", '"\\ud800"'])
+async def test_a_request_whose_id_is_none_is_answered_with_an_error(
+    plain: Served, id_: str, *, modern: bool
+) -> None:
+    body, headers = message("tools/list")
+    if not modern:
+        del headers["MCP-Protocol-Version"]
+    text = json.dumps(body).replace('"id": 1', f'"id": {id_}')
+    headers["Content-Type"] = "application/json"
+    response = await plain.client.post(plain.url, content=text, headers=headers)
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == types.INVALID_REQUEST
+    response = await plain.client.post(plain.url, json={**body, "id": "é"}, headers=headers)
+    assert response.json()["id"] == "é"
+
+
+async def test_an_error_does_not_repeat_a_long_method(plain: Served) -> None:
+    body, headers = message("m" * 200_000)
+    for name in ("MCP-Protocol-Version", "Mcp-Method"):
+        del headers[name]
+    response = await plain.client.post(plain.url, json=body, headers=headers)
+    assert response.json()["error"]["code"] == types.METHOD_NOT_FOUND
+    assert len(response.text) < 1000
 
 
 async def test_a_huge_body_is_refused_before_it_is_read(plain: Served) -> None:
@@ -242,9 +272,11 @@ class Waiting:
 
     def __init__(self) -> None:
         self.begun, self.go, self.cancelled = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.calls: asyncio.Queue[None] = asyncio.Queue()
 
     async def __call__(self, _params: types.CallToolRequestParams) -> types.CallToolResult:
         self.begun.set()
+        self.calls.put_nowait(None)
         try:
             await self.go.wait()
         except asyncio.CancelledError:
@@ -278,6 +310,45 @@ async def test_more_requests_than_allowed_are_told_to_come_again() -> None:
         tool.go.set()
         assert (await first).status_code == 200
         assert (await call(one.client, one.url, "wait")).status_code == 200
+
+
+async def test_an_identity_leaves_places_to_others() -> None:
+    tool = Waiting()
+    options = replace(BEHIND_A_PROXY, max_requests=8)
+    async with served(one_tool(tool), options) as one, asyncio.TaskGroup() as tasks:
+
+        async def ask_as(identity: str) -> int:
+            response = await call(one.client, one.url, "wait", {HEADER: identity})
+            if response.status_code == 503:
+                assert response.headers["Retry-After"] == "1"
+                full.set()
+            return response.status_code
+
+        async def taken_by(identity: str) -> int:
+            """How many places it gets until it's refused."""
+            full.clear()
+            begun = 0
+            while not full.is_set():
+                asked.append(tasks.create_task(ask_as(identity)))
+                begun += 1
+                ends = [tasks.create_task(full.wait()), tasks.create_task(tool.calls.get())]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                for end in ends:
+                    end.cancel()
+            return begun - 1
+
+        full = asyncio.Event()
+        asked: list[asyncio.Task[int]] = []
+        places = {identity: await taken_by(identity) for identity in ("a", "b", "c", "d")}
+        assert places == {"a": 4, "b": 2, "c": 1, "d": 1}
+        # All are taken now, and each place comes back.
+        assert await ask_as("e") == 503
+        tool.go.set()
+        assert sorted([await one for one in asked]) == 8 * [200] + 4 * [503]
+        tool.go.clear()
+        asked.clear()
+        assert await taken_by("a") == 4
+        tool.go.set()
 
 
 @pytest.mark.parametrize("modern", [True, False])
@@ -365,6 +436,30 @@ async def test_a_signal_lets_running_requests_end(draining: Any) -> None:
             waiting.go.set()
             assert (await request).status_code == 200
             await running
+
+
+@pytest.mark.parametrize("modern", [True, False])
+async def test_a_second_signal_sends_running_requests_to_another_server(
+    draining: Any, caplog: pytest.LogCaptureFixture, *, modern: bool
+) -> None:
+    start, waiting = draining
+    before = asyncio.all_tasks()
+    running, url = start(3600.0)
+    body, headers = message("tools/call", name="get_tree", arguments={})
+    if not modern:
+        del headers["MCP-Protocol-Version"]
+    async with httpx2.AsyncClient(timeout=SECONDS) as client:
+        request = asyncio.create_task(client.post(url, json=body, headers=headers))
+        await waiting.begun.wait()
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        response = await request
+        await running
+    # What is left would be cancelled when the loop ends, and log that.
+    assert asyncio.all_tasks() <= before
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert response.headers["Connection"] == "close"
+    assert "Traceback" not in caplog.text
 
 
 async def test_while_it_drains_it_answers_and_sends_connections_away(draining: Any) -> None:

@@ -15,7 +15,6 @@ from .replicas import SECRET as GOOD
 
 HERE = ("--root", str(EXAMPLE))
 AT = ("--http", "127.0.0.1:0")
-OUTSIDE = ("--http", "0.0.0.0:8000", "--allowed-host", "mcp.example.com")
 REFUSED = {
     "trust": ((*AT, *HERE, "--trust"), "--trust and --interpreter"),
     "interpreter": ((*AT, *HERE, "--interpreter", "python3"), "--trust and --interpreter"),
@@ -25,7 +24,10 @@ REFUSED = {
     "a user": (("--http", "me@127.0.0.1:80", *HERE), "expected HOST:PORT"),
     "a large port": (("--http", "127.0.0.1:99999", *HERE), "expected HOST:PORT"),
     "no host": (("--http", "0.0.0.0:8000", *HERE), "--allowed-host"),
-    "no secret": ((*OUTSIDE, *HERE), f"{SECRET} holds no secret"),
+    "any host": ((*AT, *HERE, "--allowed-host", "*"), "none stands for all"),
+    "hosts below one": ((*AT, *HERE, "--allowed-host", "*.example.com"), "none stands for all"),
+    "a host and any port": ((*AT, *HERE, "--allowed-host", "a.example:*"), "none stands for all"),
+    "an address as a host": ((*AT, *HERE, "--allowed-host", "http://a"), "as in mcp.example.com"),
     "no proxy": ((*AT, *HERE, "--identity-header", "X-User"), "need each other"),
     "no header": ((*AT, *HERE, "--trusted-proxy", "10.0.0.0/8"), "need each other"),
     "half a header": (
@@ -37,6 +39,7 @@ REFUSED = {
         "has host bits set",
     ),
     "any origin": ((*AT, *HERE, "--allowed-origin", "*"), "https://app.example.com"),
+    "any port": ((*AT, *HERE, "--allowed-origin", "https://a.example:*"), "as in https"),
     "an address": ((*AT, *HERE, "--allowed-origin", "https://a.example/x"), "as in https"),
     "no requests": ((*AT, *HERE, "--max-requests", "0"), "at least 1"),
     "a long drain": ((*AT, *HERE, "--drain", "nan"), "between 0 and 3600"),
@@ -91,11 +94,19 @@ def test_a_short_secret_and_the_same_twice_are_refused(monkeypatch: pytest.Monke
         assert given not in str(refused.value)
 
 
-def test_one_replica_of_the_loopback_makes_its_own_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_needed_and_an_empty_file_of_secrets_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv(SECRET, raising=False)
-    first, second = read(http="localhost:0"), read(http="localhost:0")
-    assert first.secrets != second.secrets
-    assert len(first.secrets[0]) > 32
+    assert not read(http="0.0.0.0:0", allowed_host=["mcp.example.com"]).secrets
+    (tmp_path / "secrets").write_text("\n")
+    with pytest.raises(Exception, match="holds no secret"):
+        read(http="localhost:0", secret_file=tmp_path / "secrets")
+
+
+def test_hosts_are_read_in_lower_case_with_or_without_a_port() -> None:
+    hosts = read(http="localhost:0", allowed_host=["MCP.example.com:8443", "[::1]", "a_b"])
+    assert hosts.allowed_hosts == ("mcp.example.com:8443", "[::1]", "a_b")
 
 
 def test_remote_clients_never_get_trust_nor_choose_folders() -> None:

@@ -128,3 +128,18 @@ async def text(one: Served, **arguments: object) -> str:
     response = await ask(one.client, one.url, "tools/call", name="read_file", arguments=asked)
     shown: str = json.loads(response.text)["result"]["content"][0]["text"]
     return shown
+
+
+async def test_a_replica_without_a_secret_says_where_one_is_needed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with foldline(replace(OPTIONS, secrets=())) as one:
+        result(await ask(one.client, one.url, "prompts/list"))
+        assert "secret" not in caplog.text
+        monkeypatch.setattr(prompts, "PAGE", 1)
+        cursor = result(await ask(one.client, one.url, "prompts/list"))["nextCursor"]
+        assert "replicas need a secret to share for it" in caplog.text
+        assert result(await ask(one.client, one.url, "prompts/list", cursor=cursor))["prompts"]
+        async with foldline(replace(OPTIONS, secrets=())) as another:
+            refused = await ask(another.client, another.url, "prompts/list", cursor=cursor)
+            assert refused.status_code == 400

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES = 1 << 23
 # The part of a longer line that is stored, at either end: enough for its id.
 END_BYTES = 1 << 12
+_NO_ID = "id: is neither a string of whole characters nor an integer"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A message's members other than its params are short, so the id is near one end.
 _ID = r'"id"\s*:\s*(-?[0-9]{1,100}|"(?:[^"\\]|\\.)*")\s*'
@@ -121,6 +122,16 @@ def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
         return Refusal(types.PARSE_ERROR, message, (_find_id(text),))
 
 
+def refused_id(body: bytes | bytearray) -> str | None:
+    """Return the error for a request whose id is of the wrong type; None for any other message."""
+    with suppress(ValueError, RecursionError):
+        data = json.loads(body)
+        if isinstance(data, dict) and "id" in data and "method" in data and not _is_id(data["id"]):
+            [answer] = Refusal(types.INVALID_REQUEST, _NO_ID, (_echo(data["id"]),)).answers()
+            return json.dumps(answer)
+    return None
+
+
 def serialize(message: types.JSONRPCMessage) -> bytes:
     """The message as a line without its end."""
     try:
@@ -147,7 +158,7 @@ def _read(data: Any) -> types.JSONRPCMessage | Refusal | None:
     elif "id" not in data:
         return message  # Nor is a notification.
     elif not _is_id(data["id"]):
-        refused = "id: is neither a string of whole characters nor an integer"
+        refused = _NO_ID
     elif isinstance(message, types.JSONRPCRequest):
         return message
     else:

@@ -36,7 +36,7 @@ HTTP_OPTIONS: dict[str, tuple[str, str, type | None]] = {
     "max-requests": ("N", "how many requests are answered at a time (default: 64)", int),
     "drain": (
         "SECONDS",
-        "how long to go on answering after SIGTERM, for balancers to notice (default: 5)",
+        "how long to go on answering after SIGTERM, for balancers to notice (default: 8)",
         float,
     ),
 }

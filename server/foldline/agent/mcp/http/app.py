@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from foldline.agent.mcp.http.options import HttpOptions
 
 MAX_BODY_BYTES = 1 << 18
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def create_app(
@@ -38,19 +37,13 @@ def create_app(
         McpMeasures(protocol, options.deadline),
         *seals(options.secrets, protocol.name),
     ]
-    hosts, origins = options.allowed_hosts or LOOPBACK, list(options.allowed_origins)
-    if not options.allowed_hosts:
-        # A page can only have this origin by being served here, and none is.
-        origins += [f"http://{host}:{options.port}" for host in LOOPBACK]
     app = protocol.streamable_http_app(
         streamable_http_path=PATH,
         json_response=json_response,
         stateless_http=True,
         max_request_body_size=MAX_BODY_BYTES,
-        transport_security=TransportSecuritySettings(
-            allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
-            allowed_origins=origins,
-        ),
+        # The SDK's own check takes hosts that begin as an allowed one does; the gate's is exact.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         custom_starlette_routes=health.routes(),
     )
     # It would lead to whatever host the request names.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 
 from foldline.agent.mcp.http.health import ALIVE, READY
+from foldline.agent.mcp.lines import refused_id
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +30,11 @@ BODY_SECONDS = 10.0
 LONGEST_IDENTITY = 256
 UNREAD = (408, 413)
 """Statuses after which the rest of a body isn't waited for."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
+"""A host with or without its port, in lower case."""
+UNANSWERED = 499
+"""What a measure tells as the status of a request that got no answer."""
 IDENTITY = "identity"
 """The key of who asks in a request's state; absent where no proxy says it."""
 
@@ -33,7 +42,8 @@ IDENTITY = "identity"
 class Gate:
     """Middleware that passes on requests of allowed clients, up to a number at a time.
 
-    A request whose client leaves is cancelled.
+    An identity may have as many requests as places are free: one alone up to half of them, two a
+    third each. A request whose client leaves is cancelled.
     """
 
     def __init__(
@@ -44,6 +54,12 @@ class Gate:
         self._health = health
         self._measures = measures
         self._running = 0
+        self._running_for: Counter[str | None] = Counter()
+        self._hosts = frozenset(options.allowed_hosts or LOOPBACK)
+        self._origins = frozenset(options.allowed_origins)
+        if not options.allowed_hosts:
+            # A page can only have this origin by being served here, and none is.
+            self._origins |= {f"http://{host}:{options.port}" for host in LOOPBACK}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in (ALIVE, READY):
@@ -63,11 +79,22 @@ class Gate:
                 log.info("Refused with status %d: %r", refusal.status_code, scope["path"])
                 await refusal(scope, receive, send_on)
                 return
-            await self._answer(scope, receive, send_on)
+            try:
+                await self._answer(scope, receive, send_on)
+            except asyncio.CancelledError:
+                # The server ends now; the balancer asks another one.
+                if measured.status == UNANSWERED:
+                    ended = PlainTextResponse("This server ends.\n", 503, {"Retry-After": "1"})
+                    await ended(scope, receive, send_on)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        headers, held = Headers(scope=scope), 0
+        if not self._is_allowed_host(headers.getlist("host")):
+            return PlainTextResponse("Not a host of this server.\n", 421)
+        if not self._origins.issuperset(headers.getlist("origin")):
+            return PlainTextResponse("Not a page that may ask.\n", 403)
         if self._options.identity_header is not None:
-            identity = self._identity(scope, self._options.identity_header)
+            identity = self._identity(scope, headers.getlist(self._options.identity_header))
             if identity is None:
                 # Clients don't know this scheme: the proxy's own answer names theirs.
                 challenge = {"WWW-Authenticate": 'Proxy-Identity realm="foldline"'}
@@ -75,19 +102,24 @@ class Gate:
                     "The proxy before this server didn't say who asks.\n", 401, challenge
                 )
             scope.setdefault("state", {})[IDENTITY] = identity
+            held = self._running_for[identity]
         if scope["path"] == PATH and scope["method"] != "POST":
             # No session, so no stream of one to get and no end of one.
             return PlainTextResponse("Send POST.\n", 405, {"Allow": "POST"})
-        if self._running >= self._options.max_requests:
+        if self._options.max_requests - self._running <= held:
             return PlainTextResponse("Too many requests at a time.\n", 503, {"Retry-After": "1"})
         return None
 
-    def _identity(self, scope: Scope, header: str) -> str | None:
+    def _is_allowed_host(self, values: list[str]) -> bool:
+        host = values[0].lower() if len(values) == 1 else ""
+        match = HOST.fullmatch(host)
+        return match is not None and (host in self._hosts or match[1] in self._hosts)
+
+    def _identity(self, scope: Scope, values: list[str]) -> str | None:
         """Return who asks, if a trusted proxy says it exactly once in plain characters."""
         client = scope.get("client")
         if client is None or not self._is_proxy(client[0]):
             return None
-        values = Headers(scope=scope).getlist(header)
         if len(values) != 1 or not 0 < len(values[0]) <= LONGEST_IDENTITY:
             return None
         return values[0] if values[0].isascii() and values[0].isprintable() else None
@@ -101,6 +133,8 @@ class Gate:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         whole, answered = anyio.Event(), anyio.Event()
+        identity = scope.get("state", {}).get(IDENTITY)
+        body = bytearray()
 
         async def receive_on() -> Message:
             message = await receive()
@@ -108,14 +142,23 @@ class Gate:
                 # The rest of the body never comes: the app would log that as an error of its own.
                 tasks.cancel_scope.cancel()
                 await anyio.sleep_forever()
-            if not message.get("more_body", False):
-                whole.set()
+            if not whole.is_set():
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    whole.set()
+                    if (refused := refused_id(body)) is not None:
+                        # The SDK would take it for a notification, and answer nothing.
+                        answer = Response(refused, 400, media_type="application/json")
+                        await answer(scope, receive, send_on)
+                        tasks.cancel_scope.cancel()
+                        await anyio.sleep_forever()
             return message
 
         def done() -> None:
             if not answered.is_set():
                 answered.set()
                 self._running -= 1
+                self._running_for -= Counter([identity])
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
@@ -138,6 +181,7 @@ class Gate:
             tasks.cancel_scope.cancel()
 
         self._running += 1
+        self._running_for[identity] += 1
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch)

@@ -19,7 +19,7 @@ from opentelemetry.propagate import extract
 from starlette.datastructures import Headers
 
 from foldline.agent.mcp.calls import refusal
-from foldline.agent.mcp.http.gate import IDENTITY, PATH
+from foldline.agent.mcp.http.gate import IDENTITY, PATH, UNANSWERED
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ TOO_LATE = -32000
 
 @dataclass(slots=True)
 class Measured:
-    """A request as its measure tells of it; its status is of an answer that wasn't sent before."""
+    """A request as its measure tells of it."""
 
-    status: int = 499
+    status: int = UNANSWERED
 
 
 class HttpMeasures:

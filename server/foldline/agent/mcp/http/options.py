@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from foldline.agent.mcp.http.gate import HOST
 from foldline.agent.refusals import Refused
 from foldline.backends.errors import BackendError
 from foldline.backends.files.reader import read_text
@@ -26,7 +26,8 @@ SECRET_BYTES = 32
 MAX_SECRETS_BYTES = 1 << 14
 DEADLINE = 30.0
 MAX_REQUESTS = 64
-DRAIN_SECONDS = 5.0
+# Longer than docs/deploy/haproxy.cfg takes to notice: three checks, every two seconds.
+DRAIN_SECONDS = 8.0
 MOST_DRAIN_SECONDS = 3600
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -38,12 +39,12 @@ class HttpOptions:
     Attributes:
         host: The address, an IP or a name of this machine.
         port: Its port; 0 for a free one.
-        allowed_hosts: The names by which clients reach it, each with or without its port; those
-            of the loopback are known.
+        allowed_hosts: The names by which clients reach it, in lower case; without a port it holds
+            for all, and those of the loopback are known.
         allowed_origins: The web pages whose requests are answered; other programs name none.
         identity_header: The header in which a proxy says who asks; None if none does.
         trusted_proxies: The networks of these proxies.
-        secrets: What signs state: the first signs, all are believed.
+        secrets: What signs state: the first signs, all are believed; none if there is one replica.
         deadline: Seconds that a request may take.
         max_requests: How many requests are answered at a time.
         drain_seconds: How long requests are still answered after a signal to end.
@@ -75,8 +76,7 @@ def read_http_options(options: argparse.Namespace) -> HttpOptions:
     if not options.root:
         raise Refused("--http needs --root DIR: clients over HTTP can't choose folders")
     host, port = _address(options.http)
-    loopback = _is_loopback(host)
-    if not loopback and not options.allowed_host:
+    if not _is_loopback(host) and not options.allowed_host:
         raise Refused(
             f"--http {options.http} can be reached from other machines: name the hosts by which "
             "clients reach it, as in --allowed-host mcp.example.com"
@@ -95,8 +95,8 @@ def read_http_options(options: argparse.Namespace) -> HttpOptions:
     return HttpOptions(
         host=host,
         port=port,
-        secrets=_secrets(options.secret_file, loopback=loopback),
-        allowed_hosts=tuple(options.allowed_host or ()),
+        secrets=_secrets(options.secret_file),
+        allowed_hosts=tuple(map(_host, options.allowed_host or ())),
         allowed_origins=tuple(map(_origin, options.allowed_origin or ())),
         identity_header=header,
         trusted_proxies=tuple(map(_network, options.trusted_proxy or ())),
@@ -124,9 +124,17 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _host(text: str) -> str:
+    if HOST.fullmatch(text.lower()) is None:
+        raise Refused(
+            f"--allowed-host {text!r}: expected a name, as in mcp.example.com; none stands for all"
+        )
+    return text.lower()
+
+
 def _origin(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or text != f"{parts.scheme}://{parts.netloc}":
+    scheme, _, host = text.partition("://")
+    if scheme not in ("http", "https") or HOST.fullmatch(host) is None:
         raise Refused(f"--allowed-origin {text!r}: expected one as in https://app.example.com")
     return text
 
@@ -138,7 +146,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         raise Refused(f"--trusted-proxy {text!r}: {error}") from error
 
 
-def _secrets(file: Path | None, *, loopback: bool) -> tuple[str, ...]:
+def _secrets(file: Path | None) -> tuple[str, ...]:
     found: Sequence[str] = os.environ.get(SECRET, "").split()
     if file is not None:
         try:
@@ -146,15 +154,13 @@ def _secrets(file: Path | None, *, loopback: bool) -> tuple[str, ...]:
         except BackendError as error:
             raise Refused(f"--secret-file {file}: {error}") from error
     where = SECRET if file is None else f"--secret-file {file}"
-    if not found and (file is not None or not loopback):
+    if not found and file is not None:
         raise Refused(
-            f"{where} holds no secret, which all replicas share to sign what a client hands on "
-            'from one to another: make one by `python -c "import secrets; '
-            'print(secrets.token_urlsafe(48))"`'
+            f"{where} holds no secret: make one by "
+            '`python -c "import secrets; print(secrets.token_urlsafe(48))"`'
         )
     if any(len(secret.encode()) < SECRET_BYTES for secret in found):
         raise Refused(f"{where}: each secret, between spaces, has at least {SECRET_BYTES} bytes")
     if len(set(found)) < len(found):
         raise Refused(f"{where}: a secret is there twice")
-    # Nobody else is there to share one with.
-    return tuple(found) or (secrets.token_urlsafe(48),)
+    return tuple(found)

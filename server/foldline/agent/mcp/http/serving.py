@@ -81,5 +81,9 @@ async def _serve(options: Options, http: HttpOptions, listening: socket.socket) 
         sys.stderr.write(f"foldline serves http://{shown}:{port}{PATH}\n")
         sys.stderr.flush()
         await embedded.serve(sockets=[listening])
+        if embedded.force_exit:
+            for task in embedded.server_state.tasks:
+                task.cancel()
+            await embedded.lifespan.shutdown()
     finally:
         await server.close()

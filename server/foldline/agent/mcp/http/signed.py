@@ -8,8 +8,10 @@ answers are positions, with a hash of what they stand on: nothing that has to be
 from __future__ import annotations
 
 import json
+import logging
 import time
 from dataclasses import replace
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
+log = logging.getLogger(__name__)
+
 SECONDS = 600.0
 
 
@@ -40,22 +44,24 @@ def seals(secrets: Sequence[str], audience: str) -> list[ServerMiddleware[Any]]:
     """Return the middleware that seals and opens what clients hand back.
 
     Args:
-        secrets: The first seals, all open: this is how to change them without a pause.
+        secrets: The first seals, all open: this is how to change them without a pause. Without any,
+            only this process opens what it sealed.
         audience: The server's name, so that other servers may have the same secrets.
     """
-    codec = AESGCMRequestStateCodec(secrets)
+    codec = AESGCMRequestStateCodec(secrets or (token_urlsafe(48),))
     security = RequestStateSecurity(codec=codec, ttl=SECONDS, bind_principal=identity_of)
     return [
         RequestStateBoundary(security, default_audience=audience),
-        SealedCursors(codec, audience),
+        SealedCursors(codec, audience, shared=bool(secrets)),
     ]
 
 
 class SealedCursors:
     """Middleware of the SDK for the cursors of lists."""
 
-    def __init__(self, codec: AESGCMRequestStateCodec, audience: str) -> None:
+    def __init__(self, codec: AESGCMRequestStateCodec, audience: str, *, shared: bool) -> None:
         self._codec = codec
+        self._is_told = shared
         self._audience = audience
 
     async def __call__(
@@ -69,6 +75,9 @@ class SealedCursors:
             ctx = replace(ctx, params={**(ctx.params or {}), "cursor": opened})
         result = await call_next(ctx)
         if isinstance(result, dict) and result.get("nextCursor") is not None:
+            if not self._is_told:
+                self._is_told = True
+                log.warning("A list has a second page: replicas need a secret to share for it")
             sealed = json.dumps([result["nextCursor"], time.time() + SECONDS, bound])
             result = {**result, "nextCursor": self._codec.seal(sealed.encode())}
         return result
