@@ -33,21 +33,21 @@ IDENTITY = ("--identity-header", "X-Foldline-User", "--trusted-proxy", "127.0.0.
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of an authority, of the balancer, and of one client."""
+    """Files of an authority, of the balancer, and of clients by their names."""
 
     authority: Path
     balancer: Path
-    client: Path
+    clients: dict[str, Path]
 
-    def context(self, *, named: bool = True) -> ssl.SSLContext:
-        """What a client needs to speak to the balancer; with `named`, it says who it is."""
+    def context(self, user: str | None) -> ssl.SSLContext:
+        """What a client needs to speak to the balancer, and to say who it is."""
         context = ssl.create_default_context(cafile=self.authority)
-        if named:
-            context.load_cert_chain(self.client)
+        if user is not None:
+            context.load_cert_chain(self.clients[user])
         return context
 
 
-def make_certificates(folder: Path, user: str = "somebody") -> Certificates:
+def make_certificates(folder: Path, *users: str) -> Certificates:
     key = ec.generate_private_key(ec.SECP256R1())
     root = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
     now = datetime.datetime.now(datetime.UTC)
@@ -85,7 +85,7 @@ def make_certificates(folder: Path, user: str = "somebody") -> Certificates:
     return Certificates(
         write("authority", key, authority=True),
         write(NAME, ec.generate_private_key(ec.SECP256R1())),
-        write(user, ec.generate_private_key(ec.SECP256R1())),
+        {user: write(user, ec.generate_private_key(ec.SECP256R1())) for user in users},
     )
 
 
@@ -97,13 +97,17 @@ class Balanced:
     stack: ExitStack
     arguments: tuple[str, ...] = ()
     url: str = ""
+    metrics: str = ""
     replicas: dict[str, Replica] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
-    def client(self) -> httpx2.AsyncClient:
-        """A client with connections of its own, which asks once more if one breaks."""
+    def client(self, user: str = "somebody") -> httpx2.AsyncClient:
+        """A client with connections of its own, as many as it needs."""
         return httpx2.AsyncClient(
-            verify=self.certificates.context(), headers={"Host": NAME}, timeout=60
+            verify=self.certificates.context(user),
+            headers={"Host": NAME},
+            timeout=60,
+            limits=httpx2.Limits(max_connections=None),
         )
 
     def start(self, name: str, port: int = 0) -> Replica:
@@ -113,16 +117,18 @@ class Balanced:
         self.replicas[name] = replica
         return replica
 
-    def balance(self, haproxy: str) -> None:
-        """Start the balancer before the replicas."""
-        port = free_port()
+    def balance(self, haproxy: str, *ports: int, file: Path = FILES / "haproxy.cfg") -> None:
+        """Start the balancer before the replicas, or what else listens at two ports."""
+        ports = ports or (self.replicas["a"].port, self.replicas["b"].port)
+        port, metrics = free_port(), free_port()
         self.url = f"https://127.0.0.1:{port}/mcp"
+        self.metrics = f"http://127.0.0.1:{metrics}/metrics"
         process = subprocess.Popen(
-            [haproxy, "-W", "-f", str(FILES / "haproxy.cfg")],
+            [haproxy, "-W", "-f", str(file)],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | environment(self.certificates, port, self.replicas),
+            env=os.environ | environment(self.certificates, port, metrics, *ports),
         )
         assert process.stderr is not None
         reading = threading.Thread(target=self.log.extend, args=(process.stderr,), daemon=True)
@@ -136,10 +142,12 @@ class Balanced:
 
 
 @contextmanager
-def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
+def balanced(
+    haproxy: str, folder: Path, *arguments: str, users: tuple[str, ...] = ("somebody",)
+) -> Iterator[Balanced]:
     """Start the deployment; `arguments` are for the replicas."""
     with ExitStack() as stack:
-        one = Balanced(make_certificates(folder), stack, arguments)
+        one = Balanced(make_certificates(folder, *users), stack, arguments)
         with ThreadPoolExecutor() as pool:
             list(pool.map(one.start, ("a", "b")))
         one.balance(haproxy)
@@ -147,17 +155,16 @@ def balanced(haproxy: str, folder: Path, *arguments: str) -> Iterator[Balanced]:
 
 
 def environment(
-    certificates: Certificates, port: int, replicas: dict[str, Replica]
+    certificates: Certificates, port: int, metrics: int, first: int, second: int
 ) -> dict[str, str]:
     """What the balancer's file reads."""
     return {
         "FOLDLINE_BIND": f"127.0.0.1:{port}",
+        "FOLDLINE_METRICS_BIND": f"127.0.0.1:{metrics}",
         "FOLDLINE_CERTIFICATE": str(certificates.balancer),
         "FOLDLINE_CLIENT_CA": str(certificates.authority),
-        **{
-            f"FOLDLINE_REPLICA_{name.upper()}": f"127.0.0.1:{replica.port}"
-            for name, replica in replicas.items()
-        },
+        "FOLDLINE_REPLICA_A": f"127.0.0.1:{first}",
+        "FOLDLINE_REPLICA_B": f"127.0.0.1:{second}",
     }
 
 

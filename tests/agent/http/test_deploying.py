@@ -9,19 +9,21 @@ import re
 import shutil
 import ssl
 import subprocess
-import sys
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import mcp_types as types
 import pytest
 import tree_sitter
 import tree_sitter_containerfile
 
+from .apps import BEHIND_A_PROXY, one_tool, served
 from .balanced import FILES, NAME, Balanced, balanced, make_certificates
-from .replicas import Replica, call, result, serving
+from .replicas import call, result, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +33,10 @@ pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[3]
 SECONDS = 60
 CLIENTS = 40
-MAX_CONNECTIONS = int(re.findall(r"maxconn (\d+)", (FILES / "haproxy.cfg").read_text())[-1])
+USERS = ("somebody", *(f"user{number}" for number in range(11)))
+LANES = re.findall(r"default-server .*maxconn (\d+)", (FILES / "haproxy.cfg").read_text())
+MAX_CONNECTIONS, SLOW_CONNECTIONS = map(int, LANES)
+[SHARE] = map(int, re.findall(r"sc_conn_cur\(0\) gt (\d+)", (FILES / "haproxy.cfg").read_text()))
 CHECKS = 3
 """So many in turn take a replica out, or in."""
 BETWEEN = 200
@@ -45,7 +50,8 @@ def haproxy(program: Callable[..., str]) -> str:
 
 @pytest.fixture
 def deployed(haproxy: str, tmp_path: Path) -> Iterator[Balanced]:
-    with balanced(haproxy, tmp_path, "--drain", "2", "--log-level", "info") as one:
+    options = ("--drain", "2", "--log-level", "info")
+    with balanced(haproxy, tmp_path, *options, users=USERS) as one:
         yield one
 
 
@@ -59,8 +65,8 @@ class Load:
         self._more = asyncio.Condition()
         self._going = True
 
-    async def client(self) -> None:
-        async with self._deployed.client() as client:
+    async def client(self, user: str) -> None:
+        async with self._deployed.client(user) as client:
             while self._going:
                 await self._one(client)
                 async with self._more:
@@ -97,8 +103,8 @@ async def test_no_request_is_lost_while_a_replica_dies_returns_and_another_leave
 ) -> None:
     load = Load(deployed)
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(CLIENTS):
-            tasks.create_task(load.client())
+        for number in range(CLIENTS):
+            tasks.create_task(load.client(USERS[number % len(USERS)]))
         try:
             await load.more()
             first, second = deployed.replicas["a"], deployed.replicas["b"]
@@ -122,8 +128,10 @@ async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
 ) -> None:
     """Of more requests than one replica takes at a time, none fails: the rest waits."""
     full, free, checked = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    many, held, checks = MAX_CONNECTIONS * 2, 0, 0
+    many, held, checks = len(USERS) * SHARE, 0, 0
+    assert many == 2 * MAX_CONNECTIONS
     handlers: list[Any] = []
+    asked: list[asyncio.Task[httpx2.Response]] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal held, checks
@@ -144,21 +152,20 @@ async def test_a_dead_replica_takes_no_requests_while_the_other_is_full(
         writer.close()
 
     with ExitStack() as stack:
-        deployed = Balanced(make_certificates(tmp_path), stack)
+        deployed = Balanced(make_certificates(tmp_path, *USERS), stack)
         dead, alive = [await asyncio.start_server(answer, "127.0.0.1", 0) for _ in "ab"]
-        for name, server in (("a", dead), ("b", alive)):
-            process = subprocess.Popen([sys.executable, "-c", ""], text=True)
-            process.wait(SECONDS)
-            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-            deployed.replicas[name] = Replica(process, url)
-        async with asyncio.timeout(SECONDS), deployed.client() as client:
-            await asyncio.to_thread(deployed.balance, haproxy)
+        ports = [one.sockets[0].getsockname()[1] for one in (dead, alive)]
+        async with asyncio.timeout(SECONDS), AsyncExitStack() as clients:
+            await asyncio.to_thread(deployed.balance, haproxy, *ports)
             await checked.wait()
             dead.close()
             async with asyncio.TaskGroup() as tasks:
-                asked = [
-                    tasks.create_task(call(client, deployed.url, "get_tree")) for _ in range(many)
-                ]
+                for user in USERS:
+                    client = await clients.enter_async_context(deployed.client(user))
+                    asked += [
+                        tasks.create_task(call(client, deployed.url, "get_tree"))
+                        for _ in range(SHARE)
+                    ]
                 await full.wait()
                 while not any("Server replicas/a is DOWN" in line for line in deployed.log):
                     await asyncio.sleep(0.01)
@@ -176,7 +183,7 @@ async def test_who_asks_is_the_name_in_the_certificate_and_nothing_else(deployed
         result(await call(client, deployed.url, "get_tree", spoofed))
         elsewhere = await client.get(deployed.url.replace("/mcp", "/readyz"))
         assert elsewhere.status_code == 404
-    without = deployed.certificates.context(named=False)
+    without = deployed.certificates.context(None)
     async with httpx2.AsyncClient(verify=without, headers={"Host": NAME}) as client:
         # Where the alert comes while the answer is read, the client tells of it as `ssl` does.
         with pytest.raises((httpx2.TransportError, ssl.SSLError)):
@@ -187,6 +194,88 @@ async def test_who_asks_is_the_name_in_the_certificate_and_nothing_else(deployed
     lines = [line for one in deployed.replicas.values() for line in one.lines]
     assert any("get_tree for somebody" in line for line in lines)
     assert not any("root" in line and " for " in line for line in lines)
+
+
+class Held:
+    """A tool that holds the calls that have a number."""
+
+    def __init__(self) -> None:
+        self.begun, self.cancelled = set[int](), set[int]()
+
+    async def __call__(self, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.arguments:
+            self.begun.add(params.arguments["number"])
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.cancelled.add(params.arguments["number"])
+        return types.CallToolResult(content=[])
+
+
+async def test_who_asks_for_much_waits_alone_and_who_leaves_takes_everything_along(
+    haproxy: str, tmp_path: Path
+) -> None:
+    tool, many = Held(), 60
+    options = replace(BEHIND_A_PROXY, allowed_hosts=(NAME,), deadline=3600.0)
+    # As it is, but nothing ends because time is up.
+    patient = tmp_path / "haproxy.cfg"
+    text = (FILES / "haproxy.cfg").read_text()
+    patient.write_text(re.sub(r"timeout (queue|server) \d+s", r"timeout \1 1h", text))
+
+    async def queued() -> int:
+        metrics = (await plain.get(deployed.metrics)).text
+        [number] = re.findall(r'haproxy_backend_current_queue{proxy="over_share"} (\d+)', metrics)
+        return int(number)
+
+    with ExitStack() as stack:
+        deployed = Balanced(make_certificates(tmp_path, "greedy", "modest"), stack)
+        async with (
+            served(one_tool(tool), options) as first,
+            served(one_tool(tool), options) as second,
+            httpx2.AsyncClient() as plain,
+            asyncio.timeout(SECONDS),
+        ):
+            ports = [one.address[1] for one in (first, second)]
+            await asyncio.to_thread(deployed.balance, haproxy, *ports, file=patient)
+            async with deployed.client("greedy") as greedy, deployed.client("modest") as modest:
+                asked = [
+                    asyncio.create_task(call(greedy, deployed.url, "wait", number=number))
+                    for number in range(many)
+                ]
+                running = SHARE + 2 * SLOW_CONNECTIONS
+                while (len(tool.begun), await queued()) != (running, many - running):
+                    await asyncio.sleep(0.01)
+                result(await call(modest, deployed.url, "wait"))
+                for number in set(range(many)) - tool.begun:
+                    asked[number].cancel()
+                while await queued():
+                    await asyncio.sleep(0.01)
+                # None of those that left the queue came to a replica.
+                assert len(tool.begun) == running
+                for number in tool.begun:
+                    asked[number].cancel()
+                while tool.cancelled != tool.begun:
+                    await asyncio.sleep(0.01)
+                elsewhere = await plain.get(deployed.metrics.replace("/metrics", "/"))
+                assert elsewhere.status_code == 404
+            for one in (first, second):
+                one.health.draining = one.server.should_exit = True
+            async with deployed.client("modest") as modest:
+                status = None
+                while status != 503:
+                    # A connection that a replica ends may break, as the page says.
+                    with contextlib.suppress(httpx2.TransportError):
+                        answer = await call(modest, deployed.url, "wait")
+                        status = answer.status_code
+                assert answer.headers["Retry-After"] == "1"
+        await asyncio.to_thread(stack.close)
+    lines = [line for line in deployed.log if "POST /mcp" in line]
+    assert any("replicas/" in line and " 200 " in line and "{modest}" in line for line in lines)
+    assert any(" 503 " in line and "{modest}" in line for line in lines)
+    assert (
+        len([line for line in lines if "{greedy}" in line and "over_share/" in line])
+        == many - SHARE
+    )
 
 
 def instructions() -> list[tuple[str, str]]:
