@@ -60,18 +60,16 @@ class VisibilityOverrideSource(Protocol):
         ...
 
 
-def session_in(session: object, prompt: str) -> Any:
-    """Return a session as the prompt of this name sees it: one that knows no prompts as it is."""
-    in_prompt = getattr(session, "in_prompt", None)
-    return in_prompt(prompt) if callable(in_prompt) else session
-
-
-def session_overrides(session: object, prompt: str) -> Mapping[SectionPath, SectionVisibility]:
+def session_overrides(session: Any, prompt: str) -> Mapping[SectionPath, SectionVisibility]:
     """Return a copy of the overrides that a session has for the prompt of this name."""
-    visible = session_in(session, prompt)
-    if isinstance(visible, VisibilityOverrideSource):
-        return dict(visible.visibility_overrides())
-    return {}
+    if not isinstance(session, VisibilityOverrideSource):
+        return {}
+    return dict(session.visibility_overrides(*named_to(session, prompt)))
+
+
+def named_to(session: object, prompt: str) -> Any:
+    """Return the arguments that name a prompt to a session that keeps prompts apart."""
+    return (prompt,) if getattr(session, "keeps_prompts_apart", False) else ()
 
 
 class Selector:

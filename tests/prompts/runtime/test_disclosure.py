@@ -564,8 +564,8 @@ def test_a_rendered_prompt_without_what_its_session_opened_is_told(
 ) -> None:
     adapter = ScriptedAdapter(lambda *_: "Fine.")
     session = Session()
-    session.in_prompt("t/loop").apply_visibility_overrides(says)
-    session.in_prompt("t/other").apply_visibility_overrides({("docs",): FULL})
+    session.apply_visibility_overrides(says, "t/loop")
+    session.apply_visibility_overrides({("docs",): FULL}, "t/other")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         adapter.evaluate(PROMPT.render(), session=session)

@@ -123,17 +123,17 @@ def test_an_override_belongs_to_one_prompt_or_to_all_of_them() -> None:
     session = Session()
 
     def shown(name: str) -> SectionVisibility | None:
-        return session.in_prompt(name).visibility_overrides().get(("a",))
+        return session.visibility_overrides(name).get(("a",))
 
-    session.in_prompt("t/one").apply_visibility_overrides({("a",): FULL})
+    session.apply_visibility_overrides({("a",): FULL}, "t/one")
     restored = Session()
     restored.restore(SessionSnapshot.from_json(session.snapshot().to_json()))
     for each in (session, restored):
-        assert dict(each.in_prompt("t/one").visibility_overrides()) == {("a",): FULL}
-        assert dict(each.in_prompt("t/two").visibility_overrides()) == {}
+        assert dict(each.visibility_overrides("t/one")) == {("a",): FULL}
+        assert dict(each.visibility_overrides("t/two")) == {}
     session.apply_visibility_overrides({("a",): SUMMARY})
     assert (shown("t/one"), shown("t/two")) == (SUMMARY, SUMMARY), "the later one counts"
-    session.in_prompt("t/two").apply_visibility_overrides({("a",): FULL})
+    session.apply_visibility_overrides({("a",): FULL}, "t/two")
     assert (shown("t/one"), shown("t/two")) == (SUMMARY, FULL)
     session[VisibilityOverrides].apply(ClearVisibilityOverride(("a",)))
     assert (shown("t/one"), shown("t/two")) == (None, None)

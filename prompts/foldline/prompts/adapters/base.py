@@ -229,8 +229,7 @@ def _goal_text(rendered: RenderedPrompt[object], key: str | None) -> str:
 
 def _check_openings(rendered: RenderedPrompt[object], session: Session | None) -> None:
     """Warn of sections that a session shows in another way than a prompt that is sent as is."""
-    source = rendered._source  # noqa: SLF001 - It knows the overrides that it was rendered with.
-    if source is None:
+    if (source := rendered._source) is None:  # noqa: SLF001 - It knows its overrides.
         return
     shown = {b.path: b.visibility for b in rendered.blocks if b.path not in source.overrides}
     wanted = session_overrides(session, source.plan.prompt)

@@ -10,7 +10,6 @@ __all__ = ["estimated_tokens", "longest_prefix"]
 _TOKEN = 20
 _NARROW = 5
 _WIDE = 16
-_JOINER = "\u200d"
 _FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_WIDE = 0x2E80
 """The first character of East Asian scripts, which take about a token each."""
@@ -53,9 +52,9 @@ def _is_joined(text: str, index: int) -> bool:
         # Two of them are a flag.
         return (index - len(text[:index].rstrip(_FLAGS))) % 2 == 1
     return (
-        _JOINER in (before, character)
-        or unicodedata.category(character).startswith("M")
-        or "\U0001f3fb" <= character <= "\U0001f3ff"  # Skin tones.
-        or "\U000e0020" <= character <= "\U000e007f"  # Tags, as in the flag of Wales.
+        before == "\u200d"
+        # Accents, joiners and tags; skin tones.
+        or unicodedata.category(character) in {"Mn", "Mc", "Me", "Cf"}
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
         or ("\ud800" <= before < "\udc00" <= character < "\ue000")
     )

@@ -16,7 +16,7 @@ from foldline.prompts.errors import (
 from foldline.prompts.forms.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.sections.task import Task
-from foldline.prompts.visibility import SectionPath, SectionVisibility, session_in
+from foldline.prompts.visibility import SectionPath, SectionVisibility, named_to
 
 if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Plan
@@ -115,8 +115,8 @@ def apply_expansion(
             ) from request
         overrides.update(wanted)
     if session is not None:
-        shown = session_in(session, request.prompt)
-        shown.apply_visibility_overrides(request.requested_overrides)
+        named = named_to(session, request.prompt)
+        session.apply_visibility_overrides(request.requested_overrides, *named)
 
 
 def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:

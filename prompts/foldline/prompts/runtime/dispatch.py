@@ -17,7 +17,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.field_forms import warn_author
-from foldline.prompts.runtime.bounded import bounded, check_bounds
+from foldline.prompts.runtime.bounded import CancelScope, bounded, check_bounds
 from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
 from foldline.prompts.tool import ToolContext, ToolResult, ToolTelemetry
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.disclosure.opening import Opened
-    from foldline.prompts.runtime.bounded import Cancellation, CancelScope
+    from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.tool import Tool
 
 _log = logging.getLogger(__name__)
@@ -216,12 +216,13 @@ def _await(
     # Most tools are plain functions, and this is the slowest import here.
     import asyncio
 
+    if scope is None:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            scope = CancelScope()
     if scope is not None:
         return asyncio.run(_until_cancelled(awaitable, scope))
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_as_coroutine(awaitable))
     # This thread's event loop is blocked by the caller, so another one must run the handler.
     return bounded(
         lambda line: asyncio.run(_until_cancelled(awaitable, line)),
@@ -229,10 +230,6 @@ def _await(
         deadline=deadline,
         cancellation=None,
     )
-
-
-async def _as_coroutine(awaitable: Awaitable[object]) -> object:
-    return await awaitable
 
 
 async def _until_cancelled(awaitable: Awaitable[object], scope: CancelScope) -> object:

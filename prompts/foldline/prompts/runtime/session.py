@@ -66,10 +66,6 @@ class VisibilityOverrides:
         """Return the overrides of all prompts as renders accept them."""
         return MappingProxyType({entry.path: entry.visibility for entry in self.entries})
 
-    def in_prompt(self, name: str) -> VisibilityOverrides:
-        """Return the overrides that hold in the prompt of this name."""
-        return VisibilityOverrides(tuple(e for e in self.entries if e.prompt in {"", name}))
-
     def to_json(self) -> object:
         """Return `[["a", "b"], "FULL"]` for each entry, and the prompt that it belongs to."""
         return [
@@ -208,6 +204,8 @@ class Session:
         session_id: The session's name in events; random by default.
     """
 
+    keeps_prompts_apart = True
+
     def __init__(self, *, bus: EventBus | None = None, session_id: str | None = None) -> None:
         self.bus: EventBus = InProcessEventBus() if bus is None else bus
         self.session_id = uuid.uuid4().hex if session_id is None else session_id
@@ -283,13 +281,11 @@ class Session:
             self.replace(kind, cast("StateT", state))
             return cast("StateT", state)
 
-    def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
-        """Return the overrides of all prompts; a render's explicit ones take precedence."""
-        return self[VisibilityOverrides].state.by_path
-
-    def in_prompt(self, name: str) -> PromptVisibility:
-        """Return the visibilities of the prompt of this name, its `ns/key`."""
-        return PromptVisibility(self, name)
+    def visibility_overrides(self, prompt: str = "") -> Mapping[SectionPath, SectionVisibility]:
+        """Return the overrides of the prompt `ns/key`, or those of all; explicit ones win."""
+        state = self[VisibilityOverrides].state
+        kept = tuple(e for e in state.entries if not prompt or e.prompt in {"", prompt})
+        return VisibilityOverrides(kept).by_path
 
     def conversation(self) -> Conversation:
         """The conversation that evaluations with `conversation=` and this session have had."""
@@ -300,10 +296,12 @@ class Session:
         return self[Thread].state
 
     def apply_visibility_overrides(
-        self, overrides: Mapping[SectionPath, SectionVisibility], /
+        self, overrides: Mapping[SectionPath, SectionVisibility], /, prompt: str = ""
     ) -> None:
-        """Store these overrides for all prompts, replacing earlier ones for the same sections."""
-        self.in_prompt("").apply_visibility_overrides(overrides)
+        """Store these overrides for the prompt `ns/key`, or for all, replacing earlier ones."""
+        with self._lock:
+            for path, visibility in overrides.items():
+                self[VisibilityOverrides].apply(SetVisibilityOverride(path, visibility, prompt))
 
     def snapshot(self) -> SessionSnapshot:
         """Return the current states."""
@@ -333,26 +331,6 @@ class Session:
             for (kind, event_type), reducer in self._reducers.items()
             if isinstance(event, event_type)
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class PromptVisibility:
-    """The visibilities of a session's sections in one of its prompts."""
-
-    session: Session
-    prompt: str
-
-    def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
-        """Return the overrides of this prompt and of all; a render's explicit ones win."""
-        return self.session[VisibilityOverrides].state.in_prompt(self.prompt).by_path
-
-    def apply_visibility_overrides(
-        self, overrides: Mapping[SectionPath, SectionVisibility], /
-    ) -> None:
-        """Store these overrides for this prompt alone."""
-        for path, visibility in overrides.items():
-            event = SetVisibilityOverride(path, visibility, self.prompt)
-            self.session[VisibilityOverrides].apply(event)
 
 
 def _name(kind: type) -> str:
