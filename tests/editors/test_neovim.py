@@ -254,6 +254,13 @@ def test_the_code_action_on_a_section_previews_it_opened(nvim: Neovim) -> None:
     )
     nvim.wait("vim.bo.filetype == 'markdown'")
     nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
+    nvim.command("wincmd p")
+    nvim.lua(
+        "vim.lsp.buf.code_action({ apply = true, filter = function(action)"
+        " return vim.startswith(action.title, 'Close section 3.1') end })"
+    )
+    nvim.command("wincmd p")
+    nvim.wait("vim.fn.search('They are lost at a restart', 'nw') == 0")
 
 
 def test_the_code_action_for_the_tree_shows_it_as_a_document(nvim: Neovim) -> None:

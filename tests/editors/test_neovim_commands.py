@@ -241,8 +241,16 @@ def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:
     preview(nvim, "triage")
     before = nvim.buffer()
     nvim.command("call search('Policies')")
+    nvim.lua(
+        "local float = vim.lsp.util.open_floating_preview\n"
+        "vim.lsp.util.open_floating_preview = function(lines, syntax, how)\n"
+        "  floated = how.title\n"
+        "  return float(lines, syntax, how)\n"
+        "end"
+    )
     assert "Refunds within 30 days." in nvim.floating("vim.api.nvim_feedkeys('p', 'xt', false)")
     assert nvim.buffer() == before
+    assert re.fullmatch(r" policies, \d+ of \d+ bytes, .* if opened.* ", nvim.text("return floated"))
     nvim.command("1")
     nvim.keys("p")
     assert nvim.notified() == ["foldline: this section is not summarized"]

@@ -34,22 +34,22 @@ async def test_the_deepest_line_of_the_users_is_a_diagnostic_even_in_a_file_that
     assert await editor.diagnostics(editor.uri("helper.py")) == []
 
 
-async def test_what_static_checks_find_is_published_beside_it(
-    connect: Connect, tmp_path: Path
+@pytest.mark.parametrize("before", ["", "\n        "])
+async def test_a_mistake_that_checks_find_is_no_second_problem(
+    connect: Connect, tmp_path: Path, before: str
 ) -> None:
     editor = await opened(connect, tmp_path, "emacs")
-    unknown = PROMPT.replace('template="Three."', 'template="${nmae}"')
+    unknown = PROMPT.replace('template="Three."', f'{before}template="${{nmae}}"')
     uri = editor.open("both.py", unknown)
     assert [found.code for found in await editor.diagnostics(uri)] == ["unknown-placeholder"]
     preview = await editor.command("prompt.preview", uri=uri)
     assert preview["stale"]["line"] == 12
-    both = await editor.diagnostics(uri)
-    assert [found.code for found in both] == ["unknown-placeholder", "exception"]
-    assert both[1].range.start == types.Position(11, 0)
+    editor.change(uri, unknown.replace("${nmae}", "Three.") + "\nraise ValueError\n")
+    while [found.code for found in await editor.diagnostics(uri)] != ["exception"]:
+        pass
     editor.change(uri, PROMPT)
-    left: list[types.Diagnostic] = both
-    while left:
-        left = await editor.diagnostics(uri)
+    while await editor.diagnostics(uri):
+        pass
 
 
 async def test_a_failure_without_a_line_of_the_users_is_shown_at_the_section(

@@ -216,6 +216,10 @@ vim.lsp.commands['foldline.openSection'] = function(clicked)
   foldline.on_open_command(clicked)
 end
 
+vim.lsp.commands['foldline.closeSection'] = function(clicked)
+  foldline.on_close_command(clicked)
+end
+
 vim.lsp.commands['foldline.outline'] = function()
   foldline.outline()
 end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,15 +87,32 @@ def problems_in(stale: Stale | None, blocks: Iterable[Block]) -> Iterator[Proble
 async def problem_diagnostics(
     ls: FoldlineServer, uri: str, problems: tuple[Problem, ...]
 ) -> list[Diagnostic]:
-    """The problems of one document, as the client takes them."""
+    """The problems of one document, as the client takes them.
 
-    def query(snapshot: LspSnapshot) -> list[Range]:
-        return [snapshot.index.line(problem.line - 1) for problem in problems]
+    Without those of a line, or a call that begins there, in which the checks have found an error.
+    """
 
-    try:
+    def query(snapshot: LspSnapshot) -> list[Range | None]:
+        from foldline.ide.analysis.section_tree import span_of
+        from foldline.ide.checks.codes import Severity
+        from foldline.server.diagnostic_items import found_in
+
+        analysis = snapshot.analysis
+        errors = [one.place for one in found_in(ls, snapshot) if one.severity is Severity.ERROR]
+        sections = (span_of(section.node) for section in analysis.sections)
+        templates = (span_of(template.node) for template in analysis.templates)
+        wrong = {snapshot.range(place).start.line for place in errors} | {
+            snapshot.range(call).start.line
+            for call in chain(sections, templates)
+            if call.file == analysis.file and any(call.span.holds(one.start) for one in errors)
+        }
+        lines = (problem.line - 1 for problem in problems)
+        return [None if line in wrong else snapshot.index.line(line) for line in lines]
+
+    ranges: list[Range | None] | None = None
+    # Where no folder of the workspace holds it, its text is not ours to read.
+    with suppress(PathRefused):
         ranges = await with_snapshot(ls, uri, query)
-    except PathRefused:
-        ranges = None  # No folder of the workspace holds it: its text is not ours to read.
     if ranges is None:
         ranges = [Range(Position(item.line - 1, 0), Position(item.line, 0)) for item in problems]
     return [
@@ -106,4 +125,5 @@ async def problem_diagnostics(
             source=SOURCE,
         )
         for place, problem in zip(ranges, problems, strict=True)
+        if place is not None
     ]

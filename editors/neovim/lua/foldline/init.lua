@@ -31,7 +31,8 @@ local ask_now, flatten, matching, on_code, prompt_at, prompts_now, running, with
 ---@return table options what the server is told at its start
 function M.initialization_options(config)
   local options = vim.deepcopy(config.init_options or {})
-  options.client_commands = { 'foldline.preview', 'foldline.openSection', 'foldline.outline' }
+  options.client_commands =
+    { 'foldline.preview', 'foldline.openSection', 'foldline.closeSection', 'foldline.outline' }
   options.trusted = require('foldline.trust').decision(config.root_dir) == true
   return options
 end
@@ -297,6 +298,14 @@ end
 function M.on_preview_command(clicked)
   local prompt = (clicked.arguments or {})[1] or {}
   M.preview({ uri = M.some(prompt.uri), name = M.some(prompt.name) })
+end
+
+--- Runs the client command of the code action *Close section*, which is for what a preview shows.
+---@param clicked lsp.Command
+function M.on_close_command(clicked)
+  local what = (clicked.arguments or {})[1] or {}
+  local preview = require('foldline.preview')
+  preview.change('close', what.section_keys, preview.find(what.uri, M.some(what.name)))
 end
 
 --- Runs the client command of the code action *Open section*.

@@ -594,10 +594,17 @@ function peek(preview)
     return require('foldline').notify('this section is not summarized')
   end
   local argument = { section_key = block.key, sessionId = preview.session_id }
-  M.execute(preview, 'prompt.readSection', argument, function(section)
-    local more = costs.if_opened(preview, block)
-    local title = ('%s%s'):format(block.key, more and ', ' .. more or '')
-    require('foldline.scratch').float(title, vim.split(section.text, '\n'), 'markdown')
+  M.execute(preview, 'prompt.summary', argument, function(summary)
+    M.execute(preview, 'prompt.readSection', argument, function(section)
+      local more = costs.if_opened(preview, block)
+      local title = ('%s, %d of %d bytes%s'):format(
+        block.key,
+        summary.size,
+        summary.size_if_opened,
+        more and ', ' .. more or ''
+      )
+      require('foldline.scratch').float(title, vim.split(section.text, '\n'), 'markdown')
+    end)
   end)
 end
 
