@@ -957,6 +957,25 @@ test('the keys of a section work from its buttons, too', async () => {
   assert.equal((await actions()).length, 1, 'what is typed is a reason');
 });
 
+test('at half a window Peek and Open share a line, and a notice or Undo moves no text', async () => {
+  await page.setViewportSize({ width: 500, height: 400 });
+  const opening = { total: 1_269, text: 1_069, tools: 200 };
+  const tokens = { self: 5, subtree: 35, if_opened: opening };
+  const title = 'Reference Documentation';
+  const blocks = [block('a', { visibility: 'SUMMARY', title, tokens }), block('b')];
+  await show(blocks, FULL);
+  const top = (name) =>
+    page.getByRole('button', { name }).evaluate((made) => made.getBoundingClientRect().top);
+  assert.equal(await top(`Peek 1 ${title}`), await top(`Open 1 ${title}`));
+  const before = await top('2 b');
+  const text = 'Line 3: invalid syntax.\n'.repeat(4);
+  await show(blocks, { ...FULL, steps: 3, notice: { kind: 'stale', text, actions: [] } });
+  assert.equal(await page.locator('.notice.stale').isVisible(), true);
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).isVisible(), true);
+  assert.equal(await top('2 b'), before);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 500);
+});
+
 test('equal texts are said to be equal', async () => {
   await show([block('a')], { steps: 1, parameter_set: 'ada' });
   await menu(page, 'Compare');

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { isSource } from '../imports';
 import { ServerMissing, type Server } from '../server';
 import type { PromptTokens, SectionTokens } from '../answers';
+import type { SectionSummary } from '../promptMessages';
 import type { ListedPrompt, Range, Section } from '../wire';
 
 interface PromptNode {
@@ -92,6 +93,20 @@ export class PromptsView implements vscode.TreeDataProvider<PromptsNode>, vscode
 
   getTreeItem(node: PromptsNode): vscode.TreeItem {
     return node.kind === 'prompt' ? promptItem(node) : sectionItem(node);
+  }
+
+  /** What a folded section shows now, and its sizes: asked for when the pointer rests on it. */
+  async resolveTreeItem(item: vscode.TreeItem, node: PromptsNode): Promise<vscode.TreeItem> {
+    if (node.kind === 'section' && item.tooltip === undefined) {
+      const { prompt, section } = node;
+      const asked = { uri: prompt.uri, name: prompt.name, section_key: section.key };
+      const { text, size, size_if_opened } = await this.server.execute<SectionSummary>(
+        'prompt.summary',
+        asked,
+      );
+      item.tooltip = `${section.key}: ${size} of ${size_if_opened} bytes\n\n${text}`;
+    }
+    return item;
   }
 
   private async nodeOf(prompt: ListedPrompt): Promise<PromptNode> {
@@ -186,7 +201,7 @@ function sectionItem({ prompt, section, costs, about }: SectionNode): vscode.Tre
       : [`${about}${signed(cost.if_opened.total)} if opened`]),
   ].join(' · ');
   item.iconPath = new vscode.ThemeIcon(summarized ? 'fold' : 'symbol-text');
-  item.tooltip = key;
+  item.tooltip = summarized ? undefined : key;
   item.contextValue = summarized ? 'summarized' : 'section';
   item.command = goTo(vscode.Uri.parse(prompt.uri), section.range);
   return item;
