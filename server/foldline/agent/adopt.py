@@ -218,7 +218,9 @@ def _told(new: _New, change: str, *, is_rewritten: bool) -> Iterator[str]:
     name = visible(plan.original.name)
     yield f"  then send `{plan.variable}.render(…).text` in place of `{name}`"
     for use, call in call_sites(plan):
-        yield f"  {visible(use.file or path_from_here(new.file))}:{use.line}: {visible(call)}"
+        # A line break of the code isn't the `\\n` of a string.
+        shown = visible(call.replace("\n", "⏎"))
+        yield f"  {visible(use.file or path_from_here(new.file))}:{use.line}: {shown}"
     if change:
         yield "  which --rewrite-call does"
 
@@ -341,14 +343,18 @@ def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> in
     if options.json:
         show(json_text([one.as_data() for one in shown]))
         return FOUND if found else NOTHING
-    for one in shown:
-        if one.more:
-            show(f"{visible(one.target)}  {visible(one.reason)}")
-            continue
+    more = [one for one in shown if one.more]
+    for one in shown[: len(shown) - len(more)]:
         fields = "" if one.fields is None else f", {count(one.fields, 'field')}"
-        show(f"{visible(one.target)}  {one.style}, {one.size:,} characters{fields}")
+        size = f"{'≥' if one.is_longer else ''}{one.size:,} characters"
+        show(f"{visible(one.target)}  {one.style}, {size}{fields}")
         if one.reason:
             show(f"    {visible(one.reason)}")
+    for kind in dict.fromkeys(one.style for one in more):
+        rows = [one for one in more if one.style == kind]
+        texts = f"{count(sum(one.more for one in rows), 'more text')} {kind}"
+        named = f"name one, as in `foldline adopt {visible(rows[0].target)}`"
+        show(f"{texts}, in {count(len(rows), 'file')}: {named}")
     refused = sum(one.fields is None for one in found)
     rest = f", {refused} that can't be adopted as they are" if refused else ""
     show(f"{count(len(found), 'prompt')}{rest}" if found else "no prompts")

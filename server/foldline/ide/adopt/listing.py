@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.errors import PathError
 from foldline.ide.adopt.adoption import adopt, module_of, order_mark, original_of, prompts_in
 from foldline.ide.adopt.data_files import JINJA_SUFFIXES
 from foldline.ide.adopt.model import AdoptError, Style
-from foldline.ide.adopt.uses import in_workspace
+from foldline.ide.adopt.uses import in_workspace, names_in
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -53,10 +55,12 @@ class Listed:
         target: How `foldline adopt` names it: `FILE`, `FILE:NAME`.
         name: The name in the file; empty for a file that is one prompt.
         style: Its shape in words.
-        size: Its length in characters.
+        size: Its length in characters, without its values.
+        is_longer: True if its values, or what is added to it elsewhere, come to that.
         fields: The number of its values; None if it can't be adopted as it is.
         reason: Why it can't be, or what has to be said first.
-        more: For a file: how many texts of it aren't listed, as nothing says that they are prompts.
+        more: For a file: how many texts of it aren't listed, as nothing says that they are prompts,
+            or as they are a test's.
     """
 
     target: str
@@ -64,6 +68,7 @@ class Listed:
     line: int
     style: str
     size: int
+    is_longer: bool
     fields: int | None
     reason: str = ""
     more: int = 0
@@ -81,7 +86,10 @@ class Listed:
 
 
 def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
-    """Yield the prompts of the files below a folder that the workspace doesn't ignore."""
+    """Yield the prompts of the files below a folder that the workspace doesn't ignore.
+
+    Those of tests are counted, unless the folder is one of tests.
+    """
     found: list[tuple[str, Candidate]] = []
     more: dict[str, int] = {}
     for source in _sources(files, folder):
@@ -91,20 +99,24 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
                 raise AdoptError("it isn't in UTF-8")
             text = f"{order_mark(files.root / path)}{source.text}"
             likely, listed = _candidates(Path(path), text)
+            if is_test_path(path) and not is_test_path(f"{folder}/"):
+                more[path] = len(listed)
+                continue
             found += [(path, candidate) for candidate in listed]
             more[path] = len(likely) - len(listed)
         except AdoptError as error:
             if "prompt" in path.lower():
-                yield Listed(path, "", 1, "", len(source.text), None, str(error))
+                yield Listed(path, "", 1, "", len(source.text), False, None, str(error))
     constants = [(path, candidate.name) for path, candidate in found if candidate.is_global]
     calls = in_workspace(files, constants)
     for path, candidate in found:
         yield _listed(path, candidate, calls.get((path, candidate.name)))
     for path, number in more.items():
         if number:
-            texts = f"{number} more text{'' if number == 1 else 's'}"
-            reason = f"{texts} that may be prompts: name the file (`foldline adopt FILE`)"
-            yield Listed(path, "", 1, "not listed", 0, None, reason, number)
+            kind = "in tests" if is_test_path(path) else "that may be prompts"
+            texts = f"{number} more text{'' if number == 1 else 's'} {kind}"
+            reason = f"{texts}: name the file (`foldline adopt FILE`)"
+            yield Listed(path, "", 1, kind, 0, False, None, reason, number)
 
 
 def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]]:
@@ -124,24 +136,31 @@ def _is_prompt(candidate: Candidate) -> bool:
     by_name = _WORDS.search(name or candidate.name)
     # A long text that calls fill in.
     is_filled = len(text) >= LONG and bool(candidate.calls.styles)
-    is_told = candidate.style is Style.MESSAGES or is_filled
-    return is_told or bool(by_name or _SPEAKS.search(text[:400]))
+    if candidate.style is Style.MESSAGES or is_filled:
+        return True
+    return bool(by_name or _SPEAKS.search(text[:400])) and not _is_raised(candidate, name)
+
+
+def _is_raised(candidate: Candidate, name: str) -> bool:
+    """Return True for the message of an error."""
+    nodes = () if candidate.is_global or not candidate.is_code else ast.walk(candidate.scope.node)
+    return any(isinstance(node, ast.Raise) and name in names_in(node) for node in nodes)
 
 
 def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
     name = candidate.name if candidate.name_is_key else ""
     target = f"{path}:{name}" if name else path
-    text = candidate.source(candidate.node)
-    line, label = candidate.line, candidate.style.label
+    line, label, text = candidate.line, candidate.style.label, candidate.text.replace("\0", "")
+    is_longer = len(text) < len(candidate.text) or bool(candidate.refusal)
     try:
         original = original_of(candidate, calls=calls)
         adoption = adopt(original)
     except AdoptError as error:
-        return Listed(target, name, line, label, len(text), None, str(error))
+        return Listed(target, name, line, label, len(text), is_longer, None, str(error))
     reason = "; ".join(lost.partition("\n")[0] for lost in original.lost if "message" in lost[:7])
-    label = original.style.label
+    label, number = original.style.label, len(adoption.plan.fields)
     return Listed(
-        target, name, line, label, len(text), len(adoption.plan.fields), reason, adoption=adoption
+        target, name, line, label, len(text), is_longer, number, reason, adoption=adoption
     )
 
 

@@ -428,6 +428,9 @@ def _untitled(section: Section, place: int) -> str:
     if section.conditions:
         words = re.sub(r"[^A-Za-z0-9]+", " ", section.conditions[-1].source).strip()
         return _titled(field_name(words)) if words else "Condition"
+    tag = re.match(r"<(/?)([A-Za-z][\w-]*)>", section.text)
+    if tag is not None:
+        return f"{'End of ' if tag[1] else ''}{_titled(tag[2])}"
     return "Task" if place == 0 else "More"
 
 
