@@ -308,6 +308,10 @@ def test_the_request_of_an_evaluation_is_shown(
     done = preview(f"{EXAMPLE}:reviewer", "--as", provider, "--model", "m")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == adapter("m").request(example.reviewer)
+    looped = preview(f"{EXAMPLE}:reviewer", "--as", provider, "--model", "m", "--loop")
+    assert json.loads(looped.stdout) == adapter("m").request(example.reviewer, loop=True)
+    assert looped.stdout != done.stdout
+    assert "--loop goes with --as" in preview(str(EXAMPLE), "--loop").stderr
     chosen = preview(
         f"{EXAMPLE}:template", "--as", provider, "--chapter", "none", "--open", "reference-docs"
     )

@@ -115,6 +115,9 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
     )
     forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.add_argument("--model", help="the model that --as names")
+    parser.add_argument(
+        "--loop", action="store_true", help="with --as: as `evaluate_with_disclosure` sends it"
+    )
     parser.set_defaults(run=run, actions=offered)
 
 
@@ -171,6 +174,8 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(f"{file.name} has no parameters or chapters: leave {option} out")
     if options.matrix and options.parameter_set:
         raise Refused("--matrix shows every parameter set: leave --set out")
+    if options.loop and not options.provider:
+        raise Refused("--loop goes with --as PROVIDER: it shows that request")
     if options.serve and options.tag:
         raise Refused("--serve shows the texts that the prompt is bound to: leave --tag out")
     if options.chapter is not None:
@@ -264,7 +269,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     if options.matrix or options.diff is not None:
         return await _compare(workspace, options, replace(prompt, view=replace(opened, costs=True)))
     if options.provider is not None:
-        body = Body(provider=options.provider, model=options.model or "MODEL")
+        body = Body(provider=options.provider, model=options.model or "MODEL", loop=options.loop)
         sent = await perform(workspace, replace(prompt, view=opened), body)
         unnamed = () if options.model else ("the model is a placeholder: name one with --model",)
         return _Shown(FOUND, _plain(json_text(sent.body)), (*_made_up(sent), *unnamed))

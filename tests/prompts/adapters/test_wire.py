@@ -144,7 +144,7 @@ def test_an_answer_comes_back_with_its_usage_and_ids(line: Line) -> None:
     check_request(line.wire, request)
 
 
-@pytest.mark.parametrize("kind", ["plain", "output", "chapters", "handles"])
+@pytest.mark.parametrize("kind", ["plain", "output", "chapters", "handles", "loop"])
 def test_the_request_to_look_at_is_what_an_evaluation_sends(line: Line, kind: str) -> None:
     prompt: Any = PROMPT
     settings: dict[str, Any] = {}
@@ -157,10 +157,20 @@ def test_the_request_to_look_at_is_what_an_evaluation_sends(line: Line, kind: st
         prompt = template.bind(Task("Go."))
     if kind == "handles":
         settings["context_policy"] = ContextPolicy(handles=True)
-    body = line.adapter(**settings).request(prompt)  # type: ignore[attr-defined]
+    if kind == "loop":
+        # A folded tool is called by another one, or deferred.
+        tool = Tool[City, str](name="more", description="Tells more.", handler=weather)
+        folded = SECTIONS[1].clone(tools=[tool])
+        prompt = PromptTemplate(ns="t", key="l", sections=[SECTIONS[0], folded]).bind(Task("Go."))
+    adapter: Any = line.adapter(**settings)
+    body = adapter.request(prompt, loop=kind == "loop")
+    assert (body == adapter.request(prompt)) is (kind != "loop")
     assert line.provider.requests == []
     line.will_say(Said('{"title": "a", "line": 3}'))
-    evaluate(line, prompt=prompt, **settings)
+    if kind == "loop":
+        evaluate_with_disclosure(adapter, prompt, on_text=line.on_text)
+    else:
+        evaluate(line, prompt=prompt, **settings)
     (request,) = line.provider.requests
     sent = {key: request[key] for key in request if key not in ("stream", "stream_options")}
     assert json.loads(json.dumps(body)) == sent

@@ -20,7 +20,7 @@ from foldline.prompts.adapters.base import (
 )
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.run import tool_turn
-from foldline.prompts.disclosure.opening import Appending
+from foldline.prompts.disclosure.opening import Appending, stable
 from foldline.prompts.errors import (
     EvaluationFailure,
     EvaluationTimeoutError,
@@ -253,15 +253,20 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
         """Return a new exchange that continues this conversation."""
 
-    def request(self, prompt: Evaluable[object], *params: object) -> dict[str, object]:
+    def request(
+        self, prompt: Evaluable[object], *params: object, loop: bool = False
+    ) -> dict[str, object]:
         """Return the body of the first request of `evaluate`, which is not sent and needs no key.
 
-        Give it what `render_for_evaluation` returns to choose chapters or sections.
+        Give it what `render_for_evaluation` returns to choose chapters or sections. With `loop`,
+        it's the first one of `evaluate_with_disclosure`, which may have more tools.
 
         Raises:
             PromptConfigurationError: The API can't express the prompt.
         """
         rendered = render_for_evaluation(prompt, *params)
+        if loop and self.appending is not None:
+            rendered = stable(rendered, self.appending)
         policy = self.policy_for(rendered, None)
         if policy is not None:
             rendered = ManagedConversation(policy, Conversation).offered(rendered)

@@ -521,6 +521,7 @@ class Body(Query[RequestBody]):
 
     provider: Annotated[str, Doc("anthropic, openai or openai-responses")]
     model: Annotated[str, Doc("the model that it names")]
+    loop: Annotated[bool, Doc("as `evaluate_with_disclosure` sends it")] = False
 
 
 @record(kw_only=True)

@@ -212,7 +212,7 @@ def _body(session: _Session, request: _foldline_job.Request) -> dict[str, object
     # Nothing is sent, so that no client is needed.
     adapter = getattr(module, ADAPTERS[name])(request["model"], client=object())
     try:
-        return {"body": adapter.request(_render_opened(session, request))}
+        return {"body": adapter.request(_render_opened(session, request), loop=request["loop"])}
     except ModuleNotFoundError as error:
         message = f"{ADAPTERS[name]} needs the package {error.name!r}: install foldline[{name}]"
         raise RequestError("prompt", message) from error

@@ -78,6 +78,7 @@ class Request(TypedDict):
     reason: str
     provider: str
     model: str
+    loop: bool
     tool: str
     input: dict[str, object] | None
     network: str
