@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +27,8 @@ def test_a_stranger_comes_from_an_empty_folder_to_a_checked_prompt(tmp_path: Pat
     assert check.stdout == "1 file: no diagnostics\n"
     opened = foldline("preview", "prompts/support.py", "--open", "policies", folder=tmp_path)
     assert "- Refunds are for a person: hand over, with" in opened.stdout
+    counted = foldline("tokens", "prompts/support.py", folder=tmp_path)
+    assert re.search(r"summarized, ~?\+\d+ if opened", counted.stdout), "folding it wins"
     again = foldline("new", "prompts/support.py", folder=tmp_path)
     assert (again.returncode, again.stdout) == (2, "")
     assert "prompts/support.py exists, and is left alone" in again.stderr

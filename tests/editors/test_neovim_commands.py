@@ -250,7 +250,9 @@ def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:
     )
     assert "Refunds within 30 days." in nvim.floating("vim.api.nvim_feedkeys('p', 'xt', false)")
     assert nvim.buffer() == before
-    assert re.fullmatch(r" policies, \d+ of \d+ bytes, .* if opened.* ", nvim.text("return floated"))
+    assert re.fullmatch(
+        r" policies, \d+ of \d+ bytes, .* if opened.* ", nvim.text("return floated")
+    )
     nvim.command("1")
     nvim.keys("p")
     assert nvim.notified() == ["foldline: this section is not summarized"]

@@ -70,6 +70,41 @@ def test_texts_that_nothing_says_are_prompts_are_counted(tmp_path: Path) -> None
     ]
 
 
+def test_texts_of_tests_are_counted_unless_their_folder_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    for name in ("all.py", "tests/test_all.py"):
+        (tmp_path / name).write_text("A_PROMPT = 'Review this change, and say what is wrong.'\n")
+    files = LocalFileBackend(tmp_path)
+    assert [(one.target, one.more) for one in prompts_of(files)] == [
+        ("all.py:A_PROMPT", 0),
+        ("tests/test_all.py", 1),
+    ]
+    found = [(one.target, one.more) for one in prompts_of(files, "tests")]
+    assert found == [("tests/test_all.py:A_PROMPT", 0)]
+
+
+def test_the_size_of_a_text_is_a_lower_bound_where_values_or_more_come_to_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "all.py").write_text(
+        "A_PROMPT = 'You are a bot. '\nA_PROMPT += 'Answer in verse, always and to all.'\n"
+        "B_PROMPT = f'You are a bot. '\nB_PROMPT += f'Answer {len(A_PROMPT)} times in verse.'\n"
+        "def f(x):\n"
+        "    c_prompt = 'You are a bot that answers in verse, always and to all.'\n"
+        "    if x:\n        c_prompt += 'Always.'\n    return g(c_prompt)\n"
+        "def refuse(x):\n"
+        "    msg = f'Please give another word than {x}: it has no rhyme in any language.'\n"
+        "    raise ValueError(msg)\n"
+    )
+    found = prompts_of(LocalFileBackend(tmp_path))
+    assert [(one.target, one.size, one.is_longer) for one in found] == [
+        ("all.py:A_PROMPT", 50, False),
+        ("all.py:B_PROMPT", 38, True),
+        ("all.py:f.c_prompt", 55, True),
+        ("all.py", 0, False),
+    ]
+
+
 def test_texts_of_one_name_have_calls_of_their_own(tmp_path: Path) -> None:
     for folder, use in (("a", "SYSTEM.format(who=1)"), ("b", "SYSTEM.replace('{who}', 'x')")):
         (tmp_path / folder).mkdir()
