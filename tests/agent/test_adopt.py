@@ -245,6 +245,23 @@ def test_the_prompts_of_a_folder_are_listed(
     assert "4 prompts, 1 that can't be adopted as they are\n" in capsys.readouterr().out
 
 
+def test_a_line_break_of_a_call_is_not_that_of_a_string(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.py").write_text(
+        'SLACK_PROMPT = "You help {name} in verse, and say {text} to all who ask."\n'
+        "def ask(client):\n"
+        "    return client.send(SLACK_PROMPT.format(name='Ada\\nLovelace', text='"
+        + "so " * 30
+        + "'))\n"
+    )
+    assert main(["adopt", f"{tmp_path}/app.py:SLACK_PROMPT"]) == 0
+    (call,) = [line for line in capsys.readouterr().out.split("\n") if "app.py:3: " in line]
+    assert call.count("⏎") == 5
+    assert call.count("\\n") == 1
+    assert r"name='Ada\nLovelace'," in call
+
+
 def test_the_call_is_rewritten_only_on_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
