@@ -10,7 +10,7 @@ BackendError
 │   ├── BinaryFileError
 │   ├── FileTooLargeError        size, limit
 │   ├── NotAFileError            a folder
-│   │   └── SpecialFileError     a FIFO, socket or device
+│   │   └── SpecialFileError     a FIFO, socket, device or link to itself
 │   ├── NotAFolderError          also NotADirectoryError
 │   ├── UndecodableFileError     bytes that aren't in the expected encoding
 │   ├── MalformedFileError       line; the text is not TOML or JSON, or is nested too deep
@@ -222,12 +222,14 @@ class NotAFileError(PathError):
 
 
 class SpecialFileError(NotAFileError):
-    """The path is a FIFO, a socket or a device, which is never opened."""
+    """The path is a FIFO, a socket, a device or a link to itself, which is never opened."""
 
     kind = PathKind.SPECIAL
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "is a pipe, socket or device, not a regular file")
+    def __init__(
+        self, path: str, reason: str = "is a pipe, socket or device, not a regular file"
+    ) -> None:
+        super().__init__(path, reason)
 
 
 class NotAFolderError(PathError, NotADirectoryError):

@@ -151,12 +151,6 @@ def _read(target: str, options: Namespace) -> _New:
     style = None if options.style is None else Style(options.style)
     try:
         file, name = file_and_name(target)
-        given = Path(target if name is None else target[: -len(name) - 1]).absolute()
-        root = root_of(given)
-        if not file.is_relative_to(root.resolve()):
-            raise Refused(
-                f"{visible(target)} links out of {visible(str(root))}: name {visible(str(file))}"
-            )
         files = LocalFileBackend(root_of(file))
         adoption = adopt(read(file, name=name, style=style, options=jinja, files=files))
     except AdoptError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show, show_styled
+from foldline.links import resolved
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the report; problems are wrong settings."""
     from foldline.backends.errors import PathError
 
-    file = Path(options.file).resolve() if options.file else None
+    file = resolved(options.file) if options.file else None
     try:
         report = examine(Path(options.root), file, trusted=options.trust)
     except PathError as error:
@@ -68,7 +69,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from foldline.backends.base.languages import language_of
     from foldline.backends.lsp import LSPBackend, server_version
 
-    root = root.resolve()
+    root = resolved(root)
     files = LocalFileBackend(root)
     backend = LSPBackend(files, trusted=trusted)
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import complain, is_styled, show
 from foldline.backends.formatting.visible import visible
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -65,7 +66,7 @@ def run(options: Namespace) -> int:
     path, _ = file_and_name(options.file)
     mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
     # Clients work in repositories: paths in what they load are from there.
-    root = repository_of(path) if options.root is None else Path(options.root).resolve()
+    root = repository_of(path) if options.root is None else resolved(options.root)
     if not root.is_dir():
         raise Refused(f"--root {options.root}: there is no such folder")
     workspace = Workspace.at(root)
@@ -76,7 +77,7 @@ def run(options: Namespace) -> int:
         origin = fold.origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
-        place = (root / origin["source"]).resolve()
+        place = resolved(root / origin["source"])
         if not place.is_relative_to(root):
             raise Refused(f"{options.file} names a source outside of its project: {place}")
         source = _read(workspace, root, place)
@@ -92,7 +93,7 @@ def run(options: Namespace) -> int:
         return 0
     if options.tool:
         raise Refused("--tool is for printed text: a written file names lines alone")
-    target = Path(options.write).resolve()
+    target = resolved(options.write)
     if not (target.is_relative_to(root) and path.is_relative_to(root)):
         raise Refused(f"{target} and its source have to be in one project; --root DIR names it")
     if target == path:
@@ -108,7 +109,7 @@ def run(options: Namespace) -> int:
     if options.skill is not None:
         skill = SKILL.read_text(encoding="utf-8")
         name = skill.splitlines()[1]
-        file_of_skill = Path(options.skill).resolve() / "folded-sections" / "SKILL.md"
+        file_of_skill = resolved(options.skill) / "folded-sections" / "SKILL.md"
         _write(file_of_skill, skill, is_ours=lambda before: name in before, instead="rename it")
     return 0
 

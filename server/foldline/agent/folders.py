@@ -16,6 +16,7 @@ from foldline.backends import (
 )
 from foldline.backends.base.near_names import free_name
 from foldline.backends.formatting.visible import visible
+from foldline.links import resolved
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
     opened = {}
     for root in roots:
         try:
-            opened[root.resolve()] = root
+            opened[resolved(root)] = root
         except (OSError, RuntimeError) as error:
             problems.append(str(error))
     workspace.set_roots(opened)

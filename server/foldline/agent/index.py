@@ -11,6 +11,7 @@ from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show
 from foldline.backends.formatting.visible import visible
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -95,7 +96,7 @@ def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], 
     from foldline.backends.index.artefact import SUFFIX
     from foldline.backends.index.sharing import export_index
 
-    file = Path(options.where or f"{Path(options.root).resolve().name or 'index'}{SUFFIX}")
+    file = Path(options.where or f"{resolved(options.root).name or 'index'}{SUFFIX}")
     written = export_index(index, file)
     found = {"file": str(file), **written._asdict()}
     text = f"{written.contents:,} contents, {written.bytes:,} bytes (sha256 {written.digest})"

@@ -14,6 +14,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide.instructions.files import instruction_files
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
+from foldline.links import is_loop, resolved
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -90,23 +91,25 @@ def scan(paths: Sequence[str]) -> Scan:
     Raises:
         Refused: A path doesn't exist, or the configuration is wrong.
     """
-    resolved = [Path(path).resolve() for path in paths or ["."]]
-    for path, argument in zip(resolved, paths or ["."], strict=True):
+    places = [resolved(path) for path in paths or ["."]]
+    for path, argument in zip(places, paths or ["."], strict=True):
+        if is_loop(path):
+            raise Refused(f"{visible(cut(argument))}: it is a link to itself")
         if not path.exists():
             raise Refused(f"{visible(cut(argument))}: there is no such file or directory")
         if not path.is_file() and not path.is_dir():
             raise Refused(f"{visible(cut(argument))}: it is neither a file nor a directory")
-    root = _shared_root(resolved)
+    root = _shared_root(places)
     workspace = Workspace.at(root)
     workspace.reach = analysis_root(root)
     (folder,) = workspace.folders()
-    files = [path for path in resolved if path.is_file()]
+    files = [path for path in places if path.is_file()]
     instructions = dict.fromkeys(path for path in files if workspace.is_instructions(path))
     modules = [path for path in files if path not in instructions]
     for path in modules:
         check_python(path)
     found = dict.fromkeys(map(str, modules))
-    below = [path.relative_to(root).as_posix() for path in resolved if path.is_dir()]
+    below = [path.relative_to(root).as_posix() for path in places if path.is_dir()]
     if below:
         found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
         instructions.update(dict.fromkeys(instruction_files(folder, below)))

@@ -9,6 +9,7 @@ from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show, show_styled
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -58,11 +59,11 @@ def run(options: Namespace) -> int:
     from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import Workspace
 
-    path = Path(options.file or options.start or ".").resolve()
+    path = resolved(options.file or options.start or ".")
     if options.start and not Path(options.start).is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
-    start = _inside(Path(options.start or root).resolve(), root)
+    start = _inside(resolved(options.start or root), root)
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():
         file = f"{file}/_"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
 from foldline.backends.formatting.visible import visible
+from foldline.links import is_loop, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,25 +46,34 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
     """Return the file and the name of `FILE[:NAME]`; a colon may be part of the file's own name.
 
     Raises:
-        Refused: There is no such file, or it is a folder, a pipe or a device.
+        Refused: There is no such file, it is a folder, a pipe or a device, or a link leads to it
+            out of the repository.
     """
-    file, separator, name = target, "", ""
+    from foldline.agent.scan import analysis_root
+
+    before, separator, name = target, "", ""
     if not Path(target).exists():
-        file, separator, name = target.rpartition(":")
-    path = Path(file if separator else target)
+        before, separator, name = target.rpartition(":")
+    path = Path(before if separator else target)
     if path.is_dir():
         raise Refused(f"{target}: {path} is a folder; give a FILE in it, or FILE:NAME")
     if path.exists() and not path.is_file():
         raise Refused(f"{target}: {path} is a pipe or a device, which isn't read; give a FILE")
+    if is_loop(path):
+        raise Refused(f"{target}: it is a link to itself; give a FILE")
     if not path.is_file():
         raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
-    return path.resolve(), name if separator else None
+    file, root = resolved(path), analysis_root(path.absolute())
+    if not file.is_relative_to(resolved(root)):
+        shown, where = visible(str(path)), visible(str(root))
+        raise Refused(f"{shown} links out of {where}: name {visible(str(file))}")
+    return file, name if separator else None
 
 
 def path_from_here(path: Path) -> str:
     """Return a path relative to the working folder; the whole path if it is outside."""
     try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
+        return resolved(path).relative_to(Path.cwd()).as_posix()
     except ValueError:
         return str(path)
 

@@ -226,6 +226,8 @@ def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) 
 def _check_regular(status: os.stat_result, name: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise NotAFileError(name, "is a folder, not a file")
+    if stat.S_ISLNK(status.st_mode):
+        raise SpecialFileError(name, "is a link to itself")
     if not stat.S_ISREG(status.st_mode):
         raise SpecialFileError(name)
 

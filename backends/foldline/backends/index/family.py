@@ -14,6 +14,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SETTINGS_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.backends.files.repository import git_folder, is_remote_share, repository_of
+from foldline.links import resolved
 
 _LONGEST_ORIGIN = 2_000
 # Scheme, user and port say how a host is reached; `git@host:path` is the other way to write it.
@@ -41,7 +42,7 @@ def _name_of(origin: str) -> str:
     place = Path(origin.removeprefix("file://"))
     if place.is_absolute():
         inner = place / ".git"
-        return str((inner if inner.is_dir() else place).resolve())
+        return str(resolved(inner if inner.is_dir() else place))
     address = _ADDRESS.fullmatch(origin)
     if address is None:
         return origin

@@ -21,6 +21,7 @@ from foldline.backends.index.artefact import (
 )
 from foldline.backends.index.store import index_folder
 from foldline.backends.index.upkeep import forget_imported, sweep
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     import sqlite3
@@ -76,7 +77,7 @@ def import_index(index: WorkspaceIndex, where: Path) -> Imported:
         PathError: The file can't be read.
     """
     path = _newest(where)
-    source = str(path.resolve())
+    source = str(resolved(path))
     # The folder is made with the index.
     folder = index.upkeep(lambda _: index.location.parent)
     # Copied to a file without a name, so that what is checked is what is imported.

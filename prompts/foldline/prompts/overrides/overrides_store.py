@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.links import resolved
 from foldline.prompts.errors import OverrideConflictError, PromptValidationError
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.tags import LATEST
@@ -52,7 +53,7 @@ class OverridesStore:
         """
         parts = checked_names(ns, key, tag)
         path = self.directory.joinpath(*parts[:-1], f"{tag}.json")
-        if not path.resolve().is_relative_to(self.directory.resolve()):
+        if not resolved(path).is_relative_to(resolved(self.directory)):
             raise PromptValidationError(
                 f"{path} leads outside of the overrides' directory; remove the link in it."
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 from urllib.parse import urlsplit
 
+from foldline.links import resolved
 from foldline.prompts.files import read_text_file
 from foldline.prompts.stores.records import (
     EventRecord,
@@ -253,8 +254,8 @@ def project_store(folder: Path) -> str | None:
                 f"password belongs into PGPASSWORD, ~/.pgpass or {VARIABLE}."
             )
         return store
-    path = (root / store).resolve()
-    if not path.is_relative_to(root.resolve()):
+    path = resolved(root / store)
+    if not path.is_relative_to(resolved(root)):
         raise ValueError(f"{file}: `store` is a file inside the project, not {store!r}.")
     return str(path)
 

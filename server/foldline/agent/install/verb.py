@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.agent.install.clients import CLIENTS, NAME
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -62,7 +63,7 @@ def run(options: Namespace) -> int:
     if options.trust and options.project is None:
         raise InstallError("--trust would run the code of every folder: give --project, too")
     client = CLIENTS[options.client]
-    root = None if options.project is None else Path(options.project).resolve()
+    root = None if options.project is None else resolved(options.project)
     if root is not None and not root.is_dir():
         raise InstallError(f"{root} isn't a folder")
     if options.fold and not client.plugin:

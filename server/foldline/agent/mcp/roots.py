@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -21,9 +20,11 @@ from pydantic import ValidationError
 
 from foldline.agent.folders import Folders, NoFolderError, open_folders, working_folder
 from foldline.backends.base.waiting import in_thread
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from mcp.server.context import ServerRequestContext
 
@@ -109,7 +110,7 @@ def _paths(answer: types.ListRootsResult) -> tuple[Path, ...]:
     """Return the roots on this machine."""
     addresses = [urlsplit(str(root.uri)) for root in answer.roots]
     return tuple(
-        Path(url2pathname(address.path)).resolve()
+        resolved(url2pathname(address.path))
         for address in addresses
         if address.netloc in ("", "localhost")
     )

@@ -38,6 +38,7 @@ from foldline.ide.checks.diagnostic import (
     did_you_mean,
     replacement,
 )
+from foldline.links import resolved
 from foldline.prompts import OverridesStore, refusals
 from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.files import read_text_file
@@ -329,7 +330,7 @@ def _stored(
         with suppress(PromptValidationError, OSError):
             for tag in store.tags(ns, key):
                 file = store.path_for(ns, key, tag)
-                inside = file.resolve().is_relative_to(root)
+                inside = resolved(file).is_relative_to(root)
                 override = store.load(ns, key, tag) if inside else None
                 for item in override.sections if override is not None else ():
                     for role, text in (("template", item.text), ("summary", item.summary)):

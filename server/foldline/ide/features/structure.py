@@ -15,6 +15,7 @@ from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Call, String
 from foldline.ide.checks.sections import names_in
 from foldline.ide.features.keys import key_uses, placeholder_at, text_at
+from foldline.links import resolved
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -184,5 +185,5 @@ def _existing(file: str, name: str) -> Path | None:
     if not name or len(name) > 200 or "\n" in name:
         return None
     folder = Path(file).parent
-    path = (folder / name).resolve()
-    return path if path.is_relative_to(folder.resolve()) and os.path.isfile(path) else None
+    path = resolved(folder / name)
+    return path if path.is_relative_to(resolved(folder)) and os.path.isfile(path) else None

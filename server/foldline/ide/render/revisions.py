@@ -19,6 +19,7 @@ from foldline.ide.errors import RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 from foldline.ide.render.values import SUFFIXES, find_sources
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -134,7 +135,7 @@ class Tree:
         """
         from foldline.ide.analysis.modules import imports_of
 
-        start = file.resolve().relative_to(self.top).as_posix()
+        start = resolved(file).relative_to(self.top).as_posix()
         if start not in self.files:
             raise RevisionError(f"{start} is not in {self.revision}")
         beside = (file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES)

@@ -16,6 +16,7 @@ from foldline.backends.files.reader import json_of, read_text, toml_of
 from foldline.ide.errors import ValuesError
 from foldline.ide.render.options import read_preview_options
 from foldline.ide.settings import Network
+from foldline.links import resolved
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def find_sources(
     def declared(names: Iterable[str], where: str) -> list[Path]:
         found = []
         for place, name in enumerate(names):
-            path = (options.folder / name).resolve()
+            path = resolved(options.folder / name)
             if not path.is_relative_to(root) or not (str(path) in texts or path.is_file()):
                 why = "isn't a file" if path.is_relative_to(root) else "is outside the workspace"
                 problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
