@@ -440,6 +440,7 @@ def test_stored_overrides_of_a_renamed_key_are_named(tmp_path: Path) -> None:
     file, folder = tmp_path / "prompt.py", Path(".foldline/prompts/overrides/n/old")
     file.write_text(HEAD + with_keys(["a", "b", "c", "d", "e", "old"]))
     (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "latest.json").touch()
     project = Project(tmp_path)
     analysis = project.analysis(str(file))
     assert analysis is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,13 +98,10 @@ async def problem_diagnostics(
 
         analysis = snapshot.analysis
         errors = [one.place for one in found_in(ls, snapshot) if one.severity is Severity.ERROR]
-        sections = (span_of(section.node) for section in analysis.sections)
-        templates = (span_of(template.node) for template in analysis.templates)
-        wrong = {snapshot.range(place).start.line for place in errors} | {
-            snapshot.range(call).start.line
-            for call in chain(sections, templates)
-            if call.file == analysis.file and any(call.span.holds(one.start) for one in errors)
-        }
+        nodes = [one.node for one in analysis.sections] + [one.node for one in analysis.templates]
+        calls = [call for call in map(span_of, nodes) if call.file == analysis.file]
+        around = [call for call in calls if any(call.span.holds(one.start) for one in errors)]
+        wrong = {snapshot.range(place).start.line for place in (*errors, *around)}
         lines = (problem.line - 1 for problem in problems)
         return [None if line in wrong else snapshot.index.line(line) for line in lines]
 

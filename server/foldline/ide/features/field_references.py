@@ -367,32 +367,31 @@ def rename_key(
     string = rf"""["'](?:{inside}[./])?({re.escape(target.text)})(?:[.]{inside})?["']"""
     places = {declared}
     left: dict[str, None] = {}
-    prompts: dict[tuple[str, str], SourceSpan | None] = {}
+    named: set[tuple[str, str, SourceSpan | None]] = set()
     for module in filter(None, map(project.analysis, files)):
-        starts = {match.start(1) for match in re.finditer(string, module.text)}
-        for key in keys_of(module):
-            if key.declared == declared:
-                places.add(key.place)
-            if not key.text:
-                starts.add(key.place.start)
-            elif key.declared == declared or declared not in key.declarations:
-                starts.discard(key.place.start)
-        for start in sorted(starts):
+        keys = [*keys_of(module)]
+        here = [key.place for key in keys if key.declared == declared]
+        other = [key.place for key in keys if key.text and declared not in key.declarations]
+        unsure = {key.place.start for key in keys if not key.text}
+        unsure |= {match.start(1) for match in re.finditer(string, module.text)}
+        places.update(here)
+        for start in sorted(unsure.difference(place.start for place in (*here, *other))):
             line = module.text.count("\n", 0, start) + 1
             left[f"{Path(module.file).name}:{line}"] = None
         for template in templates_of(module, None):
-            prompt, own = (template.text("ns"), template.text("key")), declared_key(template)
-            keys = {(declared_key(section), section.key) for section in in_template(template)}
-            prompts[prompt] = own
-            is_inside = any(place == declared for place, _ in keys)
-            if is_inside and any(key == name and place != declared for place, key in keys):
-                raise RenameRefused(f"{'/'.join(prompt)} has a section {name!r} already")
-            folder = Path(".foldline/prompts/overrides", *prompt)
-            if (is_inside or own == declared) and Path(project.root or "/", folder).is_dir():
-                left[str(folder)] = None
-    spaces = {ns for (ns, _), own in prompts.items() if own == declared}
-    if any((ns, name) in prompts for ns in spaces):
-        raise RenameRefused(f"there is a prompt with the key {name!r} already")
+            ns, own = template.text("ns"), template.text("key")
+            named.add((ns, own, declared_key(template)))
+            named.update(
+                (f"{ns}/{own}", one.key, declared_key(one)) for one in in_template(template)
+            )
+    spaces = {space for space, _, place in named if place == declared}
+    taken = [one[0] for one in named if one[1] == name and one[2] != declared and one[0] in spaces]
+    if taken:
+        raise RenameRefused(f"the key {name!r} is taken in {taken[0]}")
+    for parts in ((space, *more) for space in spaces for more in ((), (target.text,))):
+        folder = Path(".foldline/prompts/overrides", *parts)
+        if any(Path(project.root or "/", folder).glob("*.json")):
+            left[str(folder)] = None
     return tuple(Change(place, name) for place in sorted(places)), tuple(left)
 
 

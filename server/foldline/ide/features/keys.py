@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.scopes import ModuleScope
     from foldline.ide.analysis.section_tree import PlacedSection
     from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import Expression, Name
@@ -81,22 +80,15 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
                 return (value,)
     known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
     known.update((id(template), template) for template in analysis.templates)
-    for scope, name in _names(analysis):
-        value = analysis.evaluator.member(scope, name)
+    member, own = analysis.evaluator.member, analysis.scope
+    values = [member(own, name) for name in own.names]
+    scopes = [value.scope for value in values if isinstance(value, ModuleValue)]
+    for value in (*values, *(member(scope, name) for scope in scopes for name in scope.names)):
         if isinstance(value, PromptValue):
-            value = value.template
-        if isinstance(value, TemplateValue):
+            known[id(value.template)] = value.template
+        elif isinstance(value, TemplateValue):
             known[id(value)] = value
     return tuple(known.values())
-
-
-def _names(analysis: ModuleAnalysis) -> Iterator[tuple[ModuleScope, str]]:
-    """Yield the names of a file, and of the modules that they stand for."""
-    for name in analysis.scope.names:
-        yield analysis.scope, name
-        value = analysis.evaluator.member(analysis.scope, name)
-        if isinstance(value, ModuleValue):
-            yield from ((value.scope, inner) for inner in value.scope.names)
 
 
 def key_uses(
@@ -155,12 +147,7 @@ def meant_by(
 
 @record
 class Key:
-    """A key in a literal.
-
-    Attributes:
-        text: The key; empty if code makes it.
-        declarations: The literals that may declare it; None for a key that code makes.
-    """
+    """A key in a literal; `text` is empty, and None is among `declarations`, if code makes it."""
 
     place: SourceSpan
     text: str
