@@ -372,6 +372,11 @@ def test_a_base_that_means_a_namesake_in_its_scope_has_no_heir(path: str) -> Non
     assert f"syntax trees; {said}not looked at" in found.coverage
 
 
+def test_a_dotted_name_stands_where_its_last_part_does() -> None:
+    access = SmartFileAccess(MemoryFileBackend({"a.ex": "defmodule S.S do\nend\n"}))
+    assert access.find_position(None, "S.S").at == ("a.ex", 1, 13)
+
+
 class Ruby:
     """A source in which a name is a variable or a call, and which it is on each line."""
 

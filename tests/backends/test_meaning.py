@@ -331,18 +331,19 @@ def test_several_definitions_are_listed_with_places_and_signatures(opened: Open)
     [
         ("R#[]", [4], ""),
         ("R.[]", [2, 4], ""),
-        ("R#make", [3], "R.make is no instance's"),
+        ("R#make", [3], "R.make is no method of an instance"),
         ("call!", [5, 8], "call! taken for call"),
+        ("struct cmd", [1], ""),
+        ("struct go", [3], "go is no struct"),
     ],
 )
-def test_a_method_of_ruby_is_an_instances_and_has_its_mark(
-    name: str, lines: list[int], said: str
-) -> None:
+def test_a_name_means_what_its_form_says(name: str, lines: list[int], said: str) -> None:
     access = SmartFileAccess(
         MemoryFileBackend(
             {
                 "r.rb": "class R\n  def self.[](a) = 1\n  def self.make = 1\n  alias [] fetch\n"
-                "  def call = 1\nend\nclass S\n  def call = 2\nend\n"
+                "  def call = 1\nend\nclass S\n  def call = 2\nend\n",
+                "s.c": "struct cmd { int a; };\nint cmd(int b) { return b; }\nint go() {}\n",
             }
         )
     )

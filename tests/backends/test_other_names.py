@@ -46,6 +46,16 @@ FILES = {
         "S",
         "src/a.rs:1 src/b.rs:1 src/b.rs:2",
     ),
+    "rust's root": (
+        {
+            "src/a.rs": "pub struct S;\n",
+            "src/lib.rs": "pub mod a;\npub use crate::a::S as T;\n",
+            "src/b.rs": "use crate::T;\nfn f(t: T) -> crate::T {}\n",
+            "src/c.rs": "use other::T;\nfn f(t: T) {}\n",
+        },
+        "S",
+        "src/a.rs:1 src/lib.rs:2 src/b.rs:1 src/b.rs:2",
+    ),
     "c": (
         {
             "a.h": "typedef struct node {\n  int a;\n} Node;\n",
@@ -115,7 +125,7 @@ def test_a_use_under_another_name_is_a_use(case: str) -> None:
 
 def test_other_names_that_were_not_followed_are_said() -> None:
     files = {"src/a.rs": "pub struct S;\n", "src/lib.rs": "pub use a::S as U;\n"}
-    files["src/c.rs"] = "use crate::U;\nfn g(u: U) {}\n"
+    files["src/c.rs"] = "use super::U;\nfn g(u: U) {}\n"
     assert access_to(files).find_references("S").reason == (
         "also as U in src/lib.rs; imports of such a name in src/c.rs weren't followed"
     )
@@ -125,6 +135,10 @@ def test_other_names_that_were_not_followed_are_said() -> None:
     many = {"m.py": "".join(f"from a import go as go{n}\n" for n in range(999))}
     reason = access_to({"a.py": "def go(): ...\n", **many}).find_references("go").reason
     assert reason.endswith("go7, …: those uses aren't among these")
+    access = access_to({"r.rb": "def go; end\nalias [] go\ndef [](a); end\nx = self[1]\n"})
+    found = access.find_references("go")
+    assert [use.line for use in found] == [1, 2]
+    assert found.reason == "known as []: those uses aren't among these"
 
 
 @pytest.mark.parametrize("line", ["export default go", "module.exports = go;"])

@@ -550,6 +550,17 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
     assert [use.tier for use in page_references(found, 2, None)] == ["elsewhere"] * 2
     none = page_references(replace(found, confirmed=0, references=uses[1:]), 0, None)
     assert {use.tier for use in none} == {"possible"}
+    ruby = replace(use("a.rb"), kind="definition")
+    alone = page_references(References("pay", (*uses[1:], ruby), 4, 4), 0, None)
+    assert format_references(alone) == "\n".join(
+        [
+            "4 references in 4 files",
+            "a.rb",
+            "  1 definition: pay()",
+            "possible, 3 in other languages or minified:",
+            *(line for one in ("a.ts", "a.py", "c.py") for line in (one, "  1 call: pay()")),
+        ]
+    )
 
 
 @pytest.mark.parametrize(

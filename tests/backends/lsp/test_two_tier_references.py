@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,14 @@ def test_confirmed_uses_of_several_definitions_say_so(tmp_path: Path) -> None:
     found = access_with(tmp_path, engine).find_references("go")
     assert found.reason == "confirmed: of any of 2 definitions (a.py:2, a.py:6)"
     assert access_with(tmp_path, engine).find_references("A.go").reason == ""
+    tagged = Reference("a.c", 1, "struct go { int a; };", "definition", column=8, column_end=10)
+    places = tagged, replace(tagged, line=2, context="int go(int b) {}", column=5, column_end=7)
+    (tmp_path / "a.c").write_text("\n".join(place.context for place in places))
+    files = LocalFileBackend(tmp_path)
+    engine = Spy(Confirmation(places, "engine"))
+    access = SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
+    said = access.find_references("go", "a.c").reason
+    assert said == "confirmed: of any of 2 definitions (a.c:1, a.c:2)"
 
 
 def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:

@@ -97,8 +97,10 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
 
 
 def _in_order(found: References) -> References:
-    """With what is hardly the same thing as the confirmed uses last."""
-    families = {_family(use.path) for use in found.references if use.tier == "confirmed"}
+    """With what is hardly the same thing as the confirmed uses, or the definitions, last."""
+    sure = [use for use in found.references if use.tier == "confirmed"]
+    sure = sure or [use for use in found.references if use.kind == ReferenceKind.DEFINITION]
+    families = {_family(use.path) for use in sure if use.column <= _LONGEST_LINE}
 
     def moved(use: Reference) -> Reference:
         is_near = (use.column <= _LONGEST_LINE and _family(use.path) in families) or not families
@@ -137,7 +139,7 @@ def _lines(
     for uses in files:
         if uses[0].tier == "another":
             break
-        if tiers and uses[0].tier != tier:
+        if (tiers or uses[0].tier == "elsewhere") and uses[0].tier != tier:
             tier = uses[0].tier
             count_of = sum(use.tier == tier for use in found)
             lines.append([(_TIERS[tier].format(count_of), "italic")])

@@ -37,7 +37,7 @@ _MOST_FILES = 200
 _MOST_STEPS = 16
 # Bases without members of interest, and words for the root of a package.
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
-_ROOTS = frozenset({"crate", "self", "super", "src", ""})
+ROOTS = frozenset({"crate", "self", "super", "src", ""})
 _STD = ("std", "core", "alloc")
 _SCRIPT_ENDS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", "/index.ts", "/index.js")
 _ALIAS = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*([\w.]+)\s*(?:\[.*\])?\Z", re.DOTALL)
@@ -332,7 +332,7 @@ class Hierarchy:
                 if file != path and (found := await self.resolve(file, inner, "", depth + 1)):
                     return found
         for module, rest in imported:
-            parts = [part for part in re.split(r"[./]", module) if part not in _ROOTS]
+            parts = [part for part in re.split(r"[./]", module) if part not in ROOTS]
             if language != "python":
                 # A relative path leads to a file that passes it on.
                 parts = [] if module.startswith(".") else parts[-1:]
@@ -424,7 +424,7 @@ def fit(path: str, qualified: str, name: str) -> int | None:
 def modules_of(imports: Iterable[str], name: str) -> list[str]:
     """The dotted names that `name` may have outside of a file with these imports."""
     return [
-        ".".join((*(part for part in re.split(r"[./]", module) if part not in _ROOTS), rest))
+        ".".join((*(part for part in re.split(r"[./]", module) if part not in ROOTS), rest))
         for module, rest in _imports(imports, name)
     ]
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.references.hierarchy import Found
 
-_OF_AN_INSTANCE = re.compile(r"\w#")
+# `R#method`, `struct s`.
+_FORM = re.compile(r"\A(struct|union|enum|class)\s|\w#")
 _STATIC = re.compile(r"\bdef self\.|\bstatic\b")
 _MOST_OWNERS = 24
 _LONGEST = 2_000
@@ -127,9 +128,13 @@ class Names:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if not (path or meant.said or "." in name):
             meant = await self._of_that_name(meant, name)
-        if meant.found and _OF_AN_INSTANCE.search(text):
-            own = [one for one in meant.found if not _STATIC.search(one.located.symbol.signature)]
-            said = meant.said if own else f"{name} is no instance's"
+        if meant.found and (form := _FORM.search(text.strip())):
+            own = [
+                one
+                for one in meant.found
+                if (one.is_type if form[1] else not _STATIC.search(one.located.symbol.signature))
+            ]
+            said = meant.said if own else f"{name} is no {form[1] or 'method of an instance'}"
             meant = meant._replace(found=tuple(own) or meant.found, said=said)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])

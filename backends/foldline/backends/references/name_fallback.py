@@ -34,7 +34,7 @@ from foldline.backends.references.spelling import MARKED, is_name, key_of
 from foldline.backends.references.two_tier_references import first_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from foldline.backends.models import SymbolInfo
     from foldline.backends.outlines.analysis import Analysis
@@ -71,13 +71,12 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     uses, coverage = await _uses(analysis, position)
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
     owners = _owners(analysis, here, position.name)
-    heirs = await _derived(
-        analysis, owners or [_whole(use, position.name) for use in here] or [position.name]
-    )
+    asked = (position.path, position.line)
+    at = [_whole(use, position.name) for use in here if (use.path, use.line) == asked]
+    heirs = await _derived(analysis, owners or at or [position.name])
     found = [one.place for one in heirs.types]
     if owners:
         found = [_location(use) for use in uses if heirs.defines(use)]
-    asked = (position.path, position.line)
     found = [place for place in found if (place.path, place.line) != asked]
     paths = dict.fromkeys(location.path for location in found)
     order = {path: number for number, path in enumerate(paths)}
@@ -244,10 +243,10 @@ class _Heirs:
         return all(symbol.name_line != inner.place.line for symbol in types)
 
 
-async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
+async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
     """The direct and indirect heirs by name, but for those that a namesake's scope explains."""
     heirs = _Heirs(analysis, bases)
-    asked: set[str] = set()
+    first, asked = {*bases}, set[str]()
     while heirs.waiting and len(asked) < _MOST_BASES:
         whole = heirs.waiting.popleft()
         if whole in asked:
@@ -257,11 +256,11 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
         known: dict[str, set[str]] = {}
         uses = await uses_of(analysis, base)
         namesakes: dict[str, set[str]] = {}
-        is_defined = False
+        is_asked = False
         for use in uses:
             known.setdefault(use.path, {base}).add(use.alias or base)
             if use.kind == ReferenceKind.DEFINITION:
-                is_defined |= _whole(use, base) == whole
+                is_asked |= _whole(use, base) == whole in first
                 # An `alias` of Elixir's may bind a plain name.
                 if use.enclosing or language_of(use.path) != "elixir":
                     namesakes.setdefault(_reach(use.path), set()).add(_whole(use, base))
@@ -273,29 +272,25 @@ async def _derived(analysis: Analysis, bases: Iterable[str]) -> _Heirs:
                 own = [name for name in one.bases if name.rpartition(".")[2] in names]
                 if one in heirs.types or not own:
                     continue
-                scope = around[-_MOST_SCOPES:]
-                qualified = ".".join((*scope, one.name))
-                others = namesakes.get(_reach(path), set()) - {whole, qualified}
-                if is_defined and all(_is_another(name, scope, others, whole) for name in own):
+                scope = [outer.name for outer in around[-_MOST_SCOPES:]]
+                others = namesakes.get(_reach(path), set()) - {whole, ".".join((*scope, one.name))}
+                if is_asked and all(_is_another(name, scope, others, whole) for name in own):
                     continue
                 heirs.types[one] = None
                 # What implements a trait in Rust implements those above it by itself.
                 if one.name and language_of(path) != "rust":
-                    heirs.waiting.append(qualified)
+                    heirs.waiting.append(one.name.rpartition(".")[2])
     return heirs
 
 
-def _with_scopes(types: Iterable[TypeBases]) -> Iterator[tuple[TypeBases, list[str]]]:
-    """Yield the types of a file, each with the names of those around it."""
+def _with_scopes(types: Iterable[TypeBases]) -> Iterator[tuple[TypeBases, list[TypeBases]]]:
+    """Yield the types of a file, each with those around it."""
     around: list[TypeBases] = []
-    names: list[str] = []
     for one in types:
         while around and around[-1].inside[1] <= one.inside[0]:
             around.pop()
-            names.pop()
-        yield one, names
+        yield one, around
         around.append(one)
-        names.append(one.name)
 
 
 def _is_another(base: str, scope: list[str], others: set[str], whole: str) -> bool:

@@ -19,7 +19,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
-from foldline.backends.references.hierarchy import DECLARES, fit
+from foldline.backends.references.hierarchy import DECLARES, ROOTS, fit
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
 from foldline.backends.references.spelling import OPERATOR, key_of, word_of
@@ -44,6 +44,8 @@ _MOST_TO_CONFIRM = 5_000
 _LEAST_SECONDS = 0.02
 # How many other names are followed, and where a name needs no import.
 _MOST_ALIASES = 8
+# A type of C may have a function's name.
+_TAGGED = re.compile(r"\s*(?:typedef\s+)?(?:struct|union|enum)\b[^()]*\Z")
 _NO_SIGNS = "where it's written as a sign isn't known"
 _FAMILIES = {"c": ("c", "cpp"), "cpp": ("c", "cpp"), "ruby": ("ruby",), "go": ("go",)}
 
@@ -286,7 +288,7 @@ class ReferencesQuery:
 def _any_of(found: References) -> str:
     """The remark that confirmed uses may be of any of several definitions."""
     places = {
-        (use.path, use.enclosing): f"{use.path}:{use.line}"
+        (use.path, use.enclosing, bool(_TAGGED.match(use.context))): f"{use.path}:{use.line}"
         for use in reversed(found.references)
         if use.kind == ReferenceKind.DEFINITION
         and use.tier == CONFIRMED
@@ -520,5 +522,6 @@ def _is_from(line: str, paths: Iterable[str], path: str = "") -> bool:
     module = found[1] if found else ""
     if path and module.startswith("./"):
         module = f"{dirname(path)}/{module}"
-    name = ".".join(_PART.findall(re.sub(r"\.[jt]sx?\Z|::\w+\Z", "", module)))
+    parts = _PART.findall(re.sub(r"\.[jt]sx?\Z|::\w+\Z", "", module))
+    name = ".".join([one for one in parts if one not in ROOTS] or ["lib"] * ("crate" in parts))
     return bool(name) and any(fit(path, "_", f"{name}._") is not None for path in paths)
