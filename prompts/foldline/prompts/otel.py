@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
@@ -29,11 +30,13 @@ from foldline.prompts.tool_calls import to_json
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, SpanKind, TracerProvider
 
     from foldline.prompts.runtime.response import TokenUsage
+    from foldline.prompts.stores.postgres_store import PostgresEventStore
 
-__all__ = ["OpenTelemetryExporter"]
+__all__ = ["OpenTelemetryExporter", "observe_store"]
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
@@ -271,6 +274,25 @@ def _json(value: object) -> str:
 
 def _nanoseconds(at: datetime) -> int:
     return int(at.timestamp() * 1e9)
+
+
+def observe_store(store: PostgresEventStore, meter_provider: MeterProvider | None = None) -> None:
+    """Have OpenTelemetry ask how many events of a store wait on this machine, or were dropped.
+
+    They are `foldline.store.events.waiting` and `foldline.store.events.dropped`, from the first
+    event of this process on.
+    """
+    from opentelemetry.metrics import Observation, get_meter
+
+    def observed(_options: object, name: str) -> list[Observation]:
+        return [] if store.outbox is None else [Observation(getattr(store.outbox, name))]
+
+    meter = get_meter("foldline.prompts", meter_provider=meter_provider)
+    for name, create in (
+        ("waiting", meter.create_observable_gauge),
+        ("dropped", meter.create_observable_counter),
+    ):
+        create(f"foldline.store.events.{name}", [partial(observed, name=name)], "{event}")
 
 
 def _captures() -> bool:

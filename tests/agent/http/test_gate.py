@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import shutil
 import signal
 import socket
 from dataclasses import replace
@@ -381,8 +382,11 @@ async def test_health_is_told_to_anybody_and_names_no_folder(tmp_path: Path) -> 
         alive, ready = (one.url.replace("/mcp", path) for path in ("/healthz", "/readyz"))
         get = partial(one.client.get, headers={"Host": "10.1.2.3:8000"})
         assert (await get(alive)).text == "alive\n"
-        assert (await get(ready)).status_code == 200
-        root.rmdir()
+        assert (await get(ready)).text == "ready -\n"
+        (root / ".git").mkdir()
+        (root / ".git" / "HEAD").write_text("0123456789" * 4)
+        assert (await get(ready)).text == f"ready {'0123456789' * 4}\n"
+        shutil.rmtree(root)
         gone = await get(ready)
         assert (gone.status_code, gone.text) == (503, "a root can't be read\n")
         root.mkdir()

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import subprocess
+import threading
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import mcp_types as types
 import pytest
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
+from opentelemetry.sdk.metrics.export import (
+    HistogramDataPoint,
+    InMemoryMetricReader,
+    NumberDataPoint,
+)
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
+from foldline.agent.folders import open_folders
 from foldline.agent.mcp.http import measures
+from foldline.agent.mcp.server import AgentServer
+from foldline.agent.mcp.stdio import Options
+from foldline.backends.base.waiting import WALKS
 
-from .apps import BEHIND_A_PROXY, HEADER, foldline
+from .apps import BEHIND_A_PROXY, HEADER, foldline, one_tool, served
 from .replicas import ask, call, message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -58,6 +72,21 @@ def points(reader: InMemoryMetricReader, name: str) -> list[HistogramDataPoint]:
     ]
     assert metric.unit == "s"
     return [one for one in metric.data.data_points if isinstance(one, HistogramDataPoint)]
+
+
+def numbers(reader: InMemoryMetricReader, name: str) -> dict[str, int | float]:
+    """The numbers of a gauge or a counter, by the value of its one attribute or its first."""
+    data = reader.get_metrics_data()
+    assert data is not None
+    return {
+        str(next(iter((point.attributes or {}).values()))): point.value
+        for resource in data.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == name
+        for point in metric.data.data_points
+        if isinstance(point, NumberDataPoint)
+    }
 
 
 def attributes(points: list[HistogramDataPoint]) -> list[dict[str, Any]]:
@@ -124,3 +153,59 @@ async def test_many_identities_make_no_more_series(
     for point in told:
         counts[(point.attributes or {})["enduser.id"]] += point.count
     assert counts == {"a": 2, "b": 2, "_OTHER": 2}
+
+
+async def test_requests_in_flight_are_counted(reader: InMemoryMetricReader) -> None:
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    async def run(_params: types.CallToolRequestParams) -> types.CallToolResult:
+        begun.set()
+        await go.wait()
+        return types.CallToolResult(content=[])
+
+    async with served(one_tool(run)) as one:
+        request = asyncio.create_task(call(one.client, one.url, "wait"))
+        await begun.wait()
+        assert numbers(reader, "http.server.active_requests") == {"POST": 1}
+        go.set()
+        await request
+    assert numbers(reader, "http.server.active_requests") == {"POST": 0}
+
+
+async def test_the_state_of_a_replica_is_told(
+    reader: InMemoryMetricReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n")
+    server = AgentServer(Options(roots=(tmp_path,), remote=True))
+    open_folders(server.workspace, (tmp_path,))
+    measures.observe(server.workspace)
+    index = server.workspace.access(tmp_path).index
+    assert index is not None
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    try:
+        memory = numbers(reader, "process.memory.usage")
+        assert memory["process"] > memory["children"] > 0
+        # `wait` is what says that a build goes on.
+        monkeypatch.setattr(index, "wait", lambda seconds: seconds != 0)
+        assert numbers(reader, "foldline.indexes") == {"building": 1}
+        monkeypatch.undo()
+        assert index.wait(60)
+        assert numbers(reader, "foldline.indexes") == {"idle": 1}
+        assert numbers(reader, "foldline.language_servers") == {}
+        ready = SimpleNamespace(state="ready")
+        access = server.workspace.access(tmp_path)
+        monkeypatch.setattr(access, "server_status", lambda: (ready, ready))
+        assert numbers(reader, "foldline.language_servers") == {"ready": 2}
+        busy = threading.Event()
+        works = [WALKS.submit(busy.wait, 60) for _ in range(WALKS.most + 3)]
+        try:
+            # Each thread takes one.
+            while numbers(reader, "foldline.work.waiting")["foldline-walk"] != 3:
+                await asyncio.sleep(0.01)
+        finally:
+            busy.set()
+            for work in works:
+                work.result(60)
+    finally:
+        child.communicate()
+        await server.close()

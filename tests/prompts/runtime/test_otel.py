@@ -1,10 +1,14 @@
 """Spans of evaluations, with the SDK's exporter into memory."""
 
 import json
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, NumberDataPoint
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -21,7 +25,7 @@ from foldline.prompts import (
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
-from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter
+from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter, observe_store
 from foldline.prompts.runtime import (
     InProcessEventBus,
     Session,
@@ -29,6 +33,8 @@ from foldline.prompts.runtime import (
     TokenUsage,
     evaluate_with_disclosure,
 )
+from foldline.prompts.stores import outbox
+from foldline.prompts.stores.postgres_store import PostgresEventStore
 
 
 @FrozenDataclass()
@@ -259,3 +265,39 @@ def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(PromptConfigurationError, match=r"install foldline\[otel\]"):
         OpenTelemetryExporter()
+
+
+def test_the_events_of_a_store_that_wait_are_told_and_those_that_were_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "CLOSE_SECONDS", 0.0)
+    reader = InMemoryMetricReader()
+    meters = MeterProvider([reader])
+
+    def told() -> dict[str, int | float]:
+        data = reader.get_metrics_data()
+        return {
+            metric.name.rpartition(".")[2]: point.value
+            for resource in (data.resource_metrics if data is not None else ())
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+            for point in metric.data.data_points
+            if isinstance(point, NumberDataPoint)
+        }
+
+    # Nobody listens there.
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"postgresql://127.0.0.1:{taken.getsockname()[1]}/runs"
+        with PostgresEventStore(url, spool=tmp_path) as store:
+            observe_store(store, meters)
+            assert told() == {}
+            bus = InProcessEventBus()
+            store.attach(bus)
+            evaluate_with_disclosure(ScriptedAdapter(SCRIPT), TEMPLATE, session=Session(bus=bus))
+            assert store.outbox is not None
+            assert told() == {"waiting": store.outbox.waiting, "dropped": 0}
+            assert store.outbox.waiting > 0
+            store.outbox.dropped = 2
+            assert told()["dropped"] == 2
+    meters.shutdown()

@@ -38,7 +38,7 @@ class Threads(Executor):
 
     def __init__(self, most: int, name: str) -> None:
         self.most = most
-        self._name = name
+        self.name = name
         self._forget()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -48,27 +48,25 @@ class Threads(Executor):
         self._lock = threading.Lock()
         self._idle = threading.Semaphore(0)
         self._count = 0
-        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = (
-            queue.SimpleQueue()
-        )
+        self.waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
 
     def submit(self, fn: Callable[P, Value], /, *args: P.args, **kwargs: P.kwargs) -> Future[Value]:
         future: Future[Value] = Future()
         with self._lock:
-            self._waiting.put((future, functools.partial(fn, *args, **kwargs)))
+            self.waiting.put((future, functools.partial(fn, *args, **kwargs)))
             if not self._idle.acquire(blocking=False) and self._count < self.most:
                 self._count += 1
-                name = f"{self._name}-{self._count}"
+                name = f"{self.name}-{self._count}"
                 threading.Thread(target=self._work, name=name, daemon=True).start()
         return future
 
     def _work(self) -> None:
         while True:
             try:
-                future, work = self._waiting.get_nowait()
+                future, work = self.waiting.get_nowait()
             except queue.Empty:
                 self._idle.release()
-                future, work = self._waiting.get()
+                future, work = self.waiting.get()
             if future.set_running_or_notify_cancel():
                 _settle(future, work)
             del future, work

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
@@ -42,6 +43,20 @@ def index_of(repository: Path) -> Path | None:
         return _git_folders(repository)[0] / "index"
     except (OSError, PathError, RuntimeError, ValueError):
         return None
+
+
+def revision_of(root: Path) -> str | None:
+    """The commit that is checked out at or above `root`; None where git's files name none."""
+    with suppress(OSError, PathError, RuntimeError, ValueError):
+        own, common = _git_folders(repository_of(root) or root)
+        head = read_text(own / "HEAD", _LINK_BYTES, root=own)
+        branch = head.removeprefix("ref: ").strip()
+        if branch != head.strip():
+            place = branch if (common / branch).exists() else "packed-refs"
+            head = read_text(common / place, SETTINGS_BYTES, root=common)
+        found = re.search(rf"^([0-9a-f]{{40,64}})(?: {re.escape(branch)})?$", head, re.MULTILINE)
+        return None if found is None else found[1]
+    return None
 
 
 def _git_folders(repository: Path) -> tuple[Path, Path]:

@@ -22,13 +22,13 @@ from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.stdio import CLOSE_SECONDS, LIST_SECONDS
 from foldline.agent.reading_steps import mcp_instructions
 from foldline.backends.base.waiting import PROMPTS, in_thread
-from foldline.backends.errors import BackendError, cut
+from foldline.backends.errors import BackendError
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.context import ServerRequestContext
 
     from foldline.agent.mcp.prompt_tools import PromptTools
     from foldline.agent.mcp.prompts import WorkspacePrompts
@@ -65,7 +65,6 @@ class AgentServer:
             on_get_prompt=_with_protocol_errors(self._get_prompt),
             on_completion=_with_protocol_errors(self._complete),
         )
-        self.protocol.middleware.append(_shorten_errors)
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
@@ -159,18 +158,6 @@ class AgentServer:
         self.roots.forget()
         await context.session.send_notification(types.PromptListChangedNotification())
         await context.session.send_notification(types.ToolListChangedNotification())
-
-
-async def _shorten_errors(
-    ctx: ServerRequestContext[Any, Any], call_next: CallNext
-) -> HandlerResult:
-    try:
-        return await call_next(ctx)
-    except MCPError as error:
-        # The SDK's own errors have the name of what isn't there, however long it is.
-        if isinstance(error.error.data, str):
-            error.error.data = cut(error.error.data)
-        raise
 
 
 def _with_protocol_errors(

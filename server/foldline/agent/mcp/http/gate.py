@@ -34,7 +34,6 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 """A host with or without its port, in lower case."""
 UNANSWERED = 499
-"""What a measure tells as the status of a request that got no answer."""
 IDENTITY = "identity"
 """The key of who asks in a request's state; absent where no proxy says it."""
 
@@ -53,8 +52,7 @@ class Gate:
         self._options = options
         self._health = health
         self._measures = measures
-        self._running = 0
-        self._running_for: Counter[str | None] = Counter()
+        self._running: Counter[str | None] = Counter()
         self._hosts = frozenset(options.allowed_hosts or LOOPBACK)
         self._origins = frozenset(options.allowed_origins)
         if not options.allowed_hosts:
@@ -89,7 +87,8 @@ class Gate:
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers, held = Headers(scope=scope), 0
-        if not self._is_allowed_host(headers.getlist("host")):
+        host = HOST.fullmatch(headers.get("host", "").lower())
+        if host is None or self._hosts.isdisjoint(host.group(0, 1)):
             return PlainTextResponse("Not a host of this server.\n", 421)
         if not self._origins.issuperset(headers.getlist("origin")):
             return PlainTextResponse("Not a page that may ask.\n", 403)
@@ -102,18 +101,13 @@ class Gate:
                     "The proxy before this server didn't say who asks.\n", 401, challenge
                 )
             scope.setdefault("state", {})[IDENTITY] = identity
-            held = self._running_for[identity]
+            held = self._running[identity]
         if scope["path"] == PATH and scope["method"] != "POST":
             # No session, so no stream of one to get and no end of one.
             return PlainTextResponse("Send POST.\n", 405, {"Allow": "POST"})
-        if self._options.max_requests - self._running <= held:
+        if self._options.max_requests - self._running.total() <= held:
             return PlainTextResponse("Too many requests at a time.\n", 503, {"Retry-After": "1"})
         return None
-
-    def _is_allowed_host(self, values: list[str]) -> bool:
-        host = values[0].lower() if len(values) == 1 else ""
-        match = HOST.fullmatch(host)
-        return match is not None and (host in self._hosts or match[1] in self._hosts)
 
     def _identity(self, scope: Scope, values: list[str]) -> str | None:
         """Return who asks, if a trusted proxy says it exactly once in plain characters."""
@@ -157,8 +151,7 @@ class Gate:
         def done() -> None:
             if not answered.is_set():
                 answered.set()
-                self._running -= 1
-                self._running_for -= Counter([identity])
+                self._running -= Counter([identity])
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
@@ -180,8 +173,7 @@ class Gate:
                     return
             tasks.cancel_scope.cancel()
 
-        self._running += 1
-        self._running_for[identity] += 1
+        self._running[identity] += 1
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch)

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from foldline.backends.base.waiting import STATUS, in_thread
+from foldline.backends.files.repository import revision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ LOOK_SECONDS = 8.0
 
 
 class Health:
-    """The answers to health checks; only the log says what is wrong with a root.
+    """The answers to health checks: the revisions of the roots; what is wrong is in the log alone.
 
     Attributes:
         draining: This replica is about to end.
@@ -44,19 +45,21 @@ class Health:
     async def _ready(self, _request: Request) -> PlainTextResponse:
         if self.draining:
             return PlainTextResponse("draining\n", 503)
+        revisions = []
         for root in self._roots:
             try:
                 async with asyncio.timeout(LOOK_SECONDS):
-                    await in_thread(partial(_look, root), STATUS)
+                    revisions.append(await in_thread(partial(_look, root), STATUS))
             except OSError as error:  # TimeoutError is one, too.
                 log.warning("Not ready: the root %s can't be read: %s", root, error)
                 return PlainTextResponse("a root can't be read\n", 503)
-        return PlainTextResponse("ready\n")
+        return PlainTextResponse(" ".join(["ready", *revisions]) + "\n")
 
 
-def _look(root: Path) -> None:
+def _look(root: Path) -> str:
     with os.scandir(root) as entries:
         next(entries, None)
+    return revision_of(root) or "-"
 
 
 async def _alive(_request: Request) -> PlainTextResponse:

@@ -8,27 +8,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import psutil
 from mcp.shared.exceptions import MCPError
 from opentelemetry import metrics, trace
+from opentelemetry.metrics import Observation
 from opentelemetry.propagate import extract
 from starlette.datastructures import Headers
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.http.gate import IDENTITY, PATH, UNANSWERED
+from foldline.backends.base.waiting import LONG, PROMPTS, QUICK, WALKS
+from foldline.backends.errors import cut
+from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.lowlevel import Server
     from starlette.requests import Request
     from starlette.types import Scope
+
+    from foldline.backends import SmartFileAccess
+    from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +64,9 @@ class HttpMeasures:
 
     def __init__(self) -> None:
         self._durations = _histogram("http.server.request.duration", "Duration of HTTP requests.")
+        self._active = metrics.get_meter("foldline", VERSION).create_up_down_counter(
+            "http.server.active_requests", "{request}", "HTTP requests in flight."
+        )
         self._tracer = trace.get_tracer("foldline", VERSION)
 
     @contextmanager
@@ -66,10 +80,13 @@ class HttpMeasures:
             name = f"{method} {PATH}"
         kind, parent = trace.SpanKind.SERVER, extract(Headers(scope=scope))
         began, measured = time.perf_counter(), Measured()
+        active = {"http.request.method": method, "url.scheme": scope["scheme"]}
+        self._active.add(1, active)
         with self._tracer.start_as_current_span(name, parent, kind, told) as span:
             try:
                 yield measured
             finally:
+                self._active.add(-1, active)
                 told["http.response.status_code"] = measured.status
                 if measured.status >= 500:
                     told["error.type"] = str(measured.status)
@@ -99,6 +116,9 @@ class McpMeasures:
             outcome = "tool_error" if failed else ""
         except MCPError as error:
             outcome = str(error.error.code)
+            if isinstance(error.error.data, str):
+                # The SDK repeats the name of a method that isn't there, however long it is.
+                error.error.data = cut(error.error.data)
             raise
         except Exception as error:
             outcome = type(error).__name__
@@ -152,6 +172,41 @@ class McpMeasures:
 def identity_of(ctx: ServerRequestContext[Any, Request]) -> str | None:
     """Return who asks, as a trusted proxy said it; None where none does."""
     return ctx.request.scope.get("state", {}).get(IDENTITY) if ctx.request else None
+
+
+def observe(workspace: Workspace) -> None:
+    """Have OpenTelemetry ask for the state of a replica, as often as it exports."""
+
+    def memory() -> dict[str, int]:
+        whole, own = tree_memory(os.getpid()), psutil.Process().memory_info().rss
+        return {"process": own, "children": max(0, whole - own)}
+
+    def indexes() -> dict[str, int]:
+        known = [access.index for access in accesses()]
+        return Counter("idle" if one.wait(0) else "building" for one in known if one is not None)
+
+    def servers() -> dict[str, int]:
+        return Counter(one.state for access in accesses() for one in access.server_status())
+
+    def accesses() -> list[SmartFileAccess]:
+        return [workspace.access(root) for root in workspace.roots]
+
+    def waiting() -> dict[str, int]:
+        return {pool.name: pool.waiting.qsize() for pool in (QUICK, LONG, WALKS, PROMPTS)}
+
+    def observed(
+        _options: object, label: str, count: Callable[[], dict[str, int]]
+    ) -> Iterator[Observation]:
+        return (Observation(number, {label: value}) for value, number in count().items())
+
+    for name, unit, label, count in (
+        ("process.memory.usage", "By", "foldline.part", memory),
+        ("foldline.work.waiting", "{item}", "foldline.pool", waiting),
+        ("foldline.indexes", "{index}", "foldline.state", indexes),
+        ("foldline.language_servers", "{server}", "foldline.state", servers),
+    ):
+        callback = partial(observed, label=label, count=count)
+        metrics.get_meter("foldline", VERSION).create_observable_gauge(name, [callback], unit)
 
 
 def _histogram(name: str, description: str) -> metrics.Histogram:

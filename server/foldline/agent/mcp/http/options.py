@@ -126,9 +126,7 @@ def _is_loopback(host: str) -> bool:
 
 def _host(text: str) -> str:
     if HOST.fullmatch(text.lower()) is None:
-        raise Refused(
-            f"--allowed-host {text!r}: expected a name, as in mcp.example.com; none stands for all"
-        )
+        raise Refused(f"--allowed-host {text!r}: expected one name, as in mcp.example.com")
     return text.lower()
 
 

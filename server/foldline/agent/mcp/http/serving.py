@@ -16,6 +16,7 @@ from foldline.agent.folders import open_folders
 from foldline.agent.mcp.http.app import create_app
 from foldline.agent.mcp.http.gate import PATH
 from foldline.agent.mcp.http.health import Health
+from foldline.agent.mcp.http.measures import observe
 from foldline.agent.mcp.server import AgentServer
 from foldline.agent.refusals import Refused
 from foldline.backends.base.waiting import in_thread
@@ -55,6 +56,7 @@ async def _serve(options: Options, http: HttpOptions, listening: socket.socket) 
     server = AgentServer(options)
     try:
         await in_thread(partial(open_folders, server.workspace, options.roots))
+        observe(server.workspace)
         health = Health(options.roots)
         host, port, *_ = listening.getsockname()
         embedded = EmbeddedServer(

@@ -44,8 +44,7 @@ def seals(secrets: Sequence[str], audience: str) -> list[ServerMiddleware[Any]]:
     """Return the middleware that seals and opens what clients hand back.
 
     Args:
-        secrets: The first seals, all open: this is how to change them without a pause. Without any,
-            only this process opens what it sealed.
+        secrets: The first seals, all open: this is how to change them without a pause.
         audience: The server's name, so that other servers may have the same secrets.
     """
     codec = AESGCMRequestStateCodec(secrets or (token_urlsafe(48),))
@@ -61,7 +60,7 @@ class SealedCursors:
 
     def __init__(self, codec: AESGCMRequestStateCodec, audience: str, *, shared: bool) -> None:
         self._codec = codec
-        self._is_told = shared
+        self._is_shared = shared
         self._audience = audience
 
     async def __call__(
@@ -75,8 +74,7 @@ class SealedCursors:
             ctx = replace(ctx, params={**(ctx.params or {}), "cursor": opened})
         result = await call_next(ctx)
         if isinstance(result, dict) and result.get("nextCursor") is not None:
-            if not self._is_told:
-                self._is_told = True
+            if not self._is_shared:
                 log.warning("A list has a second page: replicas need a secret to share for it")
             sealed = json.dumps([result["nextCursor"], time.time() + SECONDS, bound])
             result = {**result, "nextCursor": self._codec.seal(sealed.encode())}
