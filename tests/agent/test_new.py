@@ -39,7 +39,7 @@ def test_a_name_that_is_no_module_is_refused(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new", str(tmp_path / name)]) == 2
-    assert "name a Python module" in capsys.readouterr().err
+    assert "name a Python module, of letters, digits and `_`" in capsys.readouterr().err
     assert [*tmp_path.iterdir()] == []
 
 

@@ -162,6 +162,10 @@ def test_each_prompt_of_a_module_has_the_sets_of_its_own_types(
     # Values that no prompt takes are no other prompt's.
     (tmp_path / "m.py").write_text(head + "".join(parts).replace("return Q", "return str"))
     assert "returns 'Q'; return an instance of a dataclass" in preview("m.py:second").stderr
+    (tmp_path / "m.py").write_text(head + parts[0].replace("return P('P')", "return {'x': 'y'}"))
+    assert "returns {'x': 'y'}; return an instance of a dataclass" in preview("m.py").stderr
+    (tmp_path / "m.py").write_text(head + parts[0].replace("first ${", "{x} ${"))
+    assert "preview: m.py:6: `{x}` is another template language" in preview("m.py").stderr
 
 
 def test_overrides_are_shown_by_their_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,9 @@ def run(options: Namespace) -> int:
     path = Path(options.path)
     shown = visible(options.path)
     if path.suffix != ".py" or not path.stem.isidentifier() or iskeyword(path.stem):
-        raise Refused(f"{shown}: name a Python module, such as prompts/support.py")
+        raise Refused(
+            f"{shown}: name a Python module, of letters, digits and `_`, such as prompts/support.py"
+        )
     key = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "prompt"
     if path.exists():
         raise Refused(f"{shown} exists, and is left alone: choose another name")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from foldline.ide.prompts.actions import Action
     from foldline.ide.prompts.request import PromptRef
     from foldline.ide.render.render import Answer, Block
+    from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
 
 RENDER_SECONDS = 30.0
@@ -289,8 +290,8 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
     made_up = _made_up(answer)
-    if not prompt.name:
-        made_up = (*made_up, *_others(workspace, file, answer.name))
+    if not workspace.is_instructions(file):
+        made_up = (*made_up, *_notes(workspace, file, answer.name, is_named=bool(prompt.name)))
     if file.name == SKILL:
         made_up = (*made_up, *_levels(workspace, file))
     if as_tree:
@@ -306,14 +307,31 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     return _Shown(status, lines, tuple(problems))
 
 
-def _others(workspace: Workspace, file: Path, name: str) -> Iterator[str]:
-    """Name the other prompts of a module, of which only one is shown."""
+def _notes(workspace: Workspace, file: Path, name: str, *, is_named: bool) -> list[str]:
+    """Return what a text alone doesn't say: odd placeholders, and prompts that aren't shown."""
+    from foldline.ide.analysis.model import LineTable
+    from foldline.ide.checks import Code, diagnostics
     from foldline.ide.uris import uri_of
 
-    prompts = workspace.with_snapshot(uri_of(file), lambda one: one.analysis.module.prompts) or ()
-    shown = {(prompt.ns, prompt.key) for prompt in prompts if prompt.name == name}
-    if others := [one.name for one in prompts if (one.ns, one.key) not in shown]:
-        yield f"{', '.join(others)}: not shown; name one as {file.name}:{others[0]}"
+    def notes(snapshot: Snapshot) -> list[str]:
+        codes, lines = (
+            (Code.FOREIGN_TEMPLATE_SYNTAX, Code.REPR_PLACEHOLDER),
+            LineTable(snapshot.text),
+        )
+        found = diagnostics(snapshot.analysis, severities=snapshot.options.severity)
+        said = [
+            f"{file.name}:{lines.position(one.place.start).line + 1}: {one.message}"
+            for one in found
+            if one.code in codes
+        ]
+        prompts = snapshot.analysis.module.prompts
+        shown = {(prompt.ns, prompt.key) for prompt in prompts if prompt.name == name}
+        others = [one.name for one in prompts if (one.ns, one.key) not in shown]
+        if others and not is_named:
+            said.append(f"{', '.join(others)}: not shown; name one as {file.name}:{others[0]}")
+        return said
+
+    return workspace.with_snapshot(uri_of(file), notes) or []
 
 
 def _levels(workspace: Workspace, file: Path) -> Iterator[str]:

@@ -183,8 +183,9 @@ def _call(function: Callable[[], object]) -> Iterator[tuple[object, str | None]]
         raise _refused(function, "must not be async")
     for value, section in instances(function()):
         if dataclass_of(type(value)) is None:
+            returned = value if section is None else {section: value}
             raise _refused(
-                function, f"returns {value!r:.80}; return an instance of a dataclass, or several"
+                function, f"returns {returned!r:.80}; return an instance of a dataclass, or several"
             )
         yield value, section
 
