@@ -16,7 +16,7 @@ IGNORED = (
     "scripts/w.py by 'scripts/*' of .gitignore (the line '!/scripts/w.py' in .ignore shows it)"
 )
 HERE = f"not looked at: 1 ignored: {IGNORED}"
-OTHERS = "1 of no known language (1 .nim)"
+OTHERS = "1 notebook (lib/n.ipynb), 1 of no known language (1 .nim)"
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +28,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "lib/b.py": "def b():\n    return 2\n",
         "lib/other.nim": "proc other\n",
         "lib/data.py": "\0\1",
+        "lib/n.ipynb": "{}\n",
     }
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from foldline.backends.base.languages import UNKNOWN, is_indexed, is_text, langu
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
+from foldline.backends.formatting.text import plural
 from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
 from foldline.backends.references.spelling import key_of, word_of
@@ -119,7 +120,9 @@ def not_read(files: FileBackend, walked: Walked) -> Iterator[str]:
 
 def of_no_language(walked: Walked) -> Iterator[str]:
     """Yield the count of files that may be code, and in which no definitions are looked for."""
-    paths = (stamp.path for stamp in walked.stamps if is_text(stamp.path))
+    paths = [stamp.path for stamp in walked.stamps if is_text(stamp.path)]
+    if notebooks := [path for path in paths if language_of(path) == "notebook"]:
+        yield f"{len(notebooks)} {plural('notebook', len(notebooks))} ({notebooks[0]})"
     unknown = (path for path in paths if language_of(path) == UNKNOWN)
     others = (path for path in unknown if not (_DATA.search(path) or _PROSE.search(path)))
     kinds = Counter(filter(None, (PurePath(path).suffix for path in others)))
