@@ -131,7 +131,10 @@ test('the view of prompts shows tokens, the budget and what is summarized', asyn
   assert.match(await row('2 Rules').innerText(), /\d+ · summarized · ~?[+−]\d+ if opened/);
   await screenshot(page, 'prompts');
   await row('2 Rules').hover();
-  await page.locator('.workbench-hover').getByText(/rules: \d+ of \d+ bytes/).waitFor();
+  await page
+    .locator('.workbench-hover')
+    .getByText(/rules: \d+ of \d+ bytes/)
+    .waitFor();
   await row('2 Rules').click();
   await page.locator('.tab.active', { hasText: 'triage.py' }).waitFor();
   await cursorIsAt(lineOf('title="Rules"') - 1);

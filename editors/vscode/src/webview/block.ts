@@ -93,12 +93,7 @@ export class BlockView {
           this.source,
           this.costs,
           this.badge,
-          element(
-            'span.doings',
-            {},
-            this.peek,
-            element('span.split', {}, this.change, this.why),
-          ),
+          element('span.doings', {}, this.peek, element('span.split', {}, this.change, this.why)),
         ),
       ),
       this.aside,
