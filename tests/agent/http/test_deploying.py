@@ -23,6 +23,7 @@ import tree_sitter_containerfile
 
 from .apps import BEHIND_A_PROXY, one_tool, served
 from .balanced import FILES, NAME, Balanced, balanced, make_certificates
+from .page_commands import page_commands, volumes
 from .replicas import call, result, serving
 
 if TYPE_CHECKING:
@@ -290,11 +291,31 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def test_the_container_copies_the_wheel_alone_and_runs_as_a_user() -> None:
-    names = [name for name, _ in instructions()]
-    assert names[0] == "FROM"
+    names, by_name = [name for name, _ in instructions()], dict(instructions())
     assert [name for name in names if name in ("COPY", "ADD")] == ["COPY"]
-    assert names.index("USER") > names.index("RUN")
-    assert dict(instructions())["USER"].partition(":")[0].strip() not in ("0", "root")
+    *copied, _ = by_name["COPY"].split()
+    # The engine sees nothing else.
+    ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"]
+    assert ignored[0] == "*"
+    assert {line.removeprefix("!") for line in ignored[1:]} == set(copied)
+    assert names.index("VOLUME") > names.index("USER") > names.index("RUN")
+    user, volume = by_name["USER"], by_name["VOLUME"]
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
+    # A new volume takes over the owner of the folder.
+    assert f"mkdir {volume} && chown {user} {volume}" in by_name["RUN"]
+
+
+def test_the_pages_import_is_of_the_replicas_volume_and_folder() -> None:
+    build, serve, load = page_commands("podman")
+    assert str((FILES / "Containerfile").relative_to(ROOT)) in build
+    served, loaded = volumes(serve), volumes(load)
+    entry, by_name = instructions()[-1][1], dict(instructions())
+    root = re.findall(r'"([^"]*)"', entry)[-1]
+    assert set(served) == {by_name["VOLUME"], root}
+    assert served.items() <= loaded.items()
+    *verb, file, _, folder = load[load.index("foldline", load.index("foldline") + 1) + 1 :]
+    assert (verb, folder) == (["index", "import"], root)
+    assert file in loaded
 
 
 @pytest.mark.slow
@@ -314,8 +335,14 @@ def test_the_container_file_makes_a_replica_of_the_wheel_alone(wheel: Path, tmp_
 
     environment = dict(os.environ)
     shutil.copytree(ROOT / "examples" / "code_reviewer", tmp_path / "work")
-    (tmp_path / "tmp" / "wheel").mkdir(parents=True)
-    shutil.copy(wheel, tmp_path / "tmp" / "wheel")
+    copied = tmp_path / "tmp" / "wheel"
+    copied.mkdir(parents=True)
+    shutil.copy(wheel, copied)
+    # Of an earlier release: it can't be installed.
+    (copied / "foldline-0.0.1-py3-none-any.whl").touch()
+    [export] = [command for command in page_commands("uv") if command[1] == "export"]
+    export[export.index("dist/requirements.txt")] = str(copied / "requirements.txt")
+    subprocess.run(export, cwd=ROOT, check=True, capture_output=True)
     for name, rest in steps:
         if name == "ENV":
             for key, value in re.findall(r'(\w+)="([^"]*)"', at(rest)):
@@ -323,8 +350,10 @@ def test_the_container_file_makes_a_replica_of_the_wheel_alone(wheel: Path, tmp_
         if name == "RUN":
             # pip would get each package anew.
             pip = "/opt/foldline/bin/pip install --no-cache-dir"
-            assert pip in rest
+            assert rest.count(pip) == 2
             cached = rest.replace(pip, "uv pip install --python /opt/foldline/bin/python")
+            # Only root may.
+            cached = re.sub(r"chown \S+", "test -d", cached)
             done(["sh", "-euc", at(cached)], environment)
     program, *entry = re.findall(r'"([^"]*)"', at(by_name["ENTRYPOINT"]))
     found = shutil.which(program, path=environment["PATH"])
