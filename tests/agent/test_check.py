@@ -32,8 +32,10 @@ PROMPT = PromptTemplate(ns="demo", key="good", sections=[
                           summary="A text.", visibility=SectionVisibility.SUMMARY),
 ])
 """
-BAD = GOOD.replace("${name}", "🎉 ${nmae}, 5%").replace(
-    'name: str = "x"', 'name: str = "x"  # used'
+BAD = (
+    GOOD.replace('"good"', '"bad"')
+    .replace("${name}", "🎉 ${nmae}, 5%")
+    .replace('name: str = "x"', 'name: str = "x"  # used')
 )
 
 
@@ -108,7 +110,7 @@ def test_an_error_is_json_where_that_is_the_format(project: Path) -> None:
 
 @pytest.mark.real
 def test_a_module_that_is_not_python_fails(project: Path) -> None:
-    (project / "bad.py").write_text(GOOD.replace('title="One",', 'title="One"'), encoding="utf-8")
+    (project / "bad.py").write_text(BAD.replace('title="One",', 'title="One"'), encoding="utf-8")
     status, out, _ = run("check", project)
     assert status == 1
     first, _, marks, last = out.splitlines()
