@@ -35,6 +35,12 @@ def some(files: Sequence[Path]) -> Sequence[Path]:
     return files if os.environ.get("FOLDLINE_EXHAUSTIVE") else files[::4]
 
 
+def extra() -> list[Path]:
+    """The files below the folder that `FOLDLINE_EXTRA_CORPUS` names; none without it."""
+    place = os.environ.get("FOLDLINE_EXTRA_CORPUS")
+    return sorted(path for path in Path(place).rglob("*") if path.is_file()) if place else []
+
+
 def django() -> Path:
     """The unpacked Django sdist."""
     return sdist("Django", DJANGO)

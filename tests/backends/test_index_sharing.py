@@ -400,9 +400,14 @@ def test_other_words_need_another_version() -> None:
     ]
     imported = definitions("a.ts", b"import {\n  type Rule,\n} from 'x'\ntype Mine = Rule\n")
     assert imported == [b"Mine"]
-    named = [definitions("a.rb", b"def a\nclass B\n"), terms_of("UserLogins"), terms_of("stopped")]
+    named = [
+        definitions("a.rb", b"def a\nclass B\nattr_reader :c, :d\n"),
+        terms_of("UserLogins"),
+        terms_of("stopped"),
+    ]
+    named.append(definitions("a.cpp", b"int S::go(int a) {\nS S::operator+(S a) {\n"))
     digest = hashlib.blake2b(repr((found, named)).encode(), digest_size=8).hexdigest()
-    assert {SCHEMA_VERSION: digest} == {8: "8e4ad4bd3846ec11"}
+    assert {SCHEMA_VERSION: digest} == {9: "3ef928b786bf6543"}
 
 
 def test_a_part_that_is_known_already_is_not_written_again() -> None:

@@ -23,11 +23,13 @@ from foldline.backends.references.references import (
     references_in_source,
 )
 
-from .corpora import standard_library
+from .corpora import extra, standard_library
 from .outlines import CASES, access_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tree_sitter import Node
 
 ROOT = Path(__file__).parents[2]
 # Leaves that are no names.
@@ -92,6 +94,13 @@ def test_no_name_of_a_random_file_is_missing(seed: int) -> None:
     files += sorted(Path(pytest.__file__).parents[1].glob("jinja2/*.py"))
     for path in chosen.sample(files, 8):
         assert missing(path.name, path.read_bytes(), 20, chosen) == []
+
+
+@pytest.mark.slow
+def test_no_name_of_another_corpus_is_missing() -> None:
+    chosen, files = random.Random(4), extra()
+    for path in chosen.sample(files, min(1_000, len(files))):
+        assert missing(str(path), path.read_bytes(), 20, chosen) == []
 
 
 FORMS = {
@@ -239,6 +248,123 @@ def test_variables_of_functions_are_those_of_the_compiler(seed: int, files: int)
                 missed += is_variable and not is_local
     assert found > 100
     assert missed < found / 10
+
+
+_SCRIPT_FUNCTIONS = {
+    "function_declaration",
+    "generator_function_declaration",
+    "function_expression",
+    "generator_function",
+    "arrow_function",
+    "method_definition",
+    # Those that have names for parameters, and no body.
+    "function_type",
+    "constructor_type",
+    "function_signature",
+    "method_signature",
+    "abstract_method_signature",
+    "call_signature",
+    "construct_signature",
+}
+_SCRIPT_BLOCKS = {"statement_block", "for_statement", "for_in_statement", "catch_clause"}
+_SCRIPT_BLOCKS |= {"switch_body", "class_static_block"}
+_SCRIPT_NAMES = {
+    "identifier",
+    "shorthand_property_identifier",
+    "shorthand_property_identifier_pattern",
+}
+
+
+def bound_in(pattern: Node | None) -> Iterator[Node]:
+    """The names that a pattern of JavaScript binds."""
+    if pattern is None:
+        return
+    if pattern.type in _SCRIPT_NAMES:
+        yield pattern
+    for field in ("left", "value", "pattern"):
+        if field != "value" or pattern.type == "pair_pattern":
+            yield from bound_in(pattern.child_by_field_name(field))
+    if pattern.type in {"array_pattern", "object_pattern", "rest_pattern", "formal_parameters"}:
+        for child in pattern.named_children:
+            yield from bound_in(child)
+
+
+def script_variables(language: str, data: bytes) -> dict[tuple[int, int], bool]:
+    """The line and byte of each variable; whether a function or a block binds its name."""
+    root = parse(language, data).root_node
+    bound: dict[int, set[bytes]] = defaultdict(set)
+    uses: list[tuple[Node, list[Node]]] = []
+    waiting: list[tuple[Node, list[Node]]] = [(root, [root])]
+    while waiting:
+        node, scopes = waiting.pop()
+        functions = [one for one in scopes if one.type in _SCRIPT_FUNCTIONS or one.id == root.id]
+        patterns = [node.child_by_field_name("name")] if node.type.endswith("_declaration") else []
+        scope, inner = scopes[-1], scopes
+        if node.type in _SCRIPT_FUNCTIONS | _SCRIPT_BLOCKS:
+            inner = [*scopes, node]
+        if node.type in _SCRIPT_FUNCTIONS:
+            own = ["name"] * node.type.endswith(("_function", "_expression"))
+            for field in ("parameters", "parameter", *own):
+                names = bound_in(node.child_by_field_name(field))
+                bound[node.id] |= {data[one.start_byte : one.end_byte] for one in names}
+        elif node.type == "catch_clause":
+            scope, patterns = node, [node.child_by_field_name("parameter")]
+        elif node.type in {"lexical_declaration", "variable_declaration", "for_in_statement"}:
+            kind = node.child_by_field_name("kind")
+            is_var = node.type == "variable_declaration" or (
+                kind is not None and kind.type == "var"
+            )
+            scope = functions[-1] if is_var else inner[-1]
+            patterns = [one.child_by_field_name("name") for one in node.named_children]
+            if node.type == "for_in_statement":
+                patterns = [node.child_by_field_name("left")] if kind is not None else []
+        for pattern in patterns:
+            names = bound_in(pattern)
+            bound[scope.id] |= {data[one.start_byte : one.end_byte] for one in names}
+        if node.type in _SCRIPT_NAMES:
+            uses.append((node, scopes))
+        waiting += ((child, inner) for child in node.children)
+    found: dict[tuple[int, int], bool] = {}
+    for node, scopes in uses:
+        name = data[node.start_byte : node.end_byte]
+        binding = next((one for one in reversed(scopes) if name in bound[one.id]), root)
+        found[node.start_point[0] + 1, node.start_point[1]] = binding.id != root.id
+    return found
+
+
+def strangers(path: Path, names: int, chosen: random.Random) -> tuple[list[str], int, int]:
+    """Uses of a script that are wrongly a function's; how many are, and how many aren't known."""
+    data = path.read_bytes()
+    language = language_of(path.name, data)
+    if not data.isascii():
+        return [], 0, 0
+    known = script_variables(language, data)
+    lines = data.split(b"\n")
+    texts = {m[0].decode() for line in lines for m in re.finditer(rb"[A-Za-z_]\w*", line)}
+    wrong, found, missed = [], 0, 0
+    for name in chosen.sample(sorted(texts), min(names, len(texts))):
+        for use in references_in_source(path.name, language, data, name):
+            is_variable = known.get((use.line, use.column - 1), False)
+            wrong += [f"{path}:{use.line} {name}"] * (use.tier == LOCAL and not is_variable)
+            found += is_variable
+            missed += is_variable and use.tier != LOCAL and use.kind != "definition"
+    return wrong, found, missed
+
+
+@pytest.mark.parametrize("files", [40, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_variables_of_scripts_are_those_of_their_scopes(files: int) -> None:
+    chosen = random.Random(files)
+    every = [path for kind in ("ts", "mjs") for path in ROOT.glob(f"editors/*/**/*.{kind}")]
+    every = [path for path in every if "node_modules" not in path.parts]
+    every += [path for path in extra() if path.suffix in {".js", ".mjs", ".ts"}]
+    found = missed = 0
+    for path in chosen.sample(sorted(every), min(files, len(every))):
+        wrong, some, unknown = strangers(path, 20, chosen)
+        assert wrong == []
+        found, missed = found + some, missed + unknown
+    assert found > 100
+    # What may be the thing itself, as in `let a = b.a`, isn't told apart.
+    assert missed < found / 5, (missed, found)
 
 
 def test_a_place_has_the_name_with_its_mark() -> None:

@@ -51,10 +51,12 @@ _OTHERS = re.compile(
             _KEYWORD % (_BEFORE, _KEYWORDS, _NAME),
             _AT_MARGIN % (_BEFORE, _NAME),
             _METHOD % _NAME,
+            rb"^[ \t]*+attr_(?:reader|writer|accessor)[ \t(]+(?P<attributes>:[^\n#]+)",
         )
     ),
     re.MULTILINE,
 )
+_SYMBOL = re.compile(rb":(%b)" % _NAME)
 _NO_METHODS = frozenset(
     {b"if", b"for", b"while", b"switch", b"catch", b"function", b"return", b"new", b"func", b"fn"}
     | {b"else", b"match", b"with", b"sizeof", b"using", b"lock", b"super", b"require", b"await"}
@@ -74,12 +76,15 @@ def pattern_of(path: str, data: bytes) -> str:
 
 
 def definitions(path: str, data: bytes) -> list[bytes]:
-    """The names that UTF-8 `data` defines, in the order of their lines; at most one a line."""
+    """The names that UTF-8 `data` defines, in the order of their lines."""
     if pattern_of(path, data) == "python":
         # From line end to line end: several times faster than the beginnings of lines.
         return [name or variable for name, variable in _PYTHON.findall(b"\n" + data)]
     names = []
     for found in _OTHERS.finditer(data):
+        if attributes := found["attributes"]:
+            names += _SYMBOL.findall(attributes)
+            continue
         if (name := found["name"] or found["bound"]) is None:
             name, before = found["method"], data[found.start() : found.start("method")]
             # A call at the margin, such as `describe(`, has nothing before it.
