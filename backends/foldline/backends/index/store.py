@@ -58,18 +58,19 @@ _SCHEMA = """
 CREATE TABLE about (name BLOB NOT NULL, swept INTEGER NOT NULL);
 CREATE TABLE workspaces (
     id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL UNIQUE, used INTEGER NOT NULL,
-    looked_at INTEGER NOT NULL, listing BLOB NOT NULL
+    listing BLOB NOT NULL
 );
 CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE files (
     workspace INTEGER NOT NULL, path INTEGER NOT NULL, size INTEGER NOT NULL,
     ctime_ns INTEGER NOT NULL, since INTEGER NOT NULL, inode INTEGER NOT NULL,
-    racy INTEGER NOT NULL, note TEXT NOT NULL, content INTEGER, PRIMARY KEY (workspace, path)
+    racy INTEGER NOT NULL, note TEXT NOT NULL, content INTEGER, sums INTEGER NOT NULL,
+    PRIMARY KEY (workspace, path)
 ) WITHOUT ROWID;
 CREATE INDEX holders ON files (content, workspace);
 CREATE TABLE contents (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, segment INTEGER NOT NULL,
-    slot INTEGER NOT NULL, used INTEGER NOT NULL, artefact INTEGER
+    slot INTEGER NOT NULL, used INTEGER NOT NULL, artefact INTEGER, sums INTEGER NOT NULL
 );
 CREATE INDEX slots ON contents (segment, slot);
 CREATE TABLE segments (
@@ -85,8 +86,9 @@ CREATE TABLE artefacts (
     id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL, source TEXT NOT NULL,
     taken INTEGER NOT NULL
 );
-CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
+CREATE TABLE outlines (key BLOB PRIMARY KEY, outline BLOB NOT NULL);
 """
+_STATEMENTS = [*filter(None, map(str.strip, _SCHEMA.split(";")))]
 TEXT_NOTE = "text "
 """The beginning of the notes of files that aren't code."""
 # Parts of keys whose slots are kept.
@@ -97,6 +99,17 @@ _OWN = """
 FROM files JOIN contents ON contents.id = files.content JOIN paths ON paths.id = files.path
 WHERE files.workspace = ?
 """
+_ROWS = """
+SELECT files.sums, contents.sums, paths.path, size, ctime_ns, since, inode, racy, note, key,
+    segment, slot
+FROM files LEFT JOIN contents ON contents.id = content LEFT JOIN paths ON paths.id = files.path
+WHERE workspace = ?
+"""
+# What rows that were changed behind our back may lead to.
+_SPOILED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, zlib.error)
+# A transaction takes far fewer steps of SQLite's machine; a spoiled file may have no end.
+_STEPS_AT_ONCE = 100_000
+_MOST_STEPS = 1_000
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
@@ -190,6 +203,8 @@ class Store:
         self._moment: object = None
         self._own = 0
         self._own_segments: Sequence[tuple[int, bool]] = ()
+        self._is_checked = False
+        self._steps = 0
         self._copied_at: object = None
         self._copies: dict[int, dict[int, list[int]]] = {}
         self._connection = sqlite3.connect(
@@ -201,9 +216,11 @@ class Store:
         # An index that isn't closed leaves no connection behind. Not at exit: other threads may
         # execute statements then, and closing under them crashes, or waits for them.
         weakref.finalize(self, self._connection.close).atexit = False
+        self._connection.set_progress_handler(self._counts, _STEPS_AT_ONCE)
         try:
-            self._open()
-            (name,) = self._connection.execute("SELECT name FROM about").fetchone()
+            with self._spoiled():
+                self._open()
+                (name,) = self._connection.execute("SELECT name FROM about").fetchone()
         except BaseException:
             self._connection.close()
             raise
@@ -227,7 +244,7 @@ class Store:
                 return
             if self._number("SELECT count(*) FROM sqlite_master"):
                 raise StaleStoreError
-            for statement in _SCHEMA.split(";"):
+            for statement in _STATEMENTS:
                 run(statement)
             run("INSERT INTO about VALUES (?, ?)", (os.urandom(16), today()))
             run(f"PRAGMA application_id = {_APPLICATION_ID}")
@@ -272,22 +289,21 @@ class Store:
         """The list of files that was kept, and when it was made."""
         with self._reading():
             row = self._connection.execute(
-                "SELECT listing, looked_at FROM workspaces WHERE id = ?", (self._own,)
+                "SELECT listing FROM workspaces WHERE id = ?", (self._own,)
             ).fetchone()
-        try:
-            listing = decode_listing(zlib.decompress(row[0]).decode()) if row and row[0] else None
-        except zlib.error:
-            return None
-        return None if listing is None else (listing, row[1])
+            if not (row and row[0]):
+                return None
+            looked_at, _, text = zlib.decompress(row[0]).decode().partition("\n")
+        listing = decode_listing(text)
+        return None if listing is None else (listing, int(looked_at))
 
     def keep_listing(self, listing: Listing, looked_at: int) -> None:
         """Keep a list of files, from which the next process begins."""
-        text = zlib.compress(encode_listing(listing).encode(), 1)
+        text = zlib.compress(f"{looked_at}\n{encode_listing(listing)}".encode(), 1)
         with self._lock, self._writing():
             self._updates += 1
             self._connection.execute(
-                "UPDATE workspaces SET listing = ?, looked_at = ? WHERE id = ?",
-                (text, looked_at, self._enter()),
+                "UPDATE workspaces SET listing = ? WHERE id = ?", (text, self._enter())
             )
 
     def noted(self, note: str) -> list[str]:
@@ -415,7 +431,7 @@ class Store:
     @contextmanager
     def _reading(self) -> Iterator[object]:
         """Everything is read as of one moment, whose version is returned."""
-        with self._lock:
+        with self._lock, self._spoiled():
             self._connection.execute("BEGIN")
             try:
                 # From here on, others' changes aren't seen.
@@ -433,6 +449,13 @@ class Store:
         run = self._connection.execute
         row = run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()
         self._own = row[0] if row else 0
+        if not self._is_checked:
+            for sums, placed, *row in run(_ROWS, (self._own,)):
+                *file, segment, slot = row
+                held = file[-1] is None or placed == _sum_of(file[-1], segment, slot)
+                if sums != _sum_of(*file) or not held:
+                    raise sqlite3.DatabaseError("a row is malformed")
+            self._is_checked = True
         own = {number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._own,))}
         rows = run("SELECT id, is_text FROM segments").fetchall()
         self._decoded.keep({number for number, _ in rows})
@@ -445,8 +468,8 @@ class Store:
     def _segment(self, number: int) -> Segment:
         known = self._decoded.segments.get(number)
         if known is None:
-            words, keys, *arrays = self._row(
-                "words, keys, ends, places, lengths, defined", "segments WHERE id", number
+            _, words, keys, *arrays = self._row(
+                "is_text, words, keys, ends, places, lengths, defined", "segments WHERE id", number
             )
             known = Segment(words, keys, *map(_array, arrays))
             known = self._decoded.segments.setdefault(number, known)
@@ -520,16 +543,16 @@ class Store:
                 if part.keys and self._add(part):
                     self._merge(is_text=part.is_text)
             rows = [
-                (own, _stored(path), size, ctime, ctime - mtime, inode, racy, note, content)
+                (_stored(path), size, ctime, ctime - mtime, inode, int(racy), note, content)
                 for (path, size, mtime, ctime, inode, _), racy, note, content in changed
             ]
             run.executemany(
-                "INSERT OR IGNORE INTO paths VALUES (NULL, ?)", [row[1:2] for row in rows]
+                "INSERT OR IGNORE INTO paths VALUES (NULL, ?)", [row[:1] for row in rows]
             )
             run.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, (SELECT id FROM paths WHERE path = ?), "
-                "?, ?, ?, ?, ?, ?, (SELECT id FROM contents WHERE key = ?))",
-                rows,
+                "?, ?, ?, ?, ?, ?, (SELECT id FROM contents WHERE key = ?), ?)",
+                [(own, *row, _sum_of(*row)) for row in rows],
             )
             lost = run.execute(
                 f"DELETE FROM files WHERE content IS NULL AND workspace = ? AND note IN {_READ}",
@@ -541,7 +564,7 @@ class Store:
         """The number of this workspace, which has one from now on."""
         run = self._connection.execute
         run(
-            "INSERT INTO workspaces VALUES (NULL, ?, ?, 0, x'') "
+            "INSERT INTO workspaces VALUES (NULL, ?, ?, x'') "
             "ON CONFLICT (root) DO UPDATE SET used = excluded.used",
             (self._root, today()),
         )
@@ -553,8 +576,11 @@ class Store:
         number = self._write(part.words, is_text=part.is_text)
         before = run.total_changes
         run.executemany(
-            "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?)",
-            [(key, number, slot, day, artefact) for slot, key in enumerate(part.keys)],
+            "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+            [
+                (key, number, slot, day, artefact, _sum_of(key, number, slot))
+                for slot, key in enumerate(part.keys)
+            ],
         )
         added = run.total_changes - before
         if added == len(part.keys):
@@ -569,7 +595,7 @@ class Store:
     def _write(self, words: Segment, *, is_text: bool) -> int:
         (number,) = self._connection.execute(
             "INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (is_text, *words, _sums(words)),
+            (is_text, *words, _sums((int(is_text), *words))),
         ).fetchone()
         return int(number)
 
@@ -586,14 +612,17 @@ class Store:
         building, places = Building(), []
         for (segment,) in small:
             rows = run.execute(
-                "SELECT slot, id FROM contents WHERE segment = ? ORDER BY slot", (segment,)
+                "SELECT slot, id, key FROM contents WHERE segment = ? ORDER BY slot", (segment,)
             ).fetchall()
-            first = building.merge(self._segment(segment), [slot for slot, _ in rows])
-            places += [(slot, content) for slot, (_, content) in enumerate(rows, first)]
+            first = building.merge(self._segment(segment), [slot for slot, *_ in rows])
+            places += [(slot, key, content) for slot, (_, content, key) in enumerate(rows, first)]
         number = self._write(building.segment(), is_text=is_text)
+        moved = [(slot, _sum_of(key, number, slot), content) for slot, key, content in places]
         for table in ("segments WHERE id", "terms WHERE segment"):
             run.executemany(f"DELETE FROM {table} = ?", small)
-        run.executemany(f"UPDATE contents SET segment = {number}, slot = ? WHERE id = ?", places)
+        run.executemany(
+            f"UPDATE contents SET segment = {number}, slot = ?, sums = ? WHERE id = ?", moved
+        )
 
     def own_contents(self) -> Iterator[Part]:
         """The words of all that this workspace has."""
@@ -646,13 +675,13 @@ class Store:
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""
-        with self._lock:
+        with self._lock, self._spoiled():
             if key in self._outlines:
                 return self._outlines[key]
             row = self._connection.execute(
                 "SELECT outline FROM outlines WHERE key = ?", (key,)
             ).fetchone()
-        return None if row is None else str(row[0])
+            return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
     def keep_outline(self, key: bytes, outline: str) -> None:
         """Keep an outline; the oldest ones make room.
@@ -671,7 +700,11 @@ class Store:
         outlines, self._outlines = self._outlines, {}
         with self._writing():
             self._connection.executemany(
-                "INSERT OR REPLACE INTO outlines VALUES (?, ?)", outlines.items()
+                "INSERT OR REPLACE INTO outlines VALUES (?, ?)",
+                [
+                    (key, zlib.compress(outline.encode("utf-8", "surrogatepass"), 1))
+                    for key, outline in outlines.items()
+                ],
             )
             last = self._number("SELECT max(rowid) FROM outlines")
             self._connection.execute(
@@ -681,14 +714,35 @@ class Store:
     def _is_current(self) -> bool:
         version = self._number("PRAGMA user_version")
         application = self._number("PRAGMA application_id")
-        return (application, version) == (_APPLICATION_ID, SCHEMA_VERSION)
+        tables = "SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        schema = [sql for (sql,) in self._connection.execute(tables)]
+        return (application, version, schema) == (_APPLICATION_ID, SCHEMA_VERSION, _STATEMENTS)
+
+    def _counts(self) -> bool:
+        """Count steps of SQLite's machine; true where it has to stop."""
+        self._steps += 1
+        return self._steps > _MOST_STEPS
+
+    @contextmanager
+    def _spoiled(self) -> Iterator[None]:
+        """Raise `sqlite3.DatabaseError` for what only a spoiled file leads to."""
+        self._steps = 0
+        try:
+            yield
+        except _SPOILED as error:
+            raise sqlite3.DatabaseError(f"its rows can't be right: {error!r}") from error
+        except sqlite3.OperationalError as error:
+            if self._steps <= _MOST_STEPS:
+                raise
+            raise sqlite3.DatabaseError("it has no end") from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One transaction; until its end other processes read what was there before."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            yield
+            with self._spoiled():
+                yield
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -720,10 +774,15 @@ def _array(data: bytes) -> array[int]:
     return found
 
 
+def _sum_of(*row: object) -> int:
+    """A checksum of numbers, texts and keys."""
+    return crc32(repr(row).encode("utf-8", "surrogatepass"))
+
+
 def _sums(row: Iterable[object]) -> int:
-    """A checksum of the arrays and texts of a row."""
+    """A checksum of the arrays, texts and numbers of a row."""
     found = 0
     for part in row:
-        if not isinstance(part, int):
-            found = crc32(part, found)  # type: ignore[arg-type]  # Bytes or an array.
+        data = b"%d" % part if isinstance(part, int) else part
+        found = crc32(data, found)  # type: ignore[arg-type]  # Bytes or an array.
     return found
