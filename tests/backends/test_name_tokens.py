@@ -307,6 +307,10 @@ def script_variables(language: str, data: bytes) -> dict[tuple[int, int], bool]:
             for field in ("parameters", "parameter", *own):
                 names = bound_in(node.child_by_field_name(field))
                 bound[node.id] |= {data[one.start_byte : one.end_byte] for one in names}
+        elif node.type.endswith(("required_parameter", "optional_parameter", "tuple_parameter")):
+            # Also those of a type that doesn't parse, and labels in a tuple.
+            scope, inner = node, [*scopes, node]
+            patterns = [node, node.child_by_field_name("name")]
         elif node.type == "catch_clause":
             scope, patterns = node, [node.child_by_field_name("parameter")]
         elif node.type in {"lexical_declaration", "variable_declaration", "for_in_statement"}:
