@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.caches import cache_folder
+from foldline.backends.base.caches import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,9 +64,8 @@ def is_in_project(path: str | os.PathLike[str], root: Path) -> bool:
 
 def empty_folder(root: Path) -> Path:
     """An empty folder of this user that lies outside the workspace at `root`."""
-    folder = cache_folder().absolute() / "empty"
+    folder = private_folder("empty")
     with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not any(folder.iterdir()) and not is_inside(folder, root):
             return folder
     return _temporary_folder()

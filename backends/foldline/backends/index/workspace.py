@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from foldline.backends.base.caches import private_folder
 from foldline.backends.base.languages import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.base.waiting import result_of, waits
 from foldline.backends.errors import (
@@ -724,11 +725,9 @@ class WorkspaceIndex:
             return Store(None)
         location = self.location
         try:
-            location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._given_location is None:
-                # An earlier version made it for all to read.
-                with contextlib.suppress(OSError):
-                    location.parent.chmod(0o700)
+                private_folder(location.parent.name)
+            location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 return Store(location, self._files.root)
             except (StaleStoreError, sqlite3.DatabaseError) as error:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.caches import cache_folder
+from foldline.backends.base.caches import private_folder
 from foldline.backends.base.processes import started
 from foldline.backends.base.waiting import PROMPTS, QUICK, in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
@@ -295,7 +295,7 @@ class _Worker:
             "kept": [path for path in job.overlays if path not in changed],
             "deadline": job.deadline,
             "token": token,
-            "pycache": str(cache_folder() / "pycache"),
+            "pycache": str(private_folder("pycache")),
             **job.action,
         }
         limit = job.deadline + GRACE_SECONDS

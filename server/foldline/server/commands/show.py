@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
+from foldline.backends.base.caches import private_folder
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
@@ -94,12 +95,8 @@ async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: st
 
 def _write(uri: str, title: str, text: str) -> Path:
     """The path of a file with the text, outside of the workspace and for this user alone."""
-    from platformdirs import user_cache_path
-
     place = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    folder = user_cache_path("foldline") / "shown" / place
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / re.sub(r"[^\w.-]", "_", title)
+    path = private_folder("shown", place) / re.sub(r"[^\w.-]", "_", title)
     path.touch(mode=0o600)
     data = (text if text.endswith("\n") else f"{text}\n").encode("utf-8", "replace")
     path.write_bytes(data)
