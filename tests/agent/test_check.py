@@ -204,6 +204,17 @@ def test_the_configuration_decides_what_fails(project: Path) -> None:
     assert "more than its budget of 5. [token-budget]" in out
 
 
+def test_a_budget_is_not_proven_by_a_part_of_the_count(project: Path) -> None:
+    partial = GOOD.replace("sections=[", "sections=[*more(), ")
+    (project / "good.py").write_text(f"from library import more\n{partial}", encoding="utf-8")
+    (project / "pyproject.toml").write_text("[tool.foldline]\ntoken-budget = 500\n")
+    status, out, _ = run("check", project / "good.py")
+    assert status == 0
+    assert "tokens of its budget of 500 without" in out
+    assert "[unproven-budget]" in out
+    assert run("check", project / "good.py", "--fail-on", "information")[0] == 1
+
+
 def test_a_comment_silences_a_finding(project: Path) -> None:
     silenced = BAD.rstrip("\n") + "  # foldline: ignore[unknown-placeholder]\n"
     (project / "bad.py").write_text(silenced, encoding="utf-8")

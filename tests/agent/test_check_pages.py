@@ -18,6 +18,7 @@ PAGES = Path(checks.__file__).parent / "pages"
 # Their findings need more than a module: a setting, or a text of many megabytes.
 ELSEWHERE = {
     Code.TOKEN_BUDGET: "tests/agent/test_check.py",
+    Code.UNPROVEN_BUDGET: "tests/agent/test_check.py",
     Code.SWITCHED_OFF_INSTRUCTIONS: "tests/ide/instructions/test_stack.py",
     Code.NOT_EVALUATED: "tests/ide/test_budget.py",
     Code.EMPTY_SECTION: "tests/ide/instructions/test_checks.py",

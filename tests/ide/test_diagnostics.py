@@ -57,6 +57,7 @@ def check_diagnostics(
 ELSEWHERE = {
     Code.SYNTAX_ERROR,
     Code.TOKEN_BUDGET,
+    Code.UNPROVEN_BUDGET,
     Code.CACHE_ORDER,
     Code.NOT_EVALUATED,
     Code.SWITCHED_OFF_INSTRUCTIONS,
@@ -103,14 +104,17 @@ def test_a_prompt_over_its_budget_is_told_at_its_name(
 SMALL = PromptTemplate(ns="a", key="b", sections=[MarkdownSection[None](title="T", key="k", template="t")])
 LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T", key="k", template="🎉 A text of more than ten tokens, as far as anybody can count them.")])
 ^^^^^ token-budget
+PART = PromptTemplate(ns="a", key="d", sections=[*more(), MarkdownSection[None](title="T", key="k", template="t")])
+^^^^ unproven-budget
 """
     editor = set_up(workspace, source, way)
     editor.server.core.set_client_options({"tokenBudget": 10})
+    budgets = {Code.TOKEN_BUDGET, Code.UNPROVEN_BUDGET}
     spans = [
         (*editor.span(item.range), str(item.code))
         for item in found_in(editor)
-        if item.code == Code.TOKEN_BUDGET
+        if item.code in budgets
     ]
     assert fixtures.render(editor.written.fixture, spans) == source
-    editor.server.core.set_client_options({"tokenBudget": 1000})
-    assert all(item.code != Code.TOKEN_BUDGET for item in found_in(editor))
+    editor.server.core.set_client_options({"tokenBudget": None})
+    assert not any(item.code in budgets for item in found_in(editor))

@@ -156,5 +156,10 @@ def approximation(counter: TokenCounter, *, certain: bool, unresolved: Sequence[
 
 def without(unresolved: Sequence[str]) -> str:
     """Return what a count lacks: `without the section `header`; --run counts that`."""
-    named, more = ", ".join(unresolved[:_MOST_NAMED]), len(unresolved) - _MOST_NAMED
-    return f"without {named}{f' and {more} more' if more > 0 else ''}; --run counts that"
+    return f"without {named(unresolved)}; --run counts that"
+
+
+def named(unresolved: Sequence[str]) -> str:
+    """Return what a count lacks, of much the first ones."""
+    first, more = ", ".join(unresolved[:_MOST_NAMED]), len(unresolved) - _MOST_NAMED
+    return f"{first} and {more} more" if more > 0 else first

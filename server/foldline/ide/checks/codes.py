@@ -57,6 +57,7 @@ class Code(StrEnum):
     REPR_PLACEHOLDER = "repr-placeholder"
     INVALID_FORM = "invalid-form"
     TOKEN_BUDGET = "token-budget"
+    UNPROVEN_BUDGET = "unproven-budget"
     CACHE_ORDER = "cache-order"
     SWITCHED_OFF_INSTRUCTIONS = "switched-off-instructions"
     NOT_EVALUATED = "not-evaluated"
@@ -79,6 +80,7 @@ SEVERITIES = {
     Code.UNUSED_FIELD: Severity.HINT,
     Code.REPR_PLACEHOLDER: Severity.WARNING,
     Code.TOKEN_BUDGET: Severity.WARNING,
+    Code.UNPROVEN_BUDGET: Severity.INFORMATION,
     Code.CACHE_ORDER: Severity.WARNING,
     Code.SWITCHED_OFF_INSTRUCTIONS: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,

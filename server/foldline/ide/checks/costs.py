@@ -16,6 +16,7 @@ from foldline.ide.analysis.values import External, Items, SectionValue, Text, ke
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
+from foldline.ide.cost_texts import named
 from foldline.prompts import SegmentKind, Stability
 from foldline.prompts.cache.tokens import estimated_tokens
 
@@ -48,15 +49,24 @@ def _check_budget(
     for prompt in analysis.prompts:
         found = costed(prompt, counter)
         tokens = found.render.tokens
-        if tokens is not None and tokens.total > budget:
-            how = {"certain": found.exact, "partial": found.is_partial}
-            total = counter.format(tokens.total, **how)
+        if tokens is None:
+            continue
+        how = {"certain": found.exact, "partial": found.is_partial}
+        total = counter.format(tokens.total, **how)
+        if tokens.total > budget:
             over = counter.format(tokens.total - budget, **how)
             with_tools = " with tools and output schema" if tokens.total > tokens.text else ""
             yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,
                 f"`{prompt.name.id}` costs {total} tokens{with_tools}, {over} more than its budget "
                 f"of {budget:,}.",
+                at_node(prompt.name),
+            )
+        elif found.unresolved:
+            yield LazyDiagnostic(
+                Code.UNPROVEN_BUDGET,
+                f"`{prompt.name.id}` costs {total} tokens of its budget of {budget:,} without "
+                f"{named(found.unresolved)}: `foldline tokens --run` counts that.",
                 at_node(prompt.name),
             )
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Statement
     from foldline.ide.analysis.top_level import TopLevel
 
-COUNTED = frozenset({Code.TOKEN_BUDGET, Code.FOLDING_COSTS_MORE, Code.CACHE_ORDER})
+COUNTED = frozenset(
+    {Code.TOKEN_BUDGET, Code.UNPROVEN_BUDGET, Code.FOLDING_COSTS_MORE, Code.CACHE_ORDER}
+)
 """Codes that depend on the configuration and on the installed tokenizer.
 
 A comment that silences them is never reported: it may be of use elsewhere.
