@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import Future
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from foldline.agent.cli import main
+from foldline.backends import SmartFileAccess
+from foldline.backends.index.upkeep import today
 from foldline.backends.models import Reference
 from foldline.backends.outlines import parsing_workers, syntax
-from foldline.backends.outlines.outlines import outline_source
-from foldline.backends.outlines.parsing import Parsed, Refused
+from foldline.backends.outlines.outlines import outline_source, outline_unparsed
+from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.parsing_pool import PoolParsing
 from foldline.backends.outlines.syntax import ParseCostlyError, parse
 from foldline.backends.references.references import references_in_source
@@ -21,6 +25,8 @@ from foldline.ide.workspace import AccessOptions, Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from foldline.backends.parsers.outline_builder import Outline
 
 UNITS = {
     "arrows in C": ("c", "a => "),
@@ -184,3 +190,53 @@ def test_neither_the_process_nor_its_worker_takes_much_memory(count: int) -> Non
     assert "not parsed" in found
     assert int(grown) < 60_000, "kB in the process that asks"
     assert int(worker) < 700_000, "kB in a worker"
+
+
+def test_a_file_whose_parse_was_cut_is_parsed_once_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.lua").write_text("local x = 1\n" * 400)
+    parsed: list[str] = []
+
+    def cut(_: Parsing, source: Parsed) -> Outline:
+        parsed.append(source.path)
+        return outline_unparsed(source.data, "not parsed: it was cut", provisional=True)
+
+    monkeypatch.setattr(Parsing, "outline", cut)
+
+    def ask() -> None:
+        with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+            outline = access.get_outline("slow.lua")
+        assert "it was cut" in outline.reason
+
+    for _ in range(3):
+        ask()
+    assert parsed == ["slow.lua"]
+    tomorrow = today() + 1
+    monkeypatch.setattr("foldline.backends.outlines.outline_cache.today", lambda: tomorrow)
+    for _ in range(3):
+        ask()
+    assert parsed == ["slow.lua"] * 2
+    (tmp_path / "slow.lua").write_text("local y = 1\n" * 400)
+    ask()
+    assert parsed == ["slow.lua"] * 3
+
+
+def test_uses_in_a_file_whose_parse_was_cut_are_looked_for_once(
+    pool: PoolParsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Parsed("a.c", "c", POISON)
+    asked: list[str] = []
+
+    class Workers:
+        def submit(self, _: object, source: Parsed, name: str) -> Future[list[Refused]]:
+            asked.append(name)
+            done: Future[list[Refused]] = Future()
+            done.set_result([Refused(source.path, "not parsed: its parser was stopped")])
+            return done
+
+    monkeypatch.setattr(pool, "_started", Workers)
+    found = [[*pool.references([source], name)] for name in ("a", "a", "a")]
+    assert asked == ["a"]
+    assert all(isinstance(one, Refused) for some in found for one in some)
+    assert [len(some) for some in found] == [1, 1, 1]

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.index.upkeep import today
 from foldline.backends.parsers.outline_builder import Outline
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class OutlineCache:
                 return key, found
         if self._index is None or len(data) < _WORTH_KEEPING:
             return key, None
-        kept = self._index.outline(key)
+        kept = self._index.outline(key) or self._index.outline(_of_today(key))
         if kept is None:
             return key, None
         found = decode_outline(kept)
@@ -54,16 +55,20 @@ class OutlineCache:
     def keep(self, key: bytes, data: bytes, outline: Outline) -> None:
         """Keep an outline under the key that `get` gave."""
         self._remember(key, outline)
-        if self._index is None or outline.provisional:
-            return
-        if len(data) >= _WORTH_KEEPING:
-            self._index.keep_outline(key, encode_outline(outline))
+        if self._index is not None and len(data) >= _WORTH_KEEPING:
+            kept = _of_today(key) if outline.provisional else key
+            self._index.keep_outline(kept, encode_outline(outline))
 
     def _remember(self, key: bytes, outline: Outline) -> None:
         with self._lock:
             self._known[key] = outline
             while len(self._known) > _MOST_IN_MEMORY:
                 self._known.popitem(last=False)
+
+
+def _of_today(key: bytes) -> bytes:
+    """The key of an outline without a parse that took too long: tomorrow it's tried again."""
+    return hashlib.blake2b(key, digest_size=16, salt=str(today()).encode()).digest()
 
 
 def encode_outline(outline: Outline) -> str:

@@ -51,7 +51,8 @@ class PoolParsing(Parsing):
     nothing else to do meanwhile, they don't start for a few sources.
 
     When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
-    again isn't parsed: least of all in this process, and not when it is asked for again.
+    again isn't parsed: least of all in this process, and not when it is asked for again. The
+    same holds for one whose parser was stopped.
     """
 
     def __init__(self, workers: int = 2, *, patient: bool = False) -> None:
@@ -126,6 +127,8 @@ class PoolParsing(Parsing):
                 self._forget()
                 self._remember(key)
             else:
+                if any(isinstance(one, Refused) for one in found):
+                    self._remember(key)
                 return found
         return [Refused(source.path, _DIED)]
 
