@@ -68,10 +68,12 @@ def test_a_file_is_pushed_once_and_old_days_are_deleted(
     assert main(["runs", "push", str(laptop)]) == 0
     assert main(["runs", "push", str(laptop)]) == 0
     assert main(["runs", "prune", "--days", "5"]) == 0
+    assert main(["runs", "migrate"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "2 events pushed",
         "0 events pushed",
         "1 events deleted",
+        "0 days made ahead",
     ]
     with SQLiteEventStore(tmp_path / "team.db") as store:
         assert [opening.evaluation_id for opening in store.openings()] == ["0"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -60,12 +61,16 @@ class PostgresServer:
 
     def kill(self) -> None:
         """End all its processes, as a crash of the machine would."""
+        psutil.wait_procs(self.signal(signal.SIGKILL), timeout=60)
+
+    def signal(self, number: int) -> list[psutil.Process]:
+        """Send a signal to all its processes: stopped ones are like a network that hangs."""
         process = psutil.Process(int((self.data / "postmaster.pid").read_text("utf-8").split()[0]))
         processes = [process, *process.children(recursive=True)]
         for one in processes:
             with suppress(psutil.NoSuchProcess):
-                one.kill()
-        psutil.wait_procs(processes, timeout=60)
+                one.send_signal(number)
+        return processes
 
     def database(self) -> str:
         """Return the URL of a database without the schema `foldline`, which a plain user owns."""

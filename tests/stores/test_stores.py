@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
+from foldline.agent.cli import main
 from foldline.prompts import (
     MarkdownSection,
     OverrideConflictError,
@@ -354,16 +357,25 @@ def skewed_events() -> list[Event]:
     return [opening("clock", at=at) for at in times]
 
 
-def test_a_wrong_clock_makes_no_partitions(url: str, tmp_path: Path) -> None:
+def test_only_migrating_makes_partitions(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with postgres_store(url, tmp_path) as store:
         for event in [*skewed_events(), opening("docs")]:
             store.add(event)
-        assert partitions(store) == {f"events_{NOW:%Y%m%d}", "events_other"}
-        assert [row.day for row in store.openings_by_day()][-2:] == [
+        assert partitions(store) == {"events_other"}
+        # Today and in five days, the default has the day already.
+        for made in (5, 0):
+            assert main(["runs", "migrate", "--store", url, "--days", "7"]) == 0
+            assert capsys.readouterr().out == f"{made} days made ahead\n"
+        ahead = {f"events_{NOW + timedelta(days=days):%Y%m%d}" for days in (1, 2, 3, 4, 6)}
+        assert partitions(store) == {"events_other", *ahead}
+        store.add(opening("docs", at=NOW + timedelta(days=2)))
+        assert [row.day for row in store.openings_by_day()][-3:] == [
+            (NOW + timedelta(days=2)).date(),
             (NOW + timedelta(days=5)).date(),
             date(9999, 12, 31),
         ]
-        # Five days later, the default has the day already.
         assert store.prune(before=NOW) == 3
 
 
@@ -377,16 +389,17 @@ def partitions(store: PostgresEventStore) -> set[str]:
 
 def test_days_are_dropped_with_their_texts(url: str, tmp_path: Path) -> None:
     with postgres_store(url, tmp_path, content=True) as store:
+        assert store.migrate(days=3) == 3
         for days in range(4):
-            at = NOW - timedelta(days=days)
+            at = NOW + timedelta(days=days)
             store.add(answer("same " * 100, at=at))
             store.add(answer(f"day {days} " * 100, at=at))
         store.flush()
         assert store.rows("SELECT count(*) FROM foldline.texts") == [(5,)]
-        assert len(partitions(store)) == 5
+        assert len(partitions(store)) == 4
         midnight = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
-        assert store.prune(before=midnight - timedelta(days=1)) == 4
-        assert len(partitions(store)) == 3
+        assert store.prune(before=midnight + timedelta(days=2)) == 4
+        assert len(partitions(store)) == 2
         assert store.rows("SELECT count(*) FROM foldline.texts") == [(3,)]
         assert [len(str(event.data["text"])) for event in store.events()] == [500, 600] * 2
 
@@ -443,7 +456,14 @@ def test_while_the_server_is_stopped_events_wait(
             server.start()
         assert store.flush(WAIT)
         assert len(store.events()) == len(store.openings()) == 20
-    assert [*tmp_path.iterdir()] == []
+    assert waiting(tmp_path) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"waiting.sqlite3", "reserve"}
+
+
+def waiting(spool: Path) -> list[str]:
+    """The ids of the events in a folder that no process uses."""
+    with SQLiteEventStore(spool / "waiting.sqlite3") as file:
+        return [name for (name,) in file.rows("SELECT event_id FROM events ORDER BY number")]
 
 
 def test_a_server_that_never_answers_holds_up_nothing(
@@ -458,9 +478,7 @@ def test_a_server_that_never_answers_holds_up_nothing(
                 store.add(opening("docs"))
             assert store.outbox is not None
             assert store.outbox.waiting == 10
-    (left,) = tmp_path.glob("*.db")
-    with SQLiteEventStore(left) as file:
-        assert len(file.events()) == 10
+    assert len(waiting(tmp_path)) == 10
     assert "correct" not in caplog.text
 
 
@@ -483,38 +501,18 @@ def test_each_database_has_a_folder_for_what_waits(
     assert folder("postgresql:///") == folder("postgresql:///runs")
 
 
-def test_what_a_process_left_behind_is_sent_by_the_next(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with SQLiteEventStore(tmp_path / "1-dead.db") as left:
+def test_what_a_process_left_behind_is_sent_by_the_next(url: str, tmp_path: Path) -> None:
+    with SQLiteEventStore(tmp_path / "waiting.sqlite3") as left:
         for event in many_events():
             left.add(event)
-    (tmp_path / "2-broken.db").write_bytes(b"no database")
-    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
-    with SQLiteEventStore(tmp_path / "3-alive.db", exclusive=True) as alive:
-        alive.add(opening("of another process"))
-        with postgres_store(url, tmp_path) as store:
-            store.add(opening("docs"))
-            until(lambda: not (tmp_path / "1-dead.db").exists())
-            assert len(store.events()) == len(many_events()) + 1
-        assert {path.name for path in tmp_path.glob("*.db")} == {"2-broken.db", "3-alive.db"}
-
-
-@pytest.mark.parametrize("changed", [0.0, NOW.timestamp() + 86_400], ids=["old", "of tomorrow"])
-def test_a_new_file_is_not_taken_for_one_that_was_left_behind(
-    url: str, tmp_path: Path, changed: float
-) -> None:
-    young = tmp_path / "1-young.db"
-    with SQLiteEventStore(young) as left:
-        left.add(opening("docs"))
-    with SQLiteEventStore(tmp_path / "2-old.db") as left:
-        left.add(opening("docs"))
-    os.utime(tmp_path / "2-old.db", (changed, changed))
+        # Of a foldline to come.
+        left.rows("PRAGMA user_version = 99")
     with postgres_store(url, tmp_path) as store:
         store.add(opening("docs"))
-        until(lambda: not (tmp_path / "2-old.db").exists())
-        assert len(store.events()) == 2
-    assert young.exists()
+        assert store.flush(WAIT)
+        assert len(store.events()) == len(many_events()) + 1
+        assert store.outbox is not None
+        assert (store.outbox.waiting, store.outbox.dropped) == (0, 0)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -534,101 +532,91 @@ def test_without_room_events_are_dropped_and_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(outbox, "FIRST_PAUSE", 0.01)
-    with postgres_store(url, tmp_path, spool_bytes=5_000, content=True) as store:
+    with postgres_store(url, tmp_path, spool_bytes=BOUND, content=True) as store:
         server.stop()
         try:
-            for number in range(50):
-                store.add(answer(f"{number:05} " + "x" * 1_000))
+            for number in range(200):
+                store.add(answer(f"{number:05} " + "x" * 3_000))
             assert store.outbox is not None
             kept = store.outbox.waiting
-            assert 2 <= kept <= 4
-            assert store.outbox.dropped == 50 - kept
+            assert store.outbox.dropped == 200 - kept
+            assert BOUND // 2 < kept * 3_000 < BOUND
         finally:
             server.start()
         assert store.flush(WAIT)
         store.add(answer("there is room"))
         events = store.events()
-    assert [event.kind for event in events[kept:]] == ["EventsDropped", "ModelAnswered"]
-    assert events[kept].data == {"events": 50 - kept}
+    kinds = [event.kind for event in events[kept:]]
+    assert sorted(kinds) == ["EventsDropped", "ModelAnswered"]
+    assert events[kept + kinds.index("EventsDropped")].data == {"events": 200 - kept}
     assert str(events[0].data["text"]).startswith("00000 "), "what was taken stays"
     assert caplog.text.count("Events are dropped") == 1
 
 
-def test_what_others_left_takes_of_the_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+BOUND = 400_000
+
+
+def test_all_stores_of_a_machine_share_the_bound_and_none_counts_what_was_sent(
+    server: PostgresServer, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "CLOSE_SECONDS", 0.0)
-    (tmp_path / "1-other.db").write_bytes(b"x" * 3_000)
-    (tmp_path / "1-other.db-wal").write_bytes(b"x" * 1_000)
-    nowhere = "postgresql://127.0.0.1:1/none"
-    for limit, kept in ((4_800, 1), (4_100, 0)):
-        box = postgres_store(nowhere, tmp_path, spool_bytes=limit)
-        box.add(opening("docs"))
-        assert box.outbox is not None
-        assert (box.outbox.waiting, box.outbox.dropped) == (kept, 1 - kept)
-        box.close()
-        for path in tmp_path.glob(f"{os.getpid()}-*"):
-            path.unlink()
+    stores = [
+        postgres_store(url, tmp_path, spool_bytes=BOUND, content=True) for _ in range(WRITERS)
+    ]
+
+    def add_to_all(events: int) -> tuple[int, int]:
+        for number in range(events * WRITERS):
+            stores[number % WRITERS].add(answer("x" * 3_000))
+        boxes = [store.outbox for store in stores if store.outbox is not None]
+        return boxes[0].waiting, sum(box.dropped for box in boxes)
+
+    # Twice what may wait at a time.
+    for _ in range(10):
+        assert add_to_all(2)[1] == 0
+        assert all(store.flush(WAIT) for store in stores)
+    server.stop()
+    try:
+        kept, dropped = add_to_all(20)
+        assert kept + dropped == 20 * WRITERS
+        assert BOUND // 2 < kept * 3_000 < BOUND
+        assert (tmp_path / "waiting.sqlite3").stat().st_size <= BOUND
+    finally:
+        server.start()
+        for store in stores:
+            store.close()
 
 
-def test_a_folder_that_others_left_full_is_emptied_though_nothing_more_fits(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with SQLiteEventStore(tmp_path / "1-dead.db") as left:
-        left.add(opening("docs"))
-    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
-    monkeypatch.setattr(outbox, "LOOK_SECONDS", 600.0)
-    with postgres_store(url, tmp_path, spool_bytes=4_000) as store:
-        store.add(opening("dropped"))
-        until(lambda: not (tmp_path / "1-dead.db").exists())
-        assert store.outbox is not None
-        until(lambda: store.outbox is not None and store.outbox._room == 4_000)
-        store.add(opening("docs"))
-        assert [event.kind for event in store.events()] == [
-            "ToolInvoked",
-            "EventsDropped",
-            "ToolInvoked",
-        ]
-
-
-def test_events_that_a_full_disk_cannot_hold_are_dropped_and_counted(
+def test_adding_raises_nothing_though_no_file_can_be_made(
     url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with postgres_store(url, tmp_path) as store:
+    folder = tmp_path / "spool"
+    folder.write_text("in the way")
+    with postgres_store(url, folder) as store:
         store.add(opening("docs"))
-        assert store.flush()
         assert store.outbox is not None
-        disk = store.outbox._spool
-        (pages,) = disk.rows("PRAGMA page_count")
-        disk.rows(f"PRAGMA max_page_count = {pages[0] + 2}")
-        params = OpenSectionsParams(reason="y" * 9_000, section_keys=("docs",) * 9)
-        for _ in range(3):
-            store.add(opening(params=params))
-        disk.rows("PRAGMA max_page_count = 1000000")
+        assert store.outbox.dropped == 1
+        assert "Events are dropped" in caplog.text
+        folder.unlink()
         store.add(opening("docs"))
-        assert [event.data for event in store.events()][1] == {"events": 3}
-    assert caplog.text.count("Events are dropped") == 1
-    assert "disk is full" in caplog.text
+        assert [event.kind for event in store.events()] == ["EventsDropped", "ToolInvoked"]
 
 
-def test_an_event_that_the_server_refuses_holds_up_no_other(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_that_the_server_refuses_holds_up_no_other(url: str, tmp_path: Path) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         migrate(connection)
         connection.execute("ALTER TABLE foldline.events ADD CHECK (key <> 'poison')")
-    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
-    with SQLiteEventStore(tmp_path / "batch.db") as batch:
+    with SQLiteEventStore(tmp_path / "waiting.sqlite3") as batch:
         for number in range(20):
             batch.add(opening("docs", key="poison" if number == 7 else "fine"))
     with postgres_store(url, tmp_path) as store:
         store.add(opening("docs", key="poison"))
-        until(lambda: not (tmp_path / "batch.db").exists())
-        assert len(store.events()) == 19
+        assert store.flush(WAIT)
         assert store.outbox is not None
-        assert store.outbox.dropped == 2
+        until(lambda: store.outbox is not None and store.outbox.dropped == 2)
         store.add(opening("docs"))
-        assert store.events()[-2].data == {"events": 2}
+        until(lambda: store.flush(WAIT) and len(store.events()) == 21)
+        kinds = Counter(event.kind for event in store.events())
+        assert kinds == {"ToolInvoked": 20, "EventsDropped": 1}
 
 
 WRITERS_PROGRAM = """
@@ -645,15 +633,18 @@ params = OpenSectionsParams(reason="r", section_keys=("docs",))
 def write(name):
     with PostgresEventStore(url, spool=spool) as store:
         for number in range(count):
+            if number and number % (count // 4) == 0:
+                os.read(0, 1)
             event = ToolInvoked(
                 prompt_ns="n", prompt_key="k", evaluation_id=name, event_id=f"{name}-{number}",
                 name="open_sections", turn=1, call_id="c", params=params,
             )
             store.add(event)
             os.write(1, f"{event.event_id}\\n".encode())
-            if name == "0" and number == count - 2:
+            if name == "0" and number == count - 1:
                 os.kill(os.getpid(), 9)
         assert store.flush(100), store.outbox.problem
+        assert store.outbox.dropped == 0
 
 children = []
 for number in range(writers):
@@ -666,38 +657,157 @@ ends = [os.waitpid(child, 0)[1] for child in children]
 assert ends == [9] + [0] * (writers - 1), ends
 print("dead", children[0], flush=True)
 """
-WRITERS, EVENTS = 16, 100
+WRITERS = 12
 
 
-def test_every_acknowledged_event_is_there_once_though_server_and_writer_are_killed(
-    server: PostgresServer, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("writers", "events"), [(WRITERS, 120), pytest.param(40, 32, marks=pytest.mark.slow)]
+)
+def test_every_acknowledged_event_is_there_once_whatever_is_killed_or_hangs(
+    server: PostgresServer, url: str, tmp_path: Path, writers: int, events: int
 ) -> None:
-    monkeypatch.setattr(outbox, "UNLOCKED_SECONDS", -1.0)
     server.stop()
     server.start(fsync=True)
-    program = [sys.executable, "-c", WRITERS_PROGRAM, url, str(tmp_path), str(WRITERS), str(EVENTS)]
+    program = [sys.executable, "-c", WRITERS_PROGRAM, url, str(tmp_path), str(writers), str(events)]
+
+    def restart_and_stop() -> None:
+        server.start(fsync=True)
+        server.signal(signal.SIGSTOP)
+
+    faults: tuple[Callable[[], object], ...] = (
+        server.kill,
+        restart_and_stop,
+        lambda: server.signal(signal.SIGCONT),
+    )
     lines: list[str] = []
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as writers:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            assert writers.stdout is not None
-            for line in writers.stdout:
-                lines.append(line.strip())
-                if len(lines) == WRITERS * EVENTS // 3:
-                    server.kill()
-                    server.start(fsync=True)
+            for fault in faults:
+                lines += [next(process.stdout).strip() for _ in range(writers * events // 4)]
+                fault()
+                process.stdin.write("x" * writers)
+                process.stdin.flush()
+            lines += [line.strip() for line in process.stdout]
         finally:
-            writers.kill()
+            process.kill()
     assert lines.pop().startswith("dead ")
-    assert len(lines) == WRITERS * EVENTS - 1
+    assert len(lines) == writers * events
     with PostgresEventStore(url, spool=tmp_path) as store:
         store.add(opening("docs"))
-        until(lambda: len([*tmp_path.rglob("*.db")]) == 1)
+        assert store.flush(WAIT)
         stored = dict(
             store.rows("SELECT event_id, count(*) FROM foldline.events WHERE ns = 'n' GROUP BY 1")
         )
         assert stored == Counter(lines)
         (counted,) = store.openings_by_day(prompt_ns="n")
-        assert (counted.openings, counted.evaluations) == (len(lines), WRITERS)
+        assert (counted.openings, counted.evaluations) == (len(lines), writers)
+
+
+FULL_DISK_PROGRAM = """
+import os, sys, time
+from pathlib import Path
+from foldline.prompts.disclosure.disclosure import OpenSectionsParams
+from foldline.prompts.runtime import ToolInvoked
+from foldline.prompts.stores import outbox
+from foldline.prompts.stores.postgres_store import PostgresEventStore
+
+outbox.FIRST_PAUSE = outbox.LAST_PAUSE = 0.05
+outbox.CLOSE_SECONDS = 0.0
+url, folder, count = sys.argv[1], Path(sys.argv[2]), 0
+params = OpenSectionsParams(reason="r" * 3000, section_keys=("docs",))
+
+def add(store, events):
+    global count
+    for number in range(events):
+        dropped = store.outbox.dropped if store.outbox else 0
+        event = ToolInvoked(
+            prompt_ns="n", prompt_key="k", evaluation_id="e", event_id=f"{os.getpid()}-{count}",
+            name="open_sections", turn=1, call_id="c", params=params,
+        )
+        store.add(event)
+        count += 1
+        if store.outbox.dropped == dropped:
+            print(event.event_id, flush=True)
+
+def step(name):
+    print(name, flush=True)
+    input()
+
+if not os.fork():
+    store = PostgresEventStore(url, spool=folder)
+    add(store, 2000)
+    assert 0 < store.outbox.dropped < 2000
+    os.kill(os.getpid(), 9)
+os.wait()
+with open(folder / "others", "wb", buffering=0) as others:
+    try:
+        while True:
+            others.write(bytes(512))
+    except OSError:
+        pass
+store = PostgresEventStore(url, spool=folder)
+add(store, 3)
+step("full")
+for _ in range(6000):
+    if store.outbox.waiting:
+        time.sleep(0.01)
+assert store.outbox.waiting == 0, store.outbox.problem
+(folder / "others").unlink()
+dropped = store.outbox.dropped
+add(store, 3)
+assert store.outbox.dropped == dropped
+assert store.flush(100), store.outbox.problem
+step("back")
+"""
+
+
+def small_disk(folder: Path, program: list[str]) -> list[str]:
+    """The command that runs a program with a disk of six megabytes in a folder."""
+    mount = ["-m", "sh", "-c", 'mount -t tmpfs -o size=6m tmpfs "$0" && exec "$@"', str(folder)]
+    for way in (["unshare"], ["unshare", "-Ur"], ["sudo", "-n", "unshare"]):
+        with suppress(FileNotFoundError):
+            if not subprocess.run(
+                [*way, *mount, "true"], capture_output=True, check=False
+            ).returncode:
+                return [*way, *mount, *program]
+    pytest.skip("Only Linux, with the right to mount, gives a process a small disk.")
+
+
+def test_a_full_disk_is_emptied_and_used_again(
+    server: PostgresServer, url: str, tmp_path: Path
+) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        migrate(connection)
+    server.stop()
+    python = [sys.executable, "-c", FULL_DISK_PROGRAM, url, str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        small_disk(tmp_path, python), stdin=pipe, stdout=pipe, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        kept: dict[str, list[str]] = {}
+        try:
+            for name in ("full", "back"):
+                kept[name] = [*iter(partial(next, map(str.strip, process.stdout)), name)]
+                if name == "full":
+                    server.start()
+                process.stdin.write("\n")
+                process.stdin.flush()
+            process.wait(WAIT)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+    assert len(kept["full"]) > 100
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT event_id, kind, data FROM foldline.events").fetchall()
+    assert {name for name, kind, _ in rows if kind == "ToolInvoked"} == {
+        *kept["full"],
+        *kept["back"],
+    }
 
 
 FORKING = """
@@ -717,7 +827,9 @@ with PostgresEventStore(sys.argv[1], spool=sys.argv[2]) as store:
     store.add(event("child" if not child else "parent"))
     assert store.flush(60)
     if not child:
-        os._exit(store._connection.info.backend_pid == connection)
+        # The parent may have sent it.
+        own = store._connection and store._connection.info.backend_pid
+        os._exit(own == connection)
     assert os.waitpid(child, 0)[1] == 0
 """
 
@@ -780,6 +892,7 @@ def test_a_migration_only_extends_what_an_older_foldline_uses() -> None:
 
 def test_writers_that_start_at_once_make_one_schema(url: str, tmp_path: Path) -> None:
     problems: list[Exception] = []
+    days_made: list[int] = []
     start = threading.Barrier(8)
 
     def write(number: int) -> None:
@@ -792,6 +905,7 @@ def test_writers_that_start_at_once_make_one_schema(url: str, tmp_path: Path) ->
                 for days in range(3):
                     file.add(opening("docs", at=NOW - timedelta(days=days), run=str(number)))
                 store.add_all([record for _, record in file.records(limit=9, max_bytes=9**9)])
+                days_made.append(store.migrate(days=3))
         except Exception as error:
             problems.append(error)
 
@@ -803,32 +917,130 @@ def test_writers_that_start_at_once_make_one_schema(url: str, tmp_path: Path) ->
     assert problems == []
     with postgres_store(url, tmp_path / "reader") as store:
         assert [row.evaluations for row in store.openings_by_day()] == [8, 8, 8]
-        assert len(partitions(store)) == 4
+        assert sum(days_made) == 2
+        assert len(partitions(store)) == 3
 
 
-def test_a_writer_needs_no_right_but_to_append(
-    server: PostgresServer, url: str, tmp_path: Path
+def granted(server: PostgresServer, role: str) -> str:
+    """The URL of a role, after the grants that the page says."""
+    _, grants = re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    for name in ("writer", "reader", "editor"):
+        server.execute(f"DROP ROLE IF EXISTS {name}", "runs")
+    server.execute(grants.replace("'…'", f"'{PASSWORD}'"), "runs")
+    return server.url(role, "runs")
+
+
+@pytest.mark.parametrize("level", [MIGRATIONS[:1], MIGRATIONS, (*MIGRATIONS, NEWER)])
+def test_a_writer_appends_at_any_level_of_the_schema_and_reads_nothing(
+    server: PostgresServer, url: str, tmp_path: Path, level: tuple[Any, ...]
 ) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        # It needn't know all of the schema, either.
-        migrate(connection, (*MIGRATIONS, NEWER))
-    # As the page says.
-    _, grants = re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    server.execute(grants.replace("'…'", f"'{PASSWORD}'"), "runs")
-    url = server.url("writer", "runs")
-    with postgres_store(url, tmp_path, content=True) as store:
-        store.add(answer("long " * 100))
+        migrate(connection, (*level, *MIGRATIONS[len(level) :]))
+        if len(level) < len(MIGRATIONS):
+            writer = granted(server, "writer")
+            connection.execute("DROP TABLE foldline.overrides")
+            connection.execute("DELETE FROM foldline.migrations WHERE version > 1")
+        else:
+            writer = granted(server, "writer")
+    with postgres_store(writer, tmp_path, content=True) as store:
+        for _ in range(2):
+            store.add(answer("long " * 100))
         store.add(opening("docs"))
-        assert len(store.events()) == 2
-        assert partitions(store) == {"events_other"}
+        assert store.flush(WAIT)
+        for read in (
+            store.events,
+            store.openings,
+            lambda: store.rows("SELECT text FROM foldline.texts"),
+        ):
+            with pytest.raises(StoreUnavailableError, match="permission denied"):
+                read()
         with pytest.raises(StoreUnavailableError, match="permission denied"):
             store.prune(before=NOW)
-    assert PostgresOverridesStore(url).tags("ns", "key") == ()
-    PostgresOverridesStore(url).save(seed_override(TEMPLATE))
+        with pytest.raises(StoreUnavailableError, match="permission denied"):
+            store.migrate(days=1)
+    with psycopg.connect(url) as connection:
+        versions = connection.execute("SELECT max(version) FROM foldline.migrations").fetchone()
+        assert versions == (len(level),)
     with postgres_store(server.url("reader", "runs"), tmp_path) as store:
-        assert len(store.events()) == 2
+        assert len(store.events()) == 3
         with pytest.raises(StoreUnavailableError, match="permission denied"):
             store.rows("DELETE FROM foldline.events RETURNING 1")
+    if len(level) >= len(MIGRATIONS):
+        editor = PostgresOverridesStore(server.url("editor", "runs"))
+        editor.save(seed_override(TEMPLATE))
+        assert editor.tags("hotel/desk", "welcome") == ("latest",)
+        with pytest.raises(StoreUnavailableError, match="permission denied"):
+            PostgresOverridesStore(writer).load("hotel/desk", "welcome")
+    else:
+        with pytest.raises(StoreUnavailableError, match="owner has to run `foldline runs migrate`"):
+            PostgresOverridesStore(url).tags("ns", "key")
+
+
+def test_a_reader_over_midnight_holds_up_no_event(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "LOCK_SECONDS", 0.05)
+    with postgres_store(url, tmp_path) as store, psycopg.connect(url) as reader:
+        store.migrate(days=1)
+        store.add(opening("docs"))
+        assert store.flush(WAIT)
+        reader.execute("SELECT * FROM foldline.events, foldline.openings")
+        for days in (1, 0, 2):
+            store.add(opening("docs", at=NOW + timedelta(days=days)))
+            assert store.flush(WAIT)
+        with pytest.raises(StoreUnavailableError, match="lock timeout"):
+            store.migrate(days=9)
+        assert len(store.events()) == 4
+
+
+def test_more_machines_than_the_server_has_connections_all_get_through(
+    server: PostgresServer, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(outbox, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(outbox, "LAST_PAUSE", 0.1)
+    # All of them stay open.
+    stores = [postgres_store(url, tmp_path / str(number)) for number in range(60)]
+    try:
+        for store in stores:
+            store.add(opening("docs"))
+        assert all(store.flush(WAIT) for store in stores)
+        until(lambda: all(store._connection is None for store in stores))
+        stores[0].add(opening("docs"))
+        assert len(stores[0].events()) == 61
+    finally:
+        for store in stores:
+            store.close()
+
+
+HOLDING = """
+import fcntl, sys
+file = open(sys.argv[1], "ab")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print(flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="all may send at once")
+def test_one_process_sends_unless_it_was_stopped(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres_store(url, tmp_path) as store:
+        store.add(opening("docs"))
+        assert store.flush(WAIT)
+        holder = [sys.executable, "-c", HOLDING, str(tmp_path / "reserve")]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(holder, stdin=pipe, stdout=pipe, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            store.add(opening("docs"))
+            until(lambda: store._connection is None)
+            assert not store.flush(0.1)
+            monkeypatch.setattr(outbox, "TURN_SECONDS", 0.0)
+            assert store.flush(WAIT)
+            process.communicate("\n")
+        assert len(store.events()) == 2
 
 
 def test_a_statement_waits_for_no_lock_beyond_its_time(

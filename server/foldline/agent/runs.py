@@ -1,4 +1,4 @@
-"""`foldline runs`: reports on the stored events of evaluations, their retention, and a push."""
+"""`foldline runs`: reports on the stored events of evaluations, and what keeps them in order."""
 
 from __future__ import annotations
 
@@ -22,22 +22,27 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Reads and keeps the store of evaluations' events. `report` shows the openings of sections by day,
 the tokens by kind and the sizes of each prompt; `push FILE` sends the events of an SQLite file that
-the store lacks; `prune` deletes what is older than --days. The store is --store, else
-FOLDLINE_STORE, else `store` in [tool.foldline] of pyproject.toml."""
+the store lacks; `prune` deletes what is older than --days; `migrate` extends a server's tables, and
+makes a partition for each of the next --days (30). The store is --store, else FOLDLINE_STORE, else
+`store` in [tool.foldline] of pyproject.toml."""
 
 MOST_DAYS = 36_500
 """Events are younger, and dates go back no further than the first year."""
+AHEAD_DAYS, MOST_AHEAD_DAYS = 30, 366
 
 
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "runs", help="report, push and prune the events of evaluations", description=DESCRIPTION
     )
-    parser.add_argument("action", choices=("report", "push", "prune"), help="what to do")
+    parser.add_argument("action", choices=("report", *_CHANGES), help="what to do")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the SQLite file to push")
     parser.add_argument("--store", metavar="WHERE", help="a postgresql:// URL, or a path")
     parser.add_argument(
-        "--days", type=number_from(1), metavar="N", help="of the last N days; what prune keeps"
+        "--days",
+        type=number_from(1),
+        metavar="N",
+        help="of the last N days; what prune keeps; how far ahead to migrate",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(
@@ -55,10 +60,11 @@ def run(options: Namespace) -> int:
         with _opened(options) as store:
             if options.action == "report":
                 return _report(store, options)
-            number = _push(store, options) if options.action == "push" else _prune(store, options)
+            change, done = _CHANGES[options.action]
+            number = change(store, options)
     except (StoreUnavailableError, ValueError, sqlite3.Error) as error:
         raise Refused(visible(str(error)), kind="store") from error
-    show(f"{number:,} events {'pushed' if options.action == 'push' else 'deleted'}")
+    show(f"{number:,} {done}")
     return FOUND
 
 
@@ -97,8 +103,19 @@ def _prune(store: EventStore, options: Namespace) -> int:
     return store.prune(before=_days_ago(options.days))
 
 
+def _migrate(store: EventStore, options: Namespace) -> int:
+    return store.migrate(days=min(options.days or AHEAD_DAYS, MOST_AHEAD_DAYS))
+
+
 def _days_ago(days: int) -> datetime:
     return datetime.now(UTC) - timedelta(days=min(days, MOST_DAYS))
+
+
+_CHANGES = {
+    "push": (_push, "events pushed"),
+    "prune": (_prune, "events deleted"),
+    "migrate": (_migrate, "days made ahead"),
+}
 
 
 def _report(store: EventStore, options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Events on their way to a server: in a file first, and sent in the background."""
+"""Events on their way to a server: in a file of all processes first, then in the background."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import atexit
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 import uuid
-from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from foldline.prompts.stores.records import EventRecord, numbers_of, stored_record
-from foldline.prompts.stores.sqlite_store import SQLiteEventStore
+from foldline.prompts.stores.sqlite_store import MIGRATIONS, SQLiteEventStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import BinaryIO
 
 LIMIT = 64 << 20
-"""Bytes of events that wait: of sizes and keys alone, more than a hundred thousand events."""
+"""Bytes of events that wait: of sizes and keys alone, a hundred thousand events."""
+RESERVE = 1 << 20
+"""Bytes that are given back on a full disk, where deleting needs room, too."""
 FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
-CLOSE_SECONDS = 5.0
+CLOSE_SECONDS = IDLE_SECONDS = 5.0
 LOOK_SECONDS = 60.0
-"""How often to look for the files of processes that are gone."""
-UNLOCKED_SECONDS = 10.0
-"""A younger file may be one that its process is about to lock."""
+"""How often to look for events of processes that are gone."""
+TURN_SECONDS, POLL_SECONDS = 40.0, 0.05
+"""How long another process may send without success, and how often to look."""
 DROPPED = "EventsDropped"
 """The kind of an event that says how many others were dropped."""
 
@@ -39,80 +42,78 @@ class RefusedRecordError(Exception):
     """A record, or one of several, that the server will never take."""
 
 
-class Outbox:
-    """The events of one process, in an SQLite file of its own until the server has them.
+class Outbox(SQLiteEventStore):
+    """The events of all processes of this machine, in one SQLite file until the server has them.
 
-    `put` returns when an event is in the file; a thread sends it. So nothing waits for the network,
-    and no event is lost when the process or the server dies. Files that dead processes left are
-    sent within a minute. While the folder has `limit` bytes, further events are dropped: what was
-    taken stays. How many were dropped is an event `EventsDropped` as soon as there is room.
+    `put` returns when an event is in the file; a thread of one process after the other sends what
+    is there. So nothing waits for the network, and no event is lost when a process or the server
+    dies. While `limit` bytes wait, or the disk is full, further events are dropped: what was taken
+    stays. How many were dropped is an event `EventsDropped` as soon as there is room.
 
     Args:
-        folder: Where the files are; a living process has its own locked.
+        folder: Where the file is.
         send: Sends records. It may get one again: the server knows it by its id.
             `RefusedRecordError` says that one never goes through, any other error to try later.
-        done: Called in the same thread when nothing will be sent any more.
-        limit: The bytes that may wait, with the files of others as they were a minute ago.
+        rest: Called in the same thread when there is nothing to send, and at the end.
+        limit: The bytes that may wait, of all processes.
 
     Attributes:
-        dropped: The number of events that were dropped.
+        dropped: The number of events that this process dropped.
         problem: The reason why events can't be sent; None while they can.
-
-    Raises:
-        OSError: The folder can't be written.
     """
 
     def __init__(
         self,
         folder: Path,
         send: Callable[[Sequence[EventRecord]], object],
-        done: Callable[[], object],
+        rest: Callable[[], object],
         *,
         limit: int = LIMIT,
     ) -> None:
         self.dropped = self._unreported = 0
         self.problem: Exception | None = None
-        self._folder, self._send, self._done, self._limit = folder, send, done, limit
-        self._process = os.getpid()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path = folder / f"{self._process}-{uuid.uuid4().hex[:12]}.db"
-        try:
-            self._spool = SQLiteEventStore(self._path, exclusive=True)
-        except sqlite3.Error as error:
-            raise OSError(f"{self._path}: {error}") from error
-        # The sizes of the events that wait, in their order.
-        self._sizes: deque[int] = deque()
-        self._bytes, self._room = 0, self._room_left()
-        self._changed = threading.Condition()
-        self._closing = self._hurry = False
+        self._folder, self._send, self._rest, self._limit = folder, send, rest, limit
+        self._reserve, self._process = folder / "reserve", os.getpid()
+        # Events are sent in their order: once the last one is, none of this process waits.
+        self._last = ""
+        self._closing = self._hurry = self._fresh = False
+        # A file that can't be opened now is opened when it is used.
+        with suppress(sqlite3.Error, OSError, ValueError):
+            super().__init__(folder / "waiting.sqlite3")
+        self._changed = threading.Condition(self._lock)
         self._thread = threading.Thread(target=self._run, name="foldline-outbox", daemon=True)
         self._thread.start()
         atexit.register(self.close)
 
     @property
     def is_ours(self) -> bool:
-        """True in the process that opened it; a fork has neither the thread nor the file's lock."""
+        """True in the process that opened it; a fork doesn't have the thread."""
         return self._process == os.getpid()
 
     @property
     def waiting(self) -> int:
-        """How many events of this process wait to be sent."""
-        return len(self._sizes)
+        """How many events of all processes wait to be sent."""
+        return int(self.rows("SELECT count(*) FROM events")[0][0])
 
     def put(self, record: EventRecord) -> None:
         """Keep a record until it is sent; without room, drop it and count it."""
         with self._changed:
-            if self._bytes + _size(record) > self._room:
-                self._drop(f"{self._path} is full")
-            else:
-                self._keep(record)
+            self._keep(record)
 
     def flush(self, seconds: float) -> bool:
         """Wait until no event of this process waits any more; returns False when time is up."""
-        with self._changed:
+        end = time.monotonic() + seconds
+        query = "SELECT 1 FROM events WHERE event_id = ?"
+        with self._changed, suppress(sqlite3.Error):
             self._hurry = True
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: not self._sizes, seconds)
+            # It may be another process that sends it.
+            while self._last and self.rows(query, [self._last]):
+                if (left := end - time.monotonic()) <= 0:
+                    return False
+                self._changed.wait(min(left, POLL_SECONDS))
+            return True
+        return False
 
     def close(self) -> None:
         """Send what waits, as far as that goes in five seconds; the rest stays in the file."""
@@ -127,33 +128,42 @@ class Outbox:
             self._changed.notify_all()
         # One that hangs in the network ends with the process.
         self._thread.join(1.0)
-        with self._changed:
-            self._spool.close()
-            if not self._sizes:
-                self._path.unlink(missing_ok=True)
+        super().close()
 
-    def _room_left(self) -> int:
-        """Return how much of the limit the files of others leave."""
-        room = self._limit
-        for path in self._folder.glob("*.db*"):
-            with suppress(FileNotFoundError):
-                room -= 0 if path.name.startswith(self._path.name) else path.stat().st_size
-        return room
+    def _open(self) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            super()._open()
+        except sqlite3.OperationalError:
+            self._spare()
+            super()._open()
+        self._refill()
+        # What was deleted makes room for others. It isn't overwritten, nor deleted row by row.
+        self._database.executescript(
+            f"PRAGMA max_page_count = {self._limit // 4096}; PRAGMA journal_size_limit = {RESERVE};"
+            "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY"
+        )
+
+    def _version(self) -> int:
+        # A newer foldline has only added to it.
+        with suppress(ValueError):
+            return super()._version()
+        return len(MIGRATIONS)
 
     def _keep(self, *new: EventRecord) -> None:
         """Write a record, and before it how many were dropped; on a full disk, drop it too."""
         records = (*self._report(), *new)
-        try:
-            stored = self._spool.add_all(records)
-        except sqlite3.Error as error:
-            if new:
-                self._drop(f"{self._path}: {error}")
+        if not records:
             return
-        self._unreported = 0
-        # Only the last one may wait already.
-        sizes = [*map(_size, records[:stored])]
-        self._sizes += sizes
-        self._bytes += sum(sizes)
+        try:
+            if self.add_all(records):
+                self._last = records[-1].event_id
+            self._unreported = 0
+        except (sqlite3.Error, OSError, ValueError) as error:
+            if not new:
+                return
+            self._drop(f"{self._folder}: {error}")
+        self._fresh = True
         self._changed.notify_all()
 
     def _drop(self, reason: str) -> None:
@@ -170,64 +180,74 @@ class Outbox:
         return (stored_record((*row, *numbers_of({})), ()),)
 
     def _run(self) -> None:
-        pause, looked = FIRST_PAUSE, -LOOK_SECONDS
+        pause = FIRST_PAUSE
         try:
-            # At once: what others left may take all the room.
             while not self._closing:
+                self._fresh = False
                 try:
-                    self._send_own()
-                    if time.monotonic() - looked >= LOOK_SECONDS:
-                        self._send_left()
-                        self._room = self._room_left()
-                        looked = time.monotonic()
+                    self._send_waiting()
                     self.problem, pause = None, FIRST_PAUSE
-                    self._wait_for(lambda: self._sizes, LOOK_SECONDS)
+                    with self._changed:
+                        self._keep()
+                    if not self._wait_for(lambda: self._fresh, IDLE_SECONDS):
+                        self._rest()
+                        self._wait_for(lambda: self._fresh, LOOK_SECONDS)
                 except Exception as error:
                     if self.problem is None and not self._closing:
-                        _log.warning("Events wait in %s: %s", self._path, error)
+                        _log.warning("Events wait in %s: %s", self._folder, error)
                     self.problem = error
                     self._wait_for(lambda: self._hurry, pause)
                     self._hurry = False
                     pause = min(pause * 2, LAST_PAUSE)
         finally:
-            self._done()
+            self._rest()
 
-    def _wait_for(self, condition: Callable[[], object], seconds: float) -> None:
+    def _wait_for(self, condition: Callable[[], object], seconds: float) -> bool:
         """Wait for a condition or the end, but no longer than that."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closing or condition(), seconds)
+            return bool(self._changed.wait_for(lambda: self._closing or condition(), seconds))
 
-    def _send_left(self) -> None:
-        """Send what processes that are gone left in their files."""
-        for path in sorted(self._folder.glob("*.db")):
-            # That of a living one is locked; one that isn't sound is left for a person.
-            with suppress(sqlite3.Error, ValueError, FileNotFoundError):
-                # A clock that was wrong gives files of the future.
-                age = abs(time.time() - path.stat().st_mtime)
-                if path != self._path and age > UNLOCKED_SECONDS:
-                    self._send_file(path)
+    def _send_waiting(self) -> None:
+        """Send what waits, or wait until another process has sent it."""
+        first, since = None, 0.0
+        while not self._closing and (row := self.rows("SELECT min(number) FROM events")[0][0]):
+            if row != first:
+                first, since = row, time.monotonic()
+            with self._reserve.open("ab") as file:
+                # A process that was stopped while it sent would keep the lock.
+                if _is_locked(file) or time.monotonic() - since >= TURN_SECONDS:
+                    self._send_in_order()
+                    continue
+            self._rest()
+            self._wait_for(lambda: False, POLL_SECONDS)
 
-    def _send_file(self, path: Path) -> None:
-        with SQLiteEventStore(path, exclusive=True) as store:
-            while batch := store.records():
-                self._send_all([record for _, record in batch])
-                store.discard(through=batch[-1][0])
-                if self._closing:
-                    return
-                self._send_own()
-        path.unlink(missing_ok=True)
-
-    def _send_own(self) -> None:
-        while True:
-            with self._changed:
-                batch = self._spool.records()
-            if not batch:
-                return
+    def _send_in_order(self) -> None:
+        after, is_full = 0, False
+        while not self._closing and (batch := self.records(after=after)):
             self._send_all([record for _, record in batch])
-            with self._changed:
-                self._spool.discard(through=batch[-1][0])
-                self._bytes -= sum(self._sizes.popleft() for _ in batch)
-                self._changed.notify_all()
+            after = batch[-1][0]
+            try:
+                if not is_full:
+                    self._discard(after)
+            except sqlite3.OperationalError:
+                is_full = True
+        if is_full:
+            self._discard(after, spare=True)
+            self.rows("VACUUM")
+            self.rows("PRAGMA wal_checkpoint")
+            self._refill()
+
+    def _discard(self, through: int, *, spare: bool = False) -> None:
+        with self._transaction() as database:
+            if spare:
+                # Now, when no other process can take the room.
+                self._spare()
+            newer = database.execute("SELECT 1 FROM events WHERE number > ?", [through]).fetchone()
+            for table, number in (("openings", "event"), ("events", "number")):
+                # To delete all rows needs a page of each thousand.
+                which = f" WHERE {number} <= {through}" if newer else ""
+                database.execute(f"DELETE FROM {table}{which}")
+            self._changed.notify_all()
 
     def _send_all(self, records: Sequence[EventRecord]) -> None:
         try:
@@ -242,8 +262,24 @@ class Outbox:
             self._send_all(records[:middle])
             self._send_all(records[middle:])
 
+    def _spare(self) -> None:
+        with suppress(OSError):
+            os.truncate(self._reserve, self._reserve.stat().st_size // 2)
 
-def _size(record: EventRecord) -> int:
-    """Return the bytes that a record takes in a file, roughly; at least those of its texts."""
-    texts = (record.data, *(opening.reason or "" for opening in record.openings))
-    return 200 * len(texts) + sum(len(one) * (1 if one.isascii() else 4) for one in texts)
+    def _refill(self) -> None:
+        self._reserve.touch(mode=0o600)
+        if self._reserve.stat().st_size < RESERVE:
+            with suppress(OSError):
+                self._reserve.write_bytes(os.urandom(RESERVE))
+
+
+def _is_locked(file: BinaryIO) -> bool:
+    if sys.platform == "win32":
+        # Two processes may send an event, which counts once.
+        return True
+    import fcntl
+
+    with suppress(OSError):
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False

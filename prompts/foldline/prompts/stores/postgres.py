@@ -11,7 +11,7 @@ from foldline.prompts.errors import StoreUnavailableError
 
 try:
     import psycopg
-    from psycopg import sql
+    from psycopg import errors, sql
     from psycopg.conninfo import conninfo_to_dict
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
@@ -108,17 +108,23 @@ class Server:
             "application_name": "foldline",
             **given,
         }
-        self._migrated = False
+        self._exists = False
 
     def connect(self) -> psycopg.Connection:
-        """Return a new connection in autocommit mode; the first one extends the schema."""
+        """Return a new connection in autocommit mode; the first one makes a schema that is missing.
+
+        One that is there stays as it is: to change it waits for all who read.
+        """
         options: Any = self._parameters
         # Nothing is prepared there: a pooler may change the server between transactions.
         connection = psycopg.connect(**options, autocommit=True, prepare_threshold=None)
         try:
-            if not self._migrated:
-                migrate(connection)
-                self._migrated = True
+            if not self._exists:
+                with connection.cursor() as cursor:
+                    exists = one(cursor, "SELECT to_regclass('foldline.events') IS NOT NULL")
+                if not exists:
+                    migrate(connection)
+                self._exists = True
         except BaseException:
             connection.close()
             raise
@@ -142,6 +148,8 @@ class Server:
     def describe(self, error: Exception) -> str:
         """Return a sentence about an error, without passwords."""
         text = f"The store {self.name} can't be used: {' '.join(str(error).split())}"
+        if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn):
+            text += " Its owner has to run `foldline runs migrate`."
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

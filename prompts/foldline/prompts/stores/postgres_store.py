@@ -17,7 +17,7 @@ from psycopg import errors, sql
 from foldline.prompts.errors import StoreUnavailableError
 from foldline.prompts.runtime.events import Event, Listener
 from foldline.prompts.stores.outbox import LIMIT, Outbox, RefusedRecordError
-from foldline.prompts.stores.postgres import PARTITION_LOCK, Server, limited, one
+from foldline.prompts.stores.postgres import PARTITION_LOCK, Server, limited, migrate, one
 from foldline.prompts.stores.records import COLUMNS, EventRecord, record_of, time_of
 from foldline.prompts.stores.store import EventStore
 
@@ -30,13 +30,12 @@ TEXT_CHARACTERS = 200
 """Values from this length on are stored once, by their hash."""
 FLUSH_SECONDS = 5.0
 PRUNE_SECONDS = 600
-# Days that get a partition of their own. A clock that is wrong by more can't make a thousand.
-PAST_DAYS, FUTURE_DAYS = 400, 2
 # All lock them in this order.
 _TABLES = ("openings", "events")
 _KEEP_LAST_DAY: LiteralString = (
     "(hash) DO UPDATE SET last_day = excluded.last_day WHERE texts.last_day < excluded.last_day"
 )
+_NEW_PARTITION = sql.SQL("CREATE TABLE {} PARTITION OF {} FOR VALUES FROM ({}) TO ({})")
 _Row: TypeAlias = "dict[str, Any]"
 
 
@@ -44,7 +43,7 @@ class PostgresEventStore(Listener, EventStore):
     """An `EventStore` in PostgreSQL, in the schema `foldline`, for all machines of a team.
 
     Events go through a file on this machine: `add` waits for no network, and an event that it took
-    is sent once the server can be reached, by this process or by the next one: see `Outbox`. All
+    is sent once the server can be reached, by this process or by another one: see `Outbox`. All
     that reads first waits up to five seconds for the events of this process, and raises a
     `StoreUnavailableError` if the server can't be reached, or refuses.
 
@@ -54,10 +53,10 @@ class PostgresEventStore(Listener, EventStore):
         content: Store texts, too.
         spool: The folder for events that wait, in which each database has its own; by default the
             environment's `FOLDLINE_SPOOL`, else one below `~/.local/state`.
-        spool_bytes: How much of this process may wait there.
+        spool_bytes: How much may wait there, of all processes.
 
     Attributes:
-        outbox: Where the events of this process wait; None before the first.
+        outbox: Where the events of this machine wait; None before the first of this process.
 
     Raises:
         ValueError: It isn't such a URL.
@@ -84,14 +83,9 @@ class PostgresEventStore(Listener, EventStore):
         self.outbox: Outbox | None = None
         self._lock = threading.Lock()
         self._connection: psycopg.Connection | None = None
-        self._days: set[date] = set()
 
     def add(self, event: Event) -> None:
-        """Keep one event until it is stored, unless it is stored already.
-
-        Raises:
-            OSError: The folder for events that wait can't be written.
-        """
+        """Keep one event until it is stored, unless it is stored already; see `Outbox`."""
         record = record_of(event, content=self._content)
         with self._lock:
             if self.outbox is None or not self.outbox.is_ours:
@@ -111,6 +105,34 @@ class PostgresEventStore(Listener, EventStore):
         """Store the records that aren't stored yet, at once, and return their number."""
         with self._server.connection() as connection:
             return self._insert(connection, records)
+
+    def migrate(self, *, days: int) -> int:
+        """Extend the schema, and make partitions from today; returns how many days got one.
+
+        It waits for all who read: up to five seconds, in which others wait behind it.
+        """
+        made = 0
+        with self._server.connection() as connection:
+            migrate(connection)
+            with limited(connection) as cursor:
+                # By the server's clock: this machine's may be the wrong one.
+                today: date = one(cursor, "SELECT current_date")
+            for day in (today + timedelta(days=number) for number in range(days)):
+                # Once the default partition has events of a day, it keeps the day.
+                with suppress(errors.CheckViolation), limited(connection) as cursor:
+                    cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
+                    if day not in _partitions(cursor):
+                        for table in _TABLES:
+                            cursor.execute(
+                                _NEW_PARTITION.format(
+                                    _partition(table, day),
+                                    sql.Identifier("foldline", table),
+                                    sql.Literal(day),
+                                    sql.Literal(day + timedelta(days=1)),
+                                )
+                            )
+                        made += 1
+        return made
 
     def prune(self, *, before: datetime) -> int:
         """Delete the events before that time, and return their number; drops whole days at once."""
@@ -168,9 +190,6 @@ class PostgresEventStore(Listener, EventStore):
             connection.close()
 
     def _insert(self, connection: psycopg.Connection, records: Sequence[EventRecord]) -> int:
-        for day in {record.at.date() for record in records} - self._days:
-            _make_partition(connection, day)
-            self._days.add(day)
         texts: dict[str, _Row] = {}
         events = [_event_row(record, texts) for record in records]
         openings = [
@@ -236,29 +255,6 @@ def _new_texts(cursor: psycopg.Cursor, texts: Mapping[str, _Row]) -> list[_Row]:
 
 def _partition(table: str, day: date) -> sql.Identifier:
     return sql.Identifier("foldline", f"{table}_{day:%Y%m%d}")
-
-
-def _make_partition(connection: psycopg.Connection, day: date) -> None:
-    """Make the partitions of a day, where that is useful and possible; others have the default."""
-    # One that isn't the owner can't, nor can anyone once the default has events of the day.
-    with (
-        suppress(errors.InsufficientPrivilege, errors.CheckViolation),
-        limited(connection) as cursor,
-    ):
-        # By the server's clock: this machine's may be the wrong one.
-        ahead = one(cursor, sql.SQL("SELECT {} - current_date").format(sql.Literal(day)))
-        if not -PAST_DAYS <= ahead <= FUTURE_DAYS or day in _partitions(cursor):
-            return
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", PARTITION_LOCK)
-        for table in () if day in _partitions(cursor) else _TABLES:
-            cursor.execute(
-                sql.SQL("CREATE TABLE {} PARTITION OF {} FOR VALUES FROM ({}) TO ({})").format(
-                    _partition(table, day),
-                    sql.Identifier("foldline", table),
-                    sql.Literal(day),
-                    sql.Literal(day + timedelta(days=1)),
-                )
-            )
 
 
 def _partitions(cursor: psycopg.Cursor) -> list[date]:

@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.runtime.events import Event, Listener
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+WAIT_SECONDS = 30.0
 # What is here stays as it is: a change is one more entry, which finds the data of earlier ones.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
-        "CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, "
+        "CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY AUTOINCREMENT, "
         "event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL, kind TEXT NOT NULL, ns TEXT NOT NULL, "
         "key TEXT NOT NULL, evaluation_id TEXT NOT NULL, session_id TEXT, provider TEXT, "
         "data TEXT NOT NULL)",
@@ -52,6 +54,8 @@ _INSERT = (
     f"INSERT OR IGNORE INTO events ({', '.join(COLUMNS)}) "
     f"VALUES ({', '.join('?' for _ in COLUMNS)})"
 )
+_stores: weakref.WeakSet[SQLiteEventStore] = weakref.WeakSet()
+_stores_lock = threading.RLock()
 _INSERT_OPENING = "INSERT INTO openings (event, section, how, turn, reason) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -71,55 +75,54 @@ class SQLiteEventStore(Listener, EventStore):
     Args:
         path: The file, created if it doesn't exist; `:memory:` lasts as long as the store is open.
         content: Store texts, too.
-        exclusive: Keep other processes from opening the file, until this one ends.
 
     Raises:
         ValueError: The file was written by a newer version, or by another program.
-        sqlite3.OperationalError: The file can't be opened, or another process has it exclusively.
+        sqlite3.OperationalError: The file can't be opened.
     """
 
     events_table = "event_report"
     openings_table = "opening_report"
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, content: bool = False, exclusive: bool = False
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, content: bool = False) -> None:
         super().__init__()
-        self._content, self._path, self._exclusive = content, path, exclusive
-        # Reentrant, as a fork opens the file when it first reads or writes.
+        self._content, self._path = content, path
+        # Reentrant, as what reads or writes first after a fork opens the file.
         self._lock = threading.RLock()
-        self._inherited: list[sqlite3.Connection] = []
-        self._open()
+        self._connection: sqlite3.Connection | None = None
+        if path != ":memory:":
+            with _stores_lock:
+                _stores.add(self)
+        with self._lock:
+            self._open()
 
     def _open(self) -> None:
-        self._process = os.getpid()
         self._connection = sqlite3.connect(
-            self._path,
-            timeout=0 if self._exclusive else 5,
-            check_same_thread=False,
-            isolation_level=None,
+            self._path, timeout=WAIT_SECONDS, check_same_thread=False, isolation_level=None
         )
         try:
             self._database.execute("PRAGMA foreign_keys = ON")
-            if self._exclusive:
-                self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             # Write-ahead logging, so that events don't wait for the disk. It is optional: another
             # process may be using the file, or the file system may not support it.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
-            if self._exclusive or self._version() < len(MIGRATIONS):
+            if self._version() < len(MIGRATIONS):
                 self._migrate()
         except BaseException:
-            self._connection.close()
+            self._close()
             raise
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     @property
     def _database(self) -> sqlite3.Connection:
-        """This process' connection: a fork has none of its parent's locks, and may not close it."""
-        if self._process != os.getpid() and self._path != ":memory:":
-            self._inherited.append(self._connection)
+        if self._connection is None:
             self._open()
+        assert self._connection is not None
         return self._connection
 
     def add(self, event: Event) -> None:
@@ -166,11 +169,6 @@ class SQLiteEventStore(Listener, EventStore):
             openings.setdefault(event, []).append(opening)
         return [(number, stored_record(row, openings.get(number, ()))) for number, *row in found]
 
-    def discard(self, *, through: int) -> None:
-        """Delete the records up to a number."""
-        with self._transaction() as database:
-            database.execute("DELETE FROM events WHERE number <= ?", (through,))
-
     def prune(self, *, before: datetime) -> int:
         """Delete the events before that time, and return their number."""
         with self._transaction() as database:
@@ -191,8 +189,10 @@ class SQLiteEventStore(Listener, EventStore):
         """Unsubscribe from all buses, and close the file."""
         super().close()
         with self._lock:
-            if self._process == os.getpid():
+            if self._connection is not None:
                 self._connection.close()
+        with _stores_lock:
+            _stores.discard(self)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -224,3 +224,27 @@ class SQLiteEventStore(Listener, EventStore):
                 for statement in migration:
                     database.execute(statement)
             database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _before_fork() -> None:
+    """Close all files, which are opened again when they are used.
+
+    Of an open one, a fork would believe that it has its parent's locks, and the parent, that nobody
+    else uses the log, which it deletes.
+    """
+    _stores_lock.acquire()
+    for store in _stores:
+        store._lock.acquire()  # noqa: SLF001 - Only a fork does it.
+        store._close()  # noqa: SLF001 - As above.
+
+
+def _after_fork() -> None:
+    for store in _stores:
+        store._lock.release()  # noqa: SLF001 - As above.
+    _stores_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )

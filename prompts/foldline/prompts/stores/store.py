@@ -110,6 +110,10 @@ class EventStore(Protocol):
         """Delete the events before that time, and return their number."""
         ...
 
+    def migrate(self, *, days: int) -> int:
+        """Prepare a server for the next days; returns how many are new: none in a file."""
+        return 0
+
     def close(self) -> None:
         """Unsubscribe from all buses, and close the store."""
         ...
