@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from foldline.prompts import refusals
@@ -88,29 +89,20 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
             failures.append(mismatch)
             continue
         filled = _filled(config.unwrapped(candidate.value), config)
-        if filled or candidate.may_be_empty:
-            fitting.append((filled, candidate, value))
+        if filled or search.may_be_empty(candidate):
+            # Of fenced ones, it's the first that counts.
+            fitting.append((min(filled, 1) if candidate.fenced else filled, candidate, value))
     if fitting:
-        # Of equal ones the first that the search gave.
-        filled, best, value = max(
-            fitting, key=lambda fit: min(fit[0], 1) if fit[1].fenced else fit[0]
-        )
-        rival = next(
-            (
-                other
-                for weight, other, _ in fitting
-                if weight == filled and not other.fenced and not _equal(other.value, best.value)
-            ),
-            None,
-        )
-        if rival is not None:
-            raise OutputParseError(
-                f"$: two values of the message fit {type_name(config.output_type)} equally: "
-                f"{search.told(best)} and {search.told(rival)}. "
-                "Answer with one of them, in a fenced `json` block.",
-                raw_response=output_text,
-                dataclass_type=config.output_type,
-            )
+        filled, best, value = max(fitting, key=itemgetter(0))
+        for weight, other, _ in fitting:
+            if weight == filled and not (other.fenced or _equal(other.value, best.value)):
+                raise OutputParseError(
+                    f"$: two values of the message fit {type_name(config.output_type)} equally: "
+                    f"{search.told(best)} and {search.told(other)}. "
+                    "Answer with one of them, in a fenced `json` block.",
+                    raw_response=output_text,
+                    dataclass_type=config.output_type,
+                )
         return ParsedOutput(cast("OutputT", value), (*best.repairs, *search.limits))
     if not failures:
         raise OutputParseError(
@@ -158,18 +150,11 @@ def _filled(value: object, config: StructuredOutputConfig) -> int:
     """Count the values that an answer gives to fields of the declared type."""
     names = {field.keyword for field in fields_of(config.item)}
     objects = cast("list[Mapping[str, object]]", value if isinstance(value, list) else [value])
-    pending = [item[name] for item in objects for name in item if name in names]
-    filled = len(pending)
-    while pending:
-        item = pending.pop()
-        below: list[object] = []
-        if isinstance(item, dict):
-            below = [*item.values()]
-        elif isinstance(item, list):
-            below = item
-        pending.extend(below)
-        filled += len(below)
-    return filled
+    values = [item[name] for item in objects for name in item if name in names]
+    for item in values:  # The list grows by what is below.
+        if isinstance(item, (dict, list)):
+            values.extend(item.values() if isinstance(item, dict) else item)
+    return len(values)
 
 
 def _equal(one: object, other: object) -> bool:
@@ -193,10 +178,8 @@ class _Candidate(NamedTuple):
     start: int
     end: int
     repairs: tuple[str, ...]
-    fenced: bool
+    fenced: bool = False
     """In a fenced `json` block, or the whole message."""
-    may_be_empty: bool
-    """An empty object or array here can be meant as the answer."""
 
 
 class _Search:
@@ -220,16 +203,12 @@ class _Search:
         """Yield the whole message, else the fenced blocks from the last, else what the text has."""
         text = self._text
         whole = self._decoded(0)
-        if whole is not None and not text[whole[1] :].strip():
-            yield self._candidate(0, whole, fenced=True)
+        if whole is not None and not text[whole.end :].strip():
+            yield whole._replace(fenced=True)
             return
-        fences = [
-            self._candidate(fence.end(), decoded, fenced=True)
-            for fence in _FENCE.finditer(text)
-            if (decoded := self._decoded(fence.end())) is not None
-        ]
-        if fences:
-            yield from reversed(fences)
+        blocks = [self._decoded(fence.end()) for fence in _FENCE.finditer(text)]
+        if fenced := [block._replace(fenced=True) for block in blocks if block is not None]:
+            yield from reversed(fenced)
             return
         position = attempts = 0
         while bracket := _BRACKET.search(text, position):
@@ -243,18 +222,14 @@ class _Search:
                 begun = self._begun == bracket.start()
                 position = self._end(bracket.start()) if begun else bracket.end()
             else:
-                position = decoded[1]
-                yield self._candidate(bracket.start(), decoded, fenced=False)
+                position = decoded.end
+                yield decoded
 
-    def _candidate(
-        self, start: int, decoded: tuple[object, int, tuple[str, ...]], *, fenced: bool
-    ) -> _Candidate:
-        value, end, repairs = decoded
-        may_be_empty = fenced or bool(
-            _ENDS_MESSAGE.match(self._text, end)
-            and _SAYS_EMPTY.search(self._text[max(0, start - 200) : start])
-        )
-        return _Candidate(value, start, end, repairs, fenced, may_be_empty)
+    def may_be_empty(self, candidate: _Candidate) -> bool:
+        """Return True if an empty object or array there can be meant as the answer."""
+        before = self._text[max(0, candidate.start - 200) : candidate.start]
+        ends = _ENDS_MESSAGE.match(self._text, candidate.end)
+        return candidate.fenced or bool(ends and _SAYS_EMPTY.search(before))
 
     def told(self, candidate: _Candidate) -> str:
         """Return a candidate, shortened, with its place."""
@@ -279,21 +254,20 @@ class _Search:
             return f"{begins} is cut off: the message ends before it does."
         return f"{begins} is broken at {_place(self._text, error.pos)}: {error.msg.lower()}."
 
-    def _decoded(self, position: int) -> tuple[object, int, tuple[str, ...]] | None:
-        """Return the JSON value at `position`, its end and its repairs; None if there is none."""
+    def _decoded(self, position: int) -> _Candidate | None:
+        """Return the JSON value at `position`; None if there is none."""
         text = self._text
         blank = _BLANK.match(text, position)
         start = blank.end() if blank else position
         try:
-            return self._read(text, start, ())
+            return self._read(text, start)
         except json.JSONDecodeError as error:
             read_something = error.pos > start + 1 or error.msg.startswith("Unterminated")
             if not read_something or text[start : start + 1] not in ("{", "["):
                 return None
             if text[start + 1 : error.pos].strip() or error.msg.startswith("Unterminated"):
                 self._begun = start
-            repaired = self._without_trailing_commas(start)
-            if repaired is not None:
+            if (repaired := self._without_trailing_commas(start)) is not None:
                 return repaired
             if self.furthest is None or error.pos > self.furthest[1].pos:
                 self.furthest = (start, error)
@@ -301,13 +275,11 @@ class _Search:
             pass
         return None
 
-    def _read(
-        self, text: str, start: int, repairs: tuple[str, ...]
-    ) -> tuple[object, int, tuple[str, ...]]:
+    def _read(self, text: str, start: int, *repairs: str) -> _Candidate:
         self._repeated.clear()
         value, end = self._decoder.raw_decode(text, start)
         repeated = (f"{key!r} was given more than once" for key in dict.fromkeys(self._repeated))
-        return value, end, (*repairs, *repeated)
+        return _Candidate(value, start, end, (*repairs, *repeated))
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         value = dict(pairs)
@@ -316,7 +288,7 @@ class _Search:
             self._repeated += [key for key, count in counted.items() if count > 1]
         return value
 
-    def _without_trailing_commas(self, start: int) -> tuple[object, int, tuple[str, ...]] | None:
+    def _without_trailing_commas(self, start: int) -> _Candidate | None:
         if not self._repairs_left or not _TRAILING_COMMA.search(self._text, start):
             return None
         self._repairs_left -= 1
@@ -325,7 +297,7 @@ class _Search:
             lambda found: " " if found[0] == "," else found[0], self._text[start:]
         )
         try:
-            return self._read(text, start, ("removed a trailing comma",))
+            return self._read(text, start, "removed a trailing comma")
         except (ValueError, RecursionError):
             return None
 
