@@ -149,14 +149,8 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
     """
     found: dict[Path, Folder] = {}
     problems: list[str] = []
-    opened = {}
-    for root in roots:
-        try:
-            opened[resolved(root)] = root
-        except (OSError, RuntimeError) as error:
-            problems.append(str(error))
-    workspace.set_roots(opened)
-    for root in opened:
+    workspace.set_roots(map(resolved, roots))
+    for root in workspace.roots:
         try:
             folder = Folder("", workspace.access(root), workspace)
         except (BackendError, OSError) as error:

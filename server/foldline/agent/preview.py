@@ -166,7 +166,8 @@ def run(options: argparse.Namespace) -> int:
     import asyncio
 
     file, name = file_and_name(options.target)
-    if not _open_workspace(file, options).is_instructions(file):
+    workspace = _open_workspace(file, options)
+    if not workspace.is_instructions(file):
         check_python(file)
     elif name is not None:
         raise Refused(f"{file.name} has sections, and no prompts by name: leave :{name} out")
@@ -182,15 +183,16 @@ def run(options: argparse.Namespace) -> int:
     if options.chapter is not None:
         options.chapter = frozenset(options.chapter) - {"none"}
     if options.serve:
-        return asyncio.run(_serve(options, file, name))
-    return asyncio.run(_run(options))
+        return asyncio.run(_serve(workspace, options, file, name))
+    return asyncio.run(_run(workspace, options, file))
 
 
-async def _serve(options: argparse.Namespace, file: Path, name: str | None) -> int:
+async def _serve(
+    workspace: Workspace, options: argparse.Namespace, file: Path, name: str | None
+) -> int:
     """Serve the page until Ctrl-C."""
     from foldline.agent.preview_page import serve
 
-    workspace = _open_workspace(file, options)
     if not workspace.is_instructions(file):
         complain(f"foldline preview: running {file.name}…")
     await serve(workspace, _first_view(options, file, name))
@@ -212,12 +214,10 @@ def _first_view(options: argparse.Namespace, file: Path, name: str | None) -> Fi
     return FirstView(file, name, (*actions, *actions_of(options)))
 
 
-async def _run(options: argparse.Namespace) -> int:
+async def _run(workspace: Workspace, options: argparse.Namespace, file: Path) -> int:
     from foldline.ide.errors import REFUSALS
     from foldline.ide.render.renderer import STOP_SECONDS
 
-    file, _ = file_and_name(options.target)
-    workspace = _open_workspace(file, options)
     try:
         shown = await _render(workspace, options)
         _print(shown)
@@ -314,15 +314,11 @@ def _notes(workspace: Workspace, file: Path, name: str, *, is_named: bool) -> li
     from foldline.ide.uris import uri_of
 
     def notes(snapshot: Snapshot) -> list[str]:
-        codes, lines = (
-            (Code.FOREIGN_TEMPLATE_SYNTAX, Code.REPR_PLACEHOLDER),
-            LineTable(snapshot.text),
-        )
-        found = diagnostics(snapshot.analysis, severities=snapshot.options.severity)
+        lines = LineTable(snapshot.text)
         said = [
             f"{file.name}:{lines.position(one.place.start).line + 1}: {one.message}"
-            for one in found
-            if one.code in codes
+            for one in diagnostics(snapshot.analysis, severities=snapshot.options.severity)
+            if one.code in (Code.FOREIGN_TEMPLATE_SYNTAX, Code.REPR_PLACEHOLDER)
         ]
         prompts = snapshot.analysis.module.prompts
         shown = {(prompt.ns, prompt.key) for prompt in prompts if prompt.name == name}

@@ -6,7 +6,8 @@ file and variable. So neither moving a file nor renaming a variable takes it out
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.refusals import Refused
@@ -53,7 +54,7 @@ class Baseline:
 class Growth:
     """A prompt that grew by more than the limit."""
 
-    identity: str
+    prompt: str
     before: int
     after: int
 
@@ -78,25 +79,12 @@ class Comparison:
         """True if a prompt has grown, or may have."""
         return bool(self.grown or self.partial)
 
-    def json(self) -> dict[str, object]:
-        """Return what is added to the counts' JSON."""
-        grown = [
-            {"prompt": growth.identity, "before": growth.before, "after": growth.after}
-            for growth in self.grown
-        ]
-        return {
-            "grown": grown,
-            "partial": [*self.partial],
-            "missing": [*self.missing],
-            "new": [*self.new],
-        }
-
     def lines(self) -> Iterator[Line]:
         """Yield the comparison for people."""
         for growth in self.grown:
             percent = 100 * (growth.after - growth.before) / max(1, growth.before)
             change = f"{growth.before:,} to {growth.after:,} tokens (+{percent:.1f}%)"
-            yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
+            yield [(visible(growth.prompt), "bold red"), (f" grew from {change}", "")]
         for identity in self.partial:
             yield [
                 (visible(identity), "bold red"),
@@ -206,7 +194,7 @@ def _matched(
         lambda before, count: bool(count.name) and before.prompt == count.prompt,
         lambda before, count: before.identity == count.identity,
         # Instruction files have no other name; the folder counted may be another.
-        lambda before, count: not count.name and _nearness(before, count) == _least(before, count),
+        lambda before, count: not count.name and _is_below(before.path, count.file),
     ]
     left = [*baseline]
     pairs: dict[str, tuple[Counted, PromptCount]] = {}
@@ -222,14 +210,9 @@ def _matched(
 
 def _nearness(before: Counted, count: PromptCount) -> int:
     """Count the last parts that two paths share."""
-    shared = 0
-    ends = (PurePosixPath(path).parts[::-1] for path in (before.path, count.file))
-    for one, other in zip(*ends, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return shared
+    pairs = zip(before.path.split("/")[::-1], count.file.split("/")[::-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _least(before: Counted, count: PromptCount) -> int:
-    return min(len(PurePosixPath(path).parts) for path in (before.path, count.file))
+def _is_below(one: str, other: str) -> bool:
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")

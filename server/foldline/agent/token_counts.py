@@ -75,19 +75,15 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
         for prompt in analysis.prompts:
             request = costed(prompt, counter)
             template = prompt.template
-            counts.append(
-                (
-                    prompt,
-                    PromptCount(
-                        file=found.relative(analysis.file),
-                        name=prompt.name.id,
-                        prompt=f"{template.text('ns')}/{template.text('key')}",
-                        render=request.render,
-                        certain=request.exact,
-                        undecided=prompt.render.undecided,
-                    ),
-                )
+            counted = PromptCount(
+                file=found.relative(analysis.file),
+                name=prompt.name.id,
+                prompt=f"{template.text('ns')}/{template.text('key')}",
+                render=request.render,
+                certain=request.exact,
+                undecided=prompt.render.undecided,
             )
+            counts.append((prompt, counted))
     bound = {prompt.template for prompt, _ in counts if prompt.bound}
     of_prompts = [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
     return [*of_prompts, *_of_instructions(found, counter)]

@@ -55,6 +55,7 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     from foldline.agent import token_baseline, token_counts
     from foldline.agent.scan import scan
+    from foldline.ide.structuring import unstructured
 
     if options.max_growth is not None and options.baseline is None:
         raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
@@ -77,7 +78,7 @@ def run(options: Namespace) -> int:
         comparison = token_baseline.compare(counts, baseline, limit)
     unnamed = token_counts.without_variable(found)
     if options.json:
-        more = {"without_variable": unnamed, **comparison.json()}
+        more = {"without_variable": unnamed, **unstructured(comparison)}
         show(token_counts.json_of(counts, counter, more))
     else:
         lines = [*token_counts.table_lines(counts, counter, options.depth)]

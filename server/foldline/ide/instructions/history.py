@@ -17,7 +17,7 @@ from foldline.backends.base.languages import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.targets import Tree, defined_in
-from foldline.ide.render.revisions import run_git, texts_in
+from foldline.ide.render.revisions import contents_in, run_git
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -186,10 +186,10 @@ class History:
         if not wanted:
             return
         stream = self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in wanted))
-        for name, text in zip(wanted, texts_in(stream), strict=True):
-            if text is None:
+        for name, data in zip(wanted, contents_in(stream), strict=True):
+            if data is None:
                 raise RevisionError("the clone has a part of the files only")
-            self._texts[name] = text
+            self._texts[name] = data.decode("utf-8", "replace")
 
     def _git(self, *arguments: str, codes: Collection[int] = (0,)) -> str:
         return self._run(arguments, codes=codes).decode("utf-8", "surrogateescape")

@@ -34,6 +34,7 @@ MAX_BYTES = 2_000_000
 # Each gives the module files that the one before has read otherwise.
 MAX_RENDERS = 4
 _CACHES = frozenset({"__pycache__", ".git"})
+_OPTIONS = b"tool.foldline.preview"
 # Reading objects runs no hook or filter of the repository; nothing may be fetched for it. What
 # compares trees also reads the index, and with it asks a monitor. A file of names may be a device.
 _NONE = ("core.fsmonitor", "core.attributesFile", "mailmap.file")
@@ -140,7 +141,9 @@ class Tree:
             raise RevisionError(f"{start} is not in {self.revision}")
         beside = (file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES)
         names = {start, *(one.relative_to(self.top).as_posix() for one in beside)} & self.files
-        wanted = {*names, *islice(self._gone(), MAX_FILES)}
+        modules = (name for name in sorted(self.files) if name.endswith(".py"))
+        gone = (name for name in modules if not (self.top / name).exists())
+        wanted = {*names, *islice(gone, MAX_FILES)}
         texts: dict[str, str] = {}
         while wanted and len(texts) + len(wanted) <= MAX_FILES:
             fresh = {name: _decoded(data) or "" for name, data in self.contents(wanted).items()}
@@ -152,11 +155,6 @@ class Tree:
                 for found in _files_of(dotted, level, PurePosixPath(name), self.files)
             } - texts.keys()
         return {str(self.top / name): text for name, text in texts.items()}
-
-    def _gone(self) -> Iterator[str]:
-        for name in sorted(self.files):
-            if name.endswith(".py") and not (self.top / name).exists():
-                yield name
 
     def contents(self, names: Iterable[str]) -> dict[str, bytes]:
         """The contents of files.
@@ -196,12 +194,13 @@ class Tree:
         fresh: dict[str, str] = {}
         as_now = []
         for name, path in sorted(names.items()):
-            data, text = then.get(name), _decoded(then.get(name, b""))
-            if data == _on_disk(path):
+            data, text, now = then.get(name), _decoded(then.get(name, b"")), _on_disk(path)
+            is_project = name.endswith("pyproject.toml")
+            # Of a project's file, only options of previews count.
+            if data == now or (is_project and _OPTIONS not in (data or b"") + (now or b"")):
                 continue
-            if data is None or text is None or path in given or name.endswith("pyproject.toml"):
-                if not name.endswith("pyproject.toml") or _sets_values(data, _on_disk(path)):
-                    as_now.append(name)
+            if data is None or text is None or path in given or is_project:
+                as_now.append(name)
             else:
                 fresh[path] = text
         return fresh, as_now
@@ -219,17 +218,6 @@ def _decoded(data: bytes) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return None
-
-
-def _sets_values(*contents: bytes | None) -> bool:
-    """Return True if one of some versions of a project's file has options of previews."""
-    return any(b"tool.foldline.preview" in content for content in contents if content is not None)
-
-
-def texts_in(stream: bytes) -> Iterator[str | None]:
-    """Yield the texts of an answer of `git cat-file --batch`; None for what the clone lacks."""
-    for data in contents_in(stream):
-        yield None if data is None else data.decode("utf-8", "replace")
 
 
 def contents_in(stream: bytes) -> Iterator[bytes | None]:
@@ -266,12 +254,8 @@ def _files_of(
 def _in_folder(folder: PurePosixPath, parts: list[str], files: frozenset[str]) -> Iterator[str]:
     for depth in range(len(parts) + 1):
         path = folder.joinpath(*parts[:depth])
-        candidates = [path / "__init__.py"]
-        if depth:
-            candidates.append(path.with_name(f"{path.name}.py"))
-        for candidate in candidates:
-            if str(candidate) in files:
-                yield str(candidate)
+        modules = [path.with_name(f"{path.name}.py")] if depth else []
+        yield from (str(one) for one in (path / "__init__.py", *modules) if str(one) in files)
 
 
 def _git(folder: Path, *arguments: str) -> str:
