@@ -57,3 +57,14 @@ def test_fold_prints_no_file_from_outside(tmp_path: Path) -> None:
         assert "owner" not in done.stdout
     done = foldline("fold", "CLAUDE.md", folder=root)
     assert (done.returncode, done.stdout) == (0, "# Of ours\n"), done
+
+
+@pytest.mark.parametrize("name", ["x" * 60_000, "a/" * 3_000 + "b.py", "é" * 200], ids=len)
+def test_a_name_that_no_file_system_takes_is_told(name: str, tmp_path: Path) -> None:
+    others = (("doctor",), ("stack",), ("index", "export"), ("stack", "--start"))
+    for verb in (*VERBS[:-1], *others):
+        done = foldline(*verb, name, folder=tmp_path)
+        assert done.returncode == 2, verb
+        assert done.stderr.startswith(f"foldline {verb[0]}: "), verb
+        assert "foldline failed" not in done.stderr
+        assert len(done.stderr) < 1_000

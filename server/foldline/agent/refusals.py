@@ -68,11 +68,14 @@ def report(error: Exception, words: Sequence[str]) -> int:
     """Print the error of a command line, and return its exit status."""
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
         error = Refused(f"can't write the answer: {error.strerror}", kind="output")
-    elif isinstance(error, PermissionError) and error.filename is not None:
+    refused = error if isinstance(error, Refused) else refused_by(error, words[0])
+    if refused is None and isinstance(error, OSError) and error.filename is not None:
+        from foldline.backends.errors import cut
         from foldline.backends.formatting.visible import visible
 
-        error = Refused(f"{visible(str(error.filename))}: {error.strerror}", kind="unreadable")
-    refused = error if isinstance(error, Refused) else refused_by(error, words[0]) or _fault(error)
+        what = f"{visible(cut(str(error.filename)))}: {error.strerror}"
+        refused = Refused(what, kind="unreadable")
+    refused = refused or _fault(error)
     verb = "" if refused.kind == "usage" or not words else f" {words[0]}"
     if wants_json(words) and refused.kind != "output":
         from foldline.agent.terminal import json_text, show
