@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-import psutil
+
+from foldline.backends.lsp.lifecycle import tree_memory
 
 from ..agent.http.balanced import NAME, Balanced, balanced
 from ..agent.http.replicas import call, result
@@ -58,6 +59,7 @@ class Run:
     """What many clients saw, and the memory that it took, in MB by seconds."""
 
     seconds: list[float] = field(default_factory=list)
+    by_tool: dict[str, list[float]] = field(default_factory=dict)
     again: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     memory: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -73,7 +75,9 @@ async def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     with (
         tempfile.TemporaryDirectory() as folder,
-        balanced(haproxy, Path(folder), "--root", str(ROOT)) as deployed,
+        balanced(
+            haproxy, Path(folder), "--root", str(ROOT), users=("somebody", *names(options.clients))
+        ) as deployed,
     ):
         for measurement in await compare(deployed):
             anchor = Measurement(work="", values=measurement.anchor_values or measurement.values)
@@ -83,7 +87,7 @@ async def main() -> int:
                 f"p95 {measurement.p95:.1f} ms, {ratio:.2f} x stdio's p95",
                 flush=True,
             )
-        run = await load(deployed, options.clients, 60 * options.minutes)
+        run = await load(deployed, names(options.clients), 60 * options.minutes)
     report(run, options.clients, options.minutes)
     print("".join(line for line in deployed.log if line.startswith("Server ")))
     return 1 if run.lost else 0
@@ -121,27 +125,36 @@ async def compare(deployed: Balanced) -> list[Measurement]:
     ]
 
 
-async def load(deployed: Balanced, clients: int, seconds: float) -> Run:
-    """Let many clients ask for some time, in which a replica dies and comes again."""
+def names(clients: int) -> tuple[str, ...]:
+    """The names of clients: each has its own share."""
+    return tuple(f"user{number}" for number in range(clients))
+
+
+async def load(
+    deployed: Balanced, users: tuple[str, ...], seconds: float, *, kills: bool = True
+) -> Run:
+    """Let a client of each user ask for some time, in which a replica dies and comes again."""
     run, until = Run(), time.monotonic() + seconds
     async with asyncio.TaskGroup() as tasks:
-        for number in range(clients):
-            tasks.create_task(_client(deployed, run, until, random.Random(number)))
+        for user in users:
+            tasks.create_task(_client(deployed, run, until, user))
         watching = tasks.create_task(_watch(deployed, run))
-        await asyncio.sleep(seconds / 3)
-        first = deployed.replicas["a"]
-        print(f"killed a replica after {seconds / 3:.0f} s", flush=True)
-        first.process.kill()
-        await asyncio.sleep(min(10, seconds / 10))
-        await asyncio.to_thread(deployed.start, "a", first.port)
-        print("started it again", flush=True)
+        if kills:
+            await asyncio.sleep(seconds / 3)
+            first = deployed.replicas["a"]
+            print(f"killed a replica after {seconds / 3:.0f} s", flush=True)
+            first.process.kill()
+            await asyncio.sleep(min(10, seconds / 10))
+            await asyncio.to_thread(deployed.start, "a", first.port)
+            print("started it again", flush=True)
         await asyncio.sleep(max(0.0, until - time.monotonic()))
         watching.cancel()
     return run
 
 
-async def _client(deployed: Balanced, run: Run, until: float, chance: random.Random) -> None:
-    async with deployed.client() as client:
+async def _client(deployed: Balanced, run: Run, until: float, user: str) -> None:
+    chance = random.Random(user)
+    async with deployed.client(user) as client:
         await asyncio.sleep(chance.uniform(0, PAUSE[1]))
         while time.monotonic() < until:
             tool, given = chance.choice(QUESTIONS)
@@ -154,6 +167,7 @@ async def _client(deployed: Balanced, run: Run, until: float, chance: random.Ran
                     seen[f"{type(error).__name__}: {str(error)[:80]}"] += 1
                     await asyncio.sleep(AGAIN_SECONDS)
             run.seconds.append(time.perf_counter() - began)
+            run.by_tool.setdefault(tool, []).append(run.seconds[-1])
             await asyncio.sleep(chance.uniform(*PAUSE))
 
 
@@ -162,14 +176,10 @@ async def _watch(deployed: Balanced, run: Run) -> None:
     while True:
         await asyncio.sleep(SAMPLE_SECONDS)
         for name, replica in deployed.replicas.items():
-            try:
-                process = psutil.Process(replica.process.pid)
-                memory = process.memory_info().rss / 1e6
-            except psutil.Error:
-                continue
+            memory = tree_memory(replica.process.pid) / 1e6
             if not memory:  # It was killed.
                 continue
-            key = f"{name} ({process.pid})"
+            key = f"{name} ({replica.process.pid})"
             run.memory.setdefault(key, []).append((time.monotonic() - began, memory))
 
 
@@ -188,7 +198,7 @@ def report(run: Run, clients: int, minutes: float) -> None:
         part = max(1, len(values) // PARTS)
         means = [statistics.fmean(values[at : at + part]) for at in range(0, len(values), part)]
         print(
-            f"  memory of {name} over {samples[-1][0] - samples[0][0]:.0f} s, in MB: "
+            f"  memory of {name} and its children over {samples[-1][0] - samples[0][0]:.0f} s, MB: "
             f"{', '.join(f'{mean:.1f}' for mean in means)}"
         )
 

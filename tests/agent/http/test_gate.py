@@ -18,7 +18,7 @@ import pytest
 
 from foldline.agent.folder_operations import Answer
 from foldline.agent.mcp import calls
-from foldline.agent.mcp.http import app, gate
+from foldline.agent.mcp.http import gate
 from foldline.agent.mcp.http.measures import TOO_LATE
 from foldline.agent.mcp.http.serving import Connection, _serve
 from foldline.agent.mcp.stdio import Options
@@ -491,4 +491,4 @@ async def test_while_it_drains_it_answers_and_sends_connections_away(draining: A
 
 
 def test_the_largest_body_is_small_enough_for_all_requests_at_a_time() -> None:
-    assert app.MAX_BODY_BYTES * OPTIONS.max_requests <= 1 << 24
+    assert gate.MAX_BODY_BYTES * OPTIONS.max_requests <= 1 << 24

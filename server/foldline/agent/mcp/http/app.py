@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from foldline.agent.mcp.http.health import Health
     from foldline.agent.mcp.http.options import HttpOptions
 
-MAX_BODY_BYTES = 1 << 18
-
 
 def create_app(
     protocol: Server[Any], options: HttpOptions, health: Health, *, json_response: bool = True
@@ -41,7 +39,6 @@ def create_app(
         streamable_http_path=PATH,
         json_response=json_response,
         stateless_http=True,
-        max_request_body_size=MAX_BODY_BYTES,
         # The SDK's own check takes hosts that begin as an allowed one does; the gate's is exact.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         custom_starlette_routes=health.routes(),

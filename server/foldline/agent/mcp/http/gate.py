@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 PATH = "/mcp"
 BODY_SECONDS = 10.0
+MAX_BODY_BYTES = 1 << 18
 LONGEST_IDENTITY = 256
 UNREAD = (408, 413)
 """Statuses after which the rest of a body isn't waited for."""
@@ -105,6 +106,8 @@ class Gate:
         if scope["path"] == PATH and scope["method"] != "POST":
             # No session, so no stream of one to get and no end of one.
             return PlainTextResponse("Send POST.\n", 405, {"Allow": "POST"})
+        if int(headers.get("content-length", 0)) > MAX_BODY_BYTES:
+            return PlainTextResponse("The body is too long.\n", 413)
         if self._options.max_requests - self._running.total() <= held:
             return PlainTextResponse("Too many requests at a time.\n", 503, {"Retry-After": "1"})
         return None
@@ -126,27 +129,12 @@ class Gate:
         return any(peer in network for network in self._options.trusted_proxies)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        whole, answered = anyio.Event(), anyio.Event()
         identity = scope.get("state", {}).get(IDENTITY)
-        body = bytearray()
+        answered = anyio.Event()
+        messages: list[Message] = []
 
         async def receive_on() -> Message:
-            message = await receive()
-            if message["type"] == "http.disconnect" and not whole.is_set():
-                # The rest of the body never comes: the app would log that as an error of its own.
-                tasks.cancel_scope.cancel()
-                await anyio.sleep_forever()
-            if not whole.is_set():
-                body.extend(message.get("body", b""))
-                if not message.get("more_body", False):
-                    whole.set()
-                    if (refused := refused_id(body)) is not None:
-                        # The SDK would take it for a notification, and answer nothing.
-                        answer = Response(refused, 400, media_type="application/json")
-                        await answer(scope, receive, send_on)
-                        tasks.cancel_scope.cancel()
-                        await anyio.sleep_forever()
-            return message
+            return messages.pop() if messages else await receive()
 
         def done() -> None:
             if not answered.is_set():
@@ -160,24 +148,39 @@ class Gate:
             await send(message)
 
         async def watch() -> None:
-            with anyio.move_on_after(BODY_SECONDS):
-                await whole.wait()
-            if not whole.is_set():
-                late = PlainTextResponse("The body did not come in time.\n", 408)
-                await late(scope, receive, send)
-            else:
-                while (await receive())["type"] != "http.disconnect":
-                    pass
-                if answered.is_set():
-                    # A disconnect is told after each answer, when the SDK may have work left.
-                    return
-            tasks.cancel_scope.cancel()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            # A disconnect is told after each answer, too, when the SDK may have work left.
+            if not answered.is_set():
+                tasks.cancel_scope.cancel()
 
         self._running[identity] += 1
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(watch)
-                await self._app(scope, receive_on, send_on)
-                tasks.cancel_scope.cancel()
+            body = await _body(receive)
+            if isinstance(body, Response):
+                await body(scope, receive, send_on)
+            elif body is not None:
+                messages.append({"type": "http.request", "body": bytes(body)})
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(watch)
+                    await self._app(scope, receive_on, send_on)
+                    tasks.cancel_scope.cancel()
         finally:
             done()
+
+
+async def _body(receive: Receive) -> bytearray | Response | None:
+    """Return the whole body of a request, or its refusal; None if the client leaves before."""
+    body = bytearray()
+    with anyio.move_on_after(BODY_SECONDS):
+        while len(body) <= MAX_BODY_BYTES:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                # The SDK takes some for notifications, and answers nothing.
+                refused = refused_id(body)
+                return Response(refused, 400, media_type="application/json") if refused else body
+        return PlainTextResponse("The body is too long.\n", 413)
+    return PlainTextResponse("The body did not come in time.\n", 408)
