@@ -15,24 +15,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import multiprocessing
 import re
 import shutil
 import tempfile
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from ..agent.http.balanced import NAME, Balanced, balanced
+from ..agent.http.balanced import NAME, Balanced, Certificates, balanced
 from ..agent.http.replicas import call
 from .measure_http import ROOT, Run, load, names
 from .measurement import Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterator
 
 GREEDY, LEAVERS, SLOW = 150, 100, 60
 LEAVE_SECONDS, PAUSE_SECONDS = 0.5, 10.0
@@ -63,13 +64,8 @@ async def main() -> int:
         for number in range(options.rounds):
             for half in (alone, among):
                 since = len(deployed.log)
-                crowd = asyncio.create_task(gather_crowd(deployed, seen))
-                if half is alone:
-                    crowd.cancel()
-                run = await load(deployed, users, SLICE_SECONDS, kills=number == 1)
-                crowd.cancel()
-                with suppress(asyncio.CancelledError):
-                    await crowd
+                with crowd(deployed, seen) if half is among else nullcontext():
+                    run = await load(deployed, users, SLICE_SECONDS, kills=number == 1)
                 half.add(run, deployed.log[since:])
     print("the crowd:", ", ".join(f"{count} x {what}" for what, count in sorted(seen.items())))
     for tool, values in sorted(alone.by_tool.items()):
@@ -111,6 +107,39 @@ class Half:
 def p95(seconds: list[float]) -> float:
     """In milliseconds."""
     return Measurement(work="", values=tuple(1000 * one for one in seconds)).p95
+
+
+@contextmanager
+def crowd(deployed: Balanced, seen: Counter[str]) -> Iterator[None]:
+    """Have a process of its own send the requests of all others meanwhile."""
+    context = multiprocessing.get_context("spawn")
+    outcomes, ends = context.Queue(), context.Event()
+    arguments = (deployed.certificates, deployed.url, outcomes, ends)
+    process = context.Process(target=be_crowd, args=arguments)
+    process.start()
+    try:
+        yield
+        ends.set()
+        seen.update(outcomes.get(timeout=60))
+    finally:
+        process.kill()
+        process.join()
+
+
+def be_crowd(certificates: Certificates, url: str, outcomes: Any, ends: Any) -> None:
+    """Send requests until it ends, and hand back how each ended."""
+    seen: Counter[str] = Counter()
+
+    async def run() -> None:
+        deployed = Balanced(certificates, ExitStack(), url=url)
+        gathered = asyncio.create_task(gather_crowd(deployed, seen))
+        await asyncio.to_thread(ends.wait)
+        gathered.cancel()
+        with suppress(asyncio.CancelledError):
+            await gathered
+
+    asyncio.run(run())
+    outcomes.put(seen)
 
 
 async def gather_crowd(deployed: Balanced, seen: Counter[str]) -> None:
