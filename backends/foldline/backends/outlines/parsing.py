@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     Found = Reference | Refused | Parsed
 
 
-def find_guarded(source: Parsed, name: str) -> list[Found]:
-    """The uses of the name; the source itself where only a process that may die can parse it."""
+def find(source: Parsed, name: str, *, guarded: bool = False) -> list[Found]:
+    """The uses of the name; of a `guarded` source that takes too much, the source itself."""
     try:
-        return [*references_in_source(*source, name, guarded=True)]
+        return [*references_in_source(*source, name, guarded=guarded)]
     except ParseCostlyError:
         return [source]
     except ParseRefusedError as refused:
@@ -72,10 +72,7 @@ class Parsing:
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""
         for source in sources:
-            try:
-                yield from references_in_source(*source, name)
-            except ParseRefusedError as refused:
-                yield Refused(source.path, str(refused))
+            yield from (one for one in find(source, name) if not isinstance(one, Parsed))
 
     def close(self) -> None:
         """End whatever was started."""

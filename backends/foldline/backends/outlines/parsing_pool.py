@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed
-from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find_guarded
+from foldline.backends.outlines.parsing import Parsed, Parsing, Refused, find
 from foldline.backends.outlines.syntax import ParseCostlyError
 
 if TYPE_CHECKING:
@@ -65,23 +65,29 @@ class PoolParsing(Parsing):
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
         here = partial(outline_source, source.language, source.data, guarded=True)
-        return self._made(source, "outline", here) or outline_unparsed(
-            source.data, _DIED, provisional=True
-        )
+        found = self._made(source, Parsing().outline, here)
+        return found or outline_unparsed(source.data, _DIED, provisional=True)
 
     def types(self, source: Parsed, *, guarded: bool = True) -> FileTypes | None:
         """The types of the source with their bases; None where it isn't parsed."""
-        return self._made(source, "types", partial(super().types, source, guarded=guarded))
+        here = partial(super().types, source, guarded=guarded)
+        return self._made(source, Parsing().types, here)
 
-    def _made(self, source: Parsed, task: str, here: Callable[[], Made]) -> Made | None:
+    def _made(
+        self, source: Parsed, task: Callable[[Parsed], Made], here: Callable[[], Made]
+    ) -> Made | None:
         """Process a source, `here` or in a worker by that task; return None if the workers die."""
         if len(source.data) < self._worth_a_worker:
             with contextlib.suppress(ParseCostlyError):
                 return here()
+        return self._sent(source, task, _ATTEMPTS)
+
+    def _sent(self, source: Parsed, task: Callable[[Parsed], Made], attempts: int) -> Made | None:
+        """The result of a task in a worker; None where workers die of the source."""
         key = source.digest()
-        for _ in range(0 if key in self._deadly else _ATTEMPTS):
+        for _ in range(0 if key in self._deadly else attempts):
             try:
-                made: Made = self._started().submit(getattr(_workers(), task), source).result()
+                made: Made = self._started().submit(_workers().alone, task, source).result()
             except BrokenExecutor:
                 self._forget()
             else:
@@ -94,7 +100,12 @@ class PoolParsing(Parsing):
         batches = list(_batches(sources))
         for found in self._searched(batches, name):
             if isinstance(found, Parsed):
-                yield from self._alone(found, name)
+                # Its batch was the first attempt.
+                uses = self._sent(found, partial(_uses, name=name), 1)
+                uses = [Refused(found.path, _DIED)] if uses is None else uses
+                if any(isinstance(one, Refused) for one in uses):
+                    self._remember(found.digest())
+                yield from uses
             else:
                 yield found
 
@@ -103,7 +114,7 @@ class PoolParsing(Parsing):
         size = sum(len(source.data) for batch in batches for source in batch)
         if size < self._worth_a_worker:
             for source in chain.from_iterable(batches):
-                yield from find_guarded(source, name)
+                yield from find(source, name, guarded=True)
             return
         done = 0
         try:
@@ -116,21 +127,6 @@ class PoolParsing(Parsing):
             self._forget()
             for batch in batches[done:]:
                 yield from batch
-
-    def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
-        key = source.digest()
-        if key not in self._deadly:
-            found: list[Reference | Refused]
-            try:
-                found = self._started().submit(_workers().references, source, name).result()
-            except BrokenExecutor:
-                self._forget()
-                self._remember(key)
-            else:
-                if any(isinstance(one, Refused) for one in found):
-                    self._remember(key)
-                return found
-        return [Refused(source.path, _DIED)]
 
     @property
     def _worth_a_worker(self) -> int:
@@ -160,6 +156,10 @@ class PoolParsing(Parsing):
         logger.info("a parsing worker died; parsing goes on in a new one")
         with self._lock:
             self._pool = None
+
+
+def _uses(source: Parsed, name: str) -> list[Reference | Refused]:
+    return [*Parsing().references([source], name)]
 
 
 def _workers() -> ModuleType:

@@ -13,17 +13,16 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from foldline.backends.outlines.parsing import Parsing, find_guarded
+from foldline.backends.outlines.parsing import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from foldline.backends.models import Reference
-    from foldline.backends.outlines.parsing import Found, Parsed, Refused
-    from foldline.backends.parsers.outline_builder import Outline
-    from foldline.backends.references.bases import FileTypes
+    from foldline.backends.outlines.parsing import Found, Parsed
+
+    Value = TypeVar("Value")
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 _starting = threading.Lock()
@@ -58,22 +57,10 @@ def kill(pool: ProcessPoolExecutor) -> None:
         manager.join(_MOST_SECONDS_TO_END)  # type: ignore[attr-defined]  # A thread.
 
 
-def outline(source: Parsed) -> Outline:
-    """Return the outline of the source; it may end this process."""
+def alone(task: Callable[[Parsed], Value], source: Parsed) -> Value:
+    """The result of a task on the source, of which this process may die."""
     with _limits(len(source.data)):
-        return Parsing().outline(source)
-
-
-def types(source: Parsed) -> FileTypes | None:
-    """The types of the source; it may end this process."""
-    with _limits(len(source.data)):
-        return Parsing().types(source)
-
-
-def references(source: Parsed, name: str) -> list[Reference | Refused]:
-    """The uses of the name in the source; this process may die of it."""
-    with _limits(len(source.data)):
-        return [*Parsing().references([source], name)]
+        return task(source)
 
 
 def references_in_all(sources: list[Parsed], name: str) -> list[Found]:
@@ -81,7 +68,7 @@ def references_in_all(sources: list[Parsed], name: str) -> list[Found]:
     found: list[Found] = []
     for source in sources:
         with _limits(len(source.data)):
-            found += find_guarded(source, name)
+            found += find(source, name, guarded=True)
     return found
 
 
