@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import (
+    AmbiguousSymbolError,
     BinaryFileError,
     FileTooLargeError,
     InvalidArgumentError,
@@ -290,3 +291,11 @@ def test_what_cannot_be_looked_at_is_not_there(tmp_path: Path) -> None:
     assert [spec.name for spec in SERVERS if spec.is_root(odd)] == []
     assert find_in(odd, "python") is None
     assert repository_of(odd) is None
+
+
+def test_an_error_of_a_folder_below_says_no_less_and_no_more() -> None:
+    missing = MissingPathError("a.py", None)
+    assert str(missing.below("app/")) == "app/a.py: no such file or folder"
+    places = ["a.py:1 run: def run()", "b.py:2 run: def run()"]
+    several = AmbiguousSymbolError("", "run", places, said="Run taken for run")
+    assert str(several.below("app/")).startswith("Run taken for run; 'run' has 2 definitions:")

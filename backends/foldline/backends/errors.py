@@ -156,7 +156,9 @@ class MissingPathError(PathError, FileNotFoundError):
         super().__init__(path, "no such file or folder", "" if near is None else hint)
         self.near = tuple(map(cut, (near or ())[:_MOST_NEAR]))
 
-    def below(self, folder: str) -> MissingPathError:
+    def below(self, folder: str) -> PathError:
+        if not self.near:
+            return super().below(folder)
         near = [_below(folder, path) for path in self.near]
         return MissingPathError(_below(folder, self.path), near)
 
@@ -271,8 +273,9 @@ class SymbolError(BackendError, LookupError):
     def below(self, folder: str) -> SymbolError:
         if not self.path:
             candidates = [_below(folder, one) for one in getattr(self, "candidates", ())]
-            gap = getattr(self, "gap", "")
-            return AmbiguousSymbolError("", self.name, candidates, gap) if candidates else self
+            gap, said = getattr(self, "gap", ""), getattr(self, "said", "")
+            again = (self.name, candidates, gap, said)
+            return AmbiguousSymbolError("", *again) if candidates else self
         path = _below(folder, self.path)
         message = str(self).replace(visible(self.path), visible(path), 1)
         return _restore(type(self), message, {**self.__dict__, "path": path})
@@ -330,7 +333,7 @@ class AmbiguousSymbolError(SymbolError):
             )
         super().__init__(path, name, message)
         self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
-        self.gap = gap
+        self.gap, self.said = gap, said
 
     @property
     def parts(self) -> tuple[str, ...]:
