@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.markdown import ends_of, headings
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
-from foldline.backends.parsers.strings import fold_space, shorten
+from foldline.backends.parsers.strings import fold_space, last_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ def outline_toml(data: bytes, root: Node) -> Outline:
                 title = f"{title}.{named[1].decode('utf-8', 'replace')}"
                 signature += f" {named[1].decode('utf-8', 'replace')}"
             index = builder.add(
-                -1, title, SymbolKind.KEY, node.start_point[0] + 1, _end(data, node), signature
+                -1, title, SymbolKind.KEY, node.start_point[0] + 1, last_line(data, node), signature
             )
             for pair in node.named_children:
                 if pair.type == "pair" and named is None:
@@ -67,7 +67,7 @@ def _add_toml_pair(builder: OutlineBuilder, data: bytes, pair: Node, parent: int
         title.strip("\"'"),
         SymbolKind.KEY,
         pair.start_point[0] + 1,
-        _end(data, pair),
+        last_line(data, pair),
         _short(data, pair),
     )
 
@@ -107,7 +107,7 @@ def _add_mapping(
             title,
             SymbolKind.KEY,
             pair.start_point[0] + 1,
-            _end(data, pair),
+            last_line(data, pair),
             _short(data, pair),
         )
         if value is not None and depth < deepest and len(waiting) < _MOST_KEYS:
@@ -133,14 +133,6 @@ def _yaml_pairs(node: Node) -> Iterator[Node]:
 def _json_pairs(node: Node) -> Iterator[Node]:
     if node.type in {"object", "ERROR"}:
         yield from (child for child in node.named_children if child.type == "pair")
-
-
-def _end(data: bytes, node: Node) -> int:
-    """The last line with text; grammars of documents count the newlines after it too."""
-    end = node.end_byte
-    while end > node.start_byte and data[end - 1 : end].isspace():
-        end -= 1
-    return node.start_point[0] + 1 + data.count(b"\n", node.start_byte, end)
 
 
 def _short(data: bytes, node: Node) -> str:

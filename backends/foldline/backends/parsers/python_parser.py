@@ -113,12 +113,8 @@ class _Walk:
 
     # Visits return whether to enter the node's children.
 
-    def visit_function(self, node: Node, scope: _Scope) -> bool:
-        self._function(node, node, scope, ())
-        return False
-
-    def visit_class(self, node: Node, scope: _Scope) -> bool:
-        self._class(node, node, scope, ())
+    def visit_definition(self, node: Node, scope: _Scope) -> bool:
+        self._define(node, node, scope, ())
         return False
 
     def visit_decorated(self, node: Node, scope: _Scope) -> bool:
@@ -130,8 +126,7 @@ class _Walk:
             for child in node.named_children
             if child.type == "decorator"
         ]
-        define = self._class if definition.type == "class_definition" else self._function
-        define(definition, node, scope, marks)
+        self._define(definition, node, scope, marks)
         return False
 
     def visit_compound(self, node: Node, scope: _Scope) -> bool:
@@ -152,22 +147,15 @@ class _Walk:
             self._import(node)
         return False
 
-    def _function(self, node: Node, outer: Node, scope: _Scope, marks: Sequence[str]) -> None:
+    def _define(self, node: Node, outer: Node, scope: _Scope, marks: Sequence[str]) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None:
             return
-        kind = _METHOD if scope.in_class else _FUNCTION
+        is_class = node.type == "class_definition"
+        kind = _CLASS if is_class else _METHOD if scope.in_class else _FUNCTION
         index = self._add(node, outer, name, body, scope.parent, kind, marks)
-        if body is not None and self._defines(body):
-            self._waiting.append(_Scope(body, index, False, None))
-
-    def _class(self, node: Node, outer: Node, scope: _Scope, marks: Sequence[str]) -> None:
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if name is None:
-            return
-        index = self._add(node, outer, name, body, scope.parent, _CLASS, marks)
-        if body is not None:
-            self._waiting.append(_Scope(body, index, True, set()))
+        if body is not None and (is_class or self._defines(body)):
+            self._waiting.append(_Scope(body, index, is_class, set() if is_class else None))
 
     def _add(  # noqa: PLR0917 - called for every definition.
         self,
@@ -197,7 +185,7 @@ class _Walk:
                 docstring = self.docstring_of(first)
         return self.builder.add(
             parent,
-            data[name.start_byte : name.end_byte].decode("utf-8", "replace"),
+            self._text(name),
             kind,
             outer.start_point[0] + 1,
             line_end,
@@ -242,7 +230,7 @@ class _Walk:
                 targets[:0] = target.named_children
 
     def _variable(self, target: Node, node: Node, parent: int, names: set[str]) -> None:
-        name = self.data[target.start_byte : target.end_byte].decode("utf-8", "replace")
+        name = self._text(target)
         if name in names:
             return
         names.add(name)
@@ -259,8 +247,7 @@ class _Walk:
         left = node.child_by_field_name("left")
         if left is None:
             return
-        text = self.data[left.start_byte : left.end_byte].decode("utf-8", "replace")
-        name = text.partition("[")[0].strip()
+        name = self._text(left).partition("[")[0].strip()
         if name in names:
             return
         names.add(name)
@@ -274,13 +261,9 @@ class _Walk:
         right = assignment.child_by_field_name("right")
         if left is None or right is None:
             return
-        if self.data[left.start_byte : left.end_byte] != b"__all__":
-            return
-        self.exports.extend(
-            self.data[child.start_byte + 1 : child.end_byte - 1].decode("utf-8", "replace")
-            for child in right.named_children
-            if child.type == "string"
-        )
+        if self._text(left) == "__all__":
+            texts = [child for child in right.named_children if child.type == "string"]
+            self.exports.extend(self._text(child)[1:-1] for child in texts)
 
     def _import(self, node: Node) -> None:
         text = one_line(self.data[node.start_byte : node.end_byte])
@@ -290,6 +273,9 @@ class _Walk:
         module, _, imported = text[4:].partition(" import ")
         self.imports.append(f"{module.strip()}: {imported.strip('( )').rstrip(', ')}")
 
+    def _text(self, node: Node) -> str:
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
     def _defines(self, node: Node) -> bool:
         find, start, end = self.data.find, node.start_byte, node.end_byte
         return (
@@ -298,8 +284,8 @@ class _Walk:
 
 
 _VISITS: Mapping[str, Callable[[_Walk, Node, _Scope], bool]] = {
-    "function_definition": _Walk.visit_function,
-    "class_definition": _Walk.visit_class,
+    "function_definition": _Walk.visit_definition,
+    "class_definition": _Walk.visit_definition,
     "decorated_definition": _Walk.visit_decorated,
     "expression_statement": _Walk.visit_statement,
     "type_alias_statement": _Walk.visit_alias,

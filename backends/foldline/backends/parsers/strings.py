@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
 
 from foldline.backends.base.python_ast import parse_expression
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _OPENING = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
 _INNER_EDGES = re.compile(r"(?<=[(\[{]) |,? (?=[)\]}])")
@@ -55,6 +59,16 @@ def _unescaped(line: str) -> str:
     except (ValueError, SyntaxError, MemoryError):
         return line
     return " ".join(str(value).split())
+
+
+def last_line(data: bytes, node: Node) -> int:
+    """The last line with text: some grammars include the newlines after a definition."""
+    end = node.end_byte
+    if not data[max(end - 1, node.start_byte) : end].isspace():
+        return node.end_point[0] + 1
+    while end > node.start_byte and data[end - 1 : end].isspace():
+        end -= 1
+    return node.start_point[0] + 1 + data.count(b"\n", node.start_byte, end)
 
 
 _SLASHES = re.compile(rb"[ \t]*//")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.language_tables import LANGUAGES, LanguageTable, Rule
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
-from foldline.backends.parsers.strings import doc_above, fold_space, shorten
+from foldline.backends.parsers.strings import doc_above, fold_space, last_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ class _Walk:
                 name,
                 self._kind(rule.kind, node, argument, scope),
                 node.start_point[0] + 1,
-                _last_line(self.data, node),
+                last_line(self.data, node),
                 signature,
                 (),
                 doc_above(self.data, node.start_byte, hashes=self.table.hash_comments),
@@ -212,9 +212,9 @@ class _Walk:
                 title,
                 kind,
                 first.start_point[0] + 1,
-                _last_line(self.data, node),
+                last_line(self.data, node),
                 signature,
-                [self._mark(attribute) for attribute in attributes],
+                [self._text(attribute) for attribute in attributes],
                 doc_above(self.data, first.start_byte, hashes=self.table.hash_comments),
                 name.start_point[0] + 1,
             )
@@ -257,7 +257,7 @@ class _Walk:
         prefix = ""
         if self.table.receivers:
             nodes = nodes or _follow(node, "type")
-            prefix = self._receiver(node, "receiver")
+            prefix = self._receiver(node)
         return [
             (prefix + self._title(name), name) for name in nodes if name.end_byte > name.start_byte
         ]
@@ -276,14 +276,13 @@ class _Walk:
             sign = f"operator{' ' * sign[0].isalpha()}{sign}"
         return _SEPARATORS.sub(".", _GENERICS.sub("", text)) + sign or text
 
-    def _receiver(self, node: Node, field_name: str) -> str:
+    def _receiver(self, node: Node) -> str:
         """`Server.` for a method with the receiver `(s *Server[T])`."""
-        receiver = node.child_by_field_name(field_name)
+        receiver = node.child_by_field_name("receiver")
         if receiver is None:
             return ""
-        words = _WORD.findall(
-            _BRACKETS.sub(b"", self.data[receiver.start_byte : receiver.end_byte])
-        )
+        text = self.data[receiver.start_byte : receiver.end_byte]
+        words = _WORD.findall(_BRACKETS.sub(b"", text))
         return f"{words[-1].decode('utf-8', 'replace')}." if words else ""
 
     def _signature(self, outer: Node, node: Node, body: Node | None, kind: SymbolKind) -> str:
@@ -301,9 +300,6 @@ class _Walk:
             return shorten(fold_space(text[: 3 * _LONGEST_VALUE]).rstrip(";,"), _LONGEST_VALUE)
         signature = fold_space(text).rstrip(";{ ").removesuffix("=").rstrip()
         return shorten(signature, _LONGEST_SIGNATURE)
-
-    def _mark(self, attribute: Node) -> str:
-        return self._text(attribute)
 
     def _import(self, node: Node) -> None:
         text = fold_space(self.data[node.start_byte : node.end_byte]).rstrip("; ")
@@ -355,13 +351,3 @@ def _declares_function(node: Node, name: Node) -> bool:
         return False
     above = name.parent
     return above is not None and above.type == "function_declarator"
-
-
-def _last_line(data: bytes, node: Node) -> int:
-    """The last line with text: some grammars include the newline after a definition."""
-    end = node.end_byte
-    if end > node.start_byte and data[end - 1 : end] == b"\n":
-        while end > node.start_byte and data[end - 1 : end].isspace():
-            end -= 1
-        return node.start_point[0] + 1 + data.count(b"\n", node.start_byte, end)
-    return node.end_point[0] + 1
