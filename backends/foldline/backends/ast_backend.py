@@ -11,6 +11,7 @@ from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
+from foldline.backends.formatting.text import sentences
 from foldline.backends.models import (
     COMPLETE,
     CUT_SHORT,
@@ -276,7 +277,7 @@ class ASTFileAnalysisBackend:
             count_lines(source.parse_data),
             found.docstring,
             tuple(found.exports),
-            "; ".join(filter(None, (found.reason, source.note))),
+            sentences(found.reason, source.note),
             NAME,
         )
 

@@ -71,6 +71,8 @@ class EngineQuery:
     """
 
     needs_targets = False
+    failed: Confirmation | None = None
+    """The answer of one that couldn't begin."""
 
     def prefetch(self, targets: Sequence[Position]) -> None:
         """Begin to ask about these in the background: `confirm` will ask about some of them."""
@@ -92,7 +94,7 @@ class EngineQuery:
         once the next time.
         """
         del targets, candidates, seconds
-        return Confirmation()
+        return self.failed or Confirmation()
 
 
 class Engine:

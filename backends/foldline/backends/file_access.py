@@ -14,6 +14,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS, check_seconds
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import sentences
 from foldline.backends.formatting.text_pages import page_text
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
@@ -432,8 +433,8 @@ class SmartFileAccess(CodeNavigation):
                 near = did_you_mean(names.near(found.name))
                 found = replace(found, reason=f"{found.reason}{near}".removeprefix("; "))
             if not found.references:
-                gaps = filter(None, (found.reason, await self.left_out(scope)))
-                found = replace(found, reason="; ".join(gaps))
+                reason = sentences(found.reason, await self.left_out(scope))
+                found = replace(found, reason=reason)
         if not first:
             found = await with_text(found, self._files, self._index, since)
         return page_references(found, first, budget)

@@ -26,7 +26,7 @@ from foldline.backends.errors import (
 from foldline.backends.files.ignore import IGNORE_FILES, RULE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
-from foldline.backends.files.source import Source, decode, from_text, is_binary
+from foldline.backends.files.source import Source, check_range, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting.visible import restored
 
@@ -202,10 +202,7 @@ class FileBackend(ABC):
 
         Works on files over the size limit too, as long as the lines themselves are below it.
         """
-        if start < 1:
-            raise InvalidArgumentError("start", f"lines count from 1, not {start}")
-        if end < start:
-            raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
+        check_range(start, end)
         key = self.resolve(path, no_ignore=no_ignore)
         try:
             lines = self.load(key).lines

@@ -36,9 +36,9 @@ from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from foldline.backends.files.git_patterns import GitPattern, GitPatterns
+    from foldline.backends.files.git_patterns import GitPatterns
 
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
@@ -118,11 +118,6 @@ class Ignored:
         line = _SPECIAL.sub(r"\\\g<0>", self.entry[len(folder) :])
         return f"the line '!/{line}' in {folder}{IGNORE_FILES[1]} shows it"
 
-    @property
-    def is_for_search(self) -> bool:
-        """Git has no such rule."""
-        return self.source.rpartition("/")[2] == IGNORE_FILES[1]
-
 
 @record
 class _Rules:
@@ -141,14 +136,6 @@ class _Rules:
         """The path of a folder with its slash, as the patterns see it."""
         path = f"{folder}/"[len(self.base) :] if folder else ""
         return encoded(self.prefix + path)
-
-    def decide(self, folder: str, subject: bytes) -> GitPattern | None:
-        """The last pattern that matches an entry of `folder`."""
-        return self.matcher.last(self.above(folder), subject)
-
-    def likely(self, folder: str, subjects: Mapping[bytes, str]) -> set[str]:
-        """The names of the entries that a pattern matches; most folders have none."""
-        return self.matcher.likely(self.above(folder), subjects)
 
 
 class IgnoreRules:
@@ -192,7 +179,8 @@ class IgnoreRules:
             return Ignored(name, _VERSION_CONTROL, name)
         own = self._decided(folder, name, is_folder=is_folder)
         found = self._hiding_in(folder) or own
-        if found is None or (own is not None and own.is_for_search):
+        # `.ignore` isn't git's, and hides what git tracks, too.
+        if found is None or (own and own.source.rpartition("/")[2] == IGNORE_FILES[1]):
             return own
         return None if self._is_tracked(folder, name) else found
 
@@ -200,7 +188,7 @@ class IgnoreRules:
         """The pattern that is about an entry, if it hides it."""
         subject = subject_of(name, is_folder=is_folder)
         for rules in self._rules(folder):
-            if pattern := rules.decide(folder, subject):
+            if pattern := rules.matcher.last(rules.above(folder), subject):
                 path = f"{folder}/{name}" if folder else name
                 entry = path + "/" * is_folder
                 return None if pattern.shows else Ignored(pattern.line, rules.source, entry)
@@ -238,7 +226,7 @@ class IgnoreRules:
             likely = {*(ALWAYS_HIDDEN & kinds.keys())}
             subjects = {subject_of(name, is_folder=kinds[name]): name for name in kinds}
             for rules in self._rules(folder):
-                likely |= rules.likely(folder, subjects)
+                likely |= rules.matcher.likely(rules.above(folder), subjects)
             prefix = f"{folder}/" if folder else ""
             shown = (name for name in kinds.keys() - likely if kinds[name])
             self._hiding.update((prefix + name, None) for name in shown)

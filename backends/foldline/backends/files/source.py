@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from foldline.backends.errors import InvalidArgumentError
 from foldline.records import record
 
 # PEP 263: a declaration in one of the first two lines.
@@ -52,6 +53,14 @@ class Source:
     def lines(self) -> list[str]:
         """The lines without their ends; a final newline starts no further line."""
         return split_lines(self.text)
+
+
+def check_range(start: int, end: int) -> None:
+    """Reject lines that no text has."""
+    if start < 1:
+        raise InvalidArgumentError("start", f"lines count from 1, not {start}")
+    if end < start:
+        raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
 
 
 def split_lines(text: str) -> list[str]:

@@ -27,6 +27,7 @@ from foldline.backends.formatting.text import remarks, symbol_line
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.symbols import BODIES, distinct, flatten
+from foldline.backends.parsers.strings import shorten
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -162,12 +163,12 @@ def class_parts(outline: FileOutline) -> list[SymbolInfo]:
 
 def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
     """The symbol itself with its long texts cut."""
-    marks = [_short(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
+    marks = [shorten(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
     return replace(
         symbol,
         signature=_signature(symbol, symbol.signature),
         decorators=(*marks, "…") if len(symbol.decorators) > len(marks) else tuple(marks),
-        docstring=_short(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
+        docstring=shorten(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
     )
 
 
@@ -192,10 +193,10 @@ class _Headers:
         length = f"{count} {'line' if count == 1 else 'lines'}"
         what = f" ({outline.language}, {length})"
         if outline.docstring and docstring:
-            what += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
+            what += f"  # {visible(shorten(outline.docstring, _LONGEST_DOCSTRING))}"
         lines: list[Line] = [[(visible(outline.path), "bold"), (what, "dim")]]
         if outline.imports and imports:
-            imported = visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS))
+            imported = visible(shorten(", ".join(outline.imports), _LONGEST_IMPORTS))
             lines.append(note(f"imports {imported}"))
         return [*lines, *remarks(outline.reason, outline.coverage)]
 
@@ -387,7 +388,7 @@ class _Form:
         return f"{self._name(symbol)} ({', '.join(names)})" if names else self._name(symbol)
 
     def _name(self, symbol: SymbolInfo) -> str:
-        name = visible(_short(symbol.name, _LONGEST_NAME))
+        name = visible(shorten(symbol.name, _LONGEST_NAME))
         return f"{name} {symbol.line}" if self.levels[id(symbol)] >= _Level.LINE else name
 
 
@@ -429,7 +430,7 @@ def _matching_lines(
 
 def _inherited(one: Inherited) -> str:
     """`from Base, a.py 12: run, stop`, public names first."""
-    leaves = [visible(_short(each.name.rpartition(".")[2], _LONGEST_NAME)) for each in one.members]
+    leaves = [visible(shorten(each.name.rpartition(".")[2], _LONGEST_NAME)) for each in one.members]
     names = sorted(leaves, key=lambda name: name.startswith("_"))
     rest = len(names) - _MOST_INHERITED
     more = f", … {rest} more" if rest > 0 else ""
@@ -461,19 +462,15 @@ def _brief(symbol: SymbolInfo) -> SymbolInfo:
 
 def _signature(symbol: SymbolInfo, signature: str) -> str:
     """A signature that isn't too long, with the name in it."""
-    shortened = _short(signature, _LONGEST_SIGNATURE)
+    shortened = shorten(signature, _LONGEST_SIGNATURE)
     leaf = symbol.name.rpartition(".")[2]
     if shortened == signature or leaf in shortened:
         return shortened
-    return _short(symbol.name, _LONGEST_SIGNATURE)
+    return shorten(symbol.name, _LONGEST_SIGNATURE)
 
 
 def _is_private(name: str) -> bool:
     return name.startswith(("_", "#")) and not (name.startswith("__") and name.endswith("__"))
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def brief_signature(name: str, signature: str) -> str:

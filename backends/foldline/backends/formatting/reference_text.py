@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.parts import note
-from foldline.backends.formatting.text import files_text, plural, reference_line, remarks
+from foldline.backends.formatting.text import files_text, first_of, plural, reference_line, remarks
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import ReferenceKind
+from foldline.backends.parsers.strings import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ _TIERS = {
     "elsewhere": "possible, {} in other languages or minified:",
     "another": "",
 }
+# The title of a test may be a sentence.
 _LONGEST_NAME = 60
 # Languages that use names of one another.
 _FAMILIES = dict.fromkeys(("typescript", "tsx", "vue", "svelte"), "javascript") | {"cpp": "c"}
@@ -172,8 +174,8 @@ def _another(found: References) -> list[Line]:
     word = found.name.rpartition(".")[2]
     defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     names = {f"{use.enclosing or PurePath(use.path).stem}.{word}": 0 for use in defining}
-    named = f": {', '.join(islice(names, _MOST_NAMED))}{', …' * (len(names) > _MOST_NAMED)}"
-    text = f"{len(uses)} of another {word}{named if names else ''}"
+    named = f": {first_of(names, _MOST_NAMED)}" if names else ""
+    text = f"{len(uses)} of another {word}{named}"
     return [note(visible(text))] if uses else []
 
 
@@ -183,13 +185,20 @@ def _named(found: References) -> list[Line]:
         f"{visible(path)} {', '.join(_place(one) for one in some)}"
         for path, some in groupby(found.named, key=lambda one: one.path)
     ]
-    kept = budgets.how_many_fit(([(part, "")] for part in places), _TEXT_BYTES)
-    places[kept:] = [f"{len(places) - kept} more files"] if kept < len(places) else []
+    places = _that_fit(places, _TEXT_BYTES)
     return [note(f"named in instructions: {'; '.join(places)}")] if places else []
 
 
+def _that_fit(places: list[str], room: int) -> list[str]:
+    """The first of the places in files, and how many more there are."""
+    kept = budgets.how_many_fit(([(place, "")] for place in places), room)
+    more = [f"{len(places) - kept} more files"] if kept < len(places) else []
+    return [*places[:kept], *more]
+
+
 def _place(one: NamedIn) -> str:
-    return f"{one.line} ({visible(_cut(one.section))})" if one.section else str(one.line)
+    section = visible(shorten(one.section, _LONGEST_NAME))
+    return f"{one.line} ({section})" if section else str(one.line)
 
 
 def _text(found: References) -> list[Line]:
@@ -201,8 +210,7 @@ def _text(found: References) -> list[Line]:
     parts = [*(f"{visible(one.path)} {_numbers(one.lines)}" for one in some), *parts]
     if found.budget is not None and len(parts) > 1:
         room = _TEXT_BYTES if found.references else found.budget * 2 // 3
-        kept = budgets.how_many_fit(([(part, "")] for part in parts), room)
-        parts[kept:] = [f"{len(parts) - kept} more files"] if kept < len(parts) else []
+        parts = _that_fit(parts, room)
     if found.counted:
         parts.append(f"and in {found.counted}" if parts else f"in {found.counted}")
     return [note(f"text: {'; '.join(parts)}")] if parts else []
@@ -225,11 +233,6 @@ def _files(found: References) -> Iterator[list[Reference]]:
         yield list(uses)
 
 
-def _cut(name: str) -> str:
-    """A name of a definition; the title of a test may be a sentence."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
     """Yield the uses in one definition after the other: `12, 15 call, 20 read in make`, `31 in f`.
 
@@ -237,7 +240,7 @@ def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
     """
     last = ""
     for enclosing, some in groupby(uses, key=lambda use: use.enclosing if named else ""):
-        inside = f" in {visible(_cut(enclosing))}" if enclosing else ""
+        inside = f" in {visible(shorten(enclosing, _LONGEST_NAME))}" if enclosing else ""
         parts = []
         for kind, group in groupby(some, key=lambda use: use.kind):
             lines = ", ".join(str(line) for line in dict.fromkeys(use.line for use in group))

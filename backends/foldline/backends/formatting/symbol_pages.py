@@ -11,7 +11,13 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
 from foldline.backends.formatting.parts import plain
-from foldline.backends.formatting.text import line_range, plural, symbol_line, symbol_lines
+from foldline.backends.formatting.text import (
+    line_range,
+    plural,
+    sentences,
+    symbol_line,
+    symbol_lines,
+)
 from foldline.backends.formatting.text_pages import (
     LinePage,
     columns_note,
@@ -211,7 +217,7 @@ def share_budget(
     if kept < len(details):
         names = ", ".join(one.qualified_name or one.name for one in details[kept:])
         missing = f"no room for {names}: ask for them in another call"
-        reason = f"{reason}; {missing}" if reason else missing
+        reason = sentences(reason, missing)
         if size_of(reason) > _NO_ROOM:
             reason = f"no room for {len(details) - kept} more: ask for them in another call"
         room = budget - size_of(reason) - 3

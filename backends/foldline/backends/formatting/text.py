@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.parts import FOUND, Code, note
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from foldline.backends.formatting.parts import Line
     from foldline.backends.models import (
@@ -357,6 +357,16 @@ def _about_the_answer(said: str) -> Iterator[str]:
 def files_text(count: int) -> str:
     """`1 file`, `3 files`."""
     return f"{count} {plural('file', count)}"
+
+
+def sentences(*parts: str) -> str:
+    """The parts of a remark that aren't empty, as one."""
+    return "; ".join(filter(None, parts))
+
+
+def first_of(names: Collection[str], most: int) -> str:
+    """The first of some names, and `…` where there are more."""
+    return ", ".join([*islice(names, most), *["…"] * (len(names) > most)])
 
 
 def plural(noun: str, count: int) -> str:

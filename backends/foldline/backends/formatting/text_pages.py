@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
-from foldline.backends.files.source import split_lines
+from foldline.backends.files.source import check_range, split_lines
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.visible import visible
@@ -171,10 +171,7 @@ def page_text(
 ) -> FileText:
     """The lines from `start`, or where the cursor says, to `end`, as many as the budget holds."""
     budgets.check_budget(budget)
-    if start < 1:
-        raise InvalidArgumentError("start", f"lines count from 1, not {start}")
-    if end is not None and end < start:
-        raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
+    check_range(start, start if end is None else end)
     place = read_line_cursor(_KIND, cursor)
     first, column = (place.line, place.column) if place else (start, 1)
     path = files.resolve(file, no_ignore=no_ignore)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import UNKNOWN, language_of
@@ -15,7 +15,7 @@ from foldline.backends.errors import (
     InvalidArgumentError,
     SymbolNotFoundError,
 )
-from foldline.backends.formatting.text import plural
+from foldline.backends.formatting.text import first_of, plural, sentences
 from foldline.backends.models import COMPLETE, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
@@ -122,8 +122,8 @@ class Names:
         meant = await self._exactly(name, path)
         if not meant.found and (plain := unmarked(name)) != name:
             meant = await self._exactly(plain, path)
-            said = "; ".join(filter(None, (f"{name} taken for {plain}", meant.said)))
-            meant = meant._replace(said=said if meant.found else meant.said)
+            if meant.found:
+                meant = meant._replace(said=sentences(f"{name} taken for {plain}", meant.said))
         if not meant.found:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)
         if not (path or meant.said or "." in name):
@@ -171,7 +171,7 @@ class Names:
         gap = self.types.coverage.removeprefix("partial: ")
         said = meant.said and f"so far, {meant.said}"
         if meant.found:
-            said = "; ".join(filter(None, (meant.said, "other definitions may be missing")))
+            said = sentences(meant.said, "other definitions may be missing")
         return meant._replace(said=said and f"{gap}: {said}", gap=gap)
 
     def check(self, name: str) -> None:
@@ -224,7 +224,7 @@ class Names:
         members = [await types.member(one, word) for one in owners]
         every = {(one.path, one.line): one for member in members for one in member.found}
         missing = dict.fromkeys(base for member in members for base in member.missing)
-        bases = ", ".join(islice(missing, _MOST_NEAR)) + ", …" * (len(missing) > _MOST_NEAR)
+        bases = first_of(missing, _MOST_NEAR)
         if every:
             # The parts of a property are one definition.
             places = {(one.path, one.name): one for one in reversed(every.values())}

@@ -13,6 +13,7 @@ from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
+from foldline.backends.formatting.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -249,32 +250,21 @@ class CodeNavigation:
             found = await name_fallback.callers(self._analysis, position, known=found)
         # A decorator of stubs is nothing that the body calls.
         callees = [one for one in found.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
-        reason = "; ".join(filter(None, (found.reason, *await self._uncalled(found, position))))
+        reason = sentences(found.reason, await self._unread(position))
         found = replace(found, outgoing=tuple(callees), reason=reason)
         return pages.page_calls(found, budget, cursor)
 
-    async def _uncalled(self, found: Calls, position: Position) -> list[str]:
-        """Say where C may call a function that an answer doesn't have: in macros, yacc and lex."""
-        from foldline.backends.formatting.text import plural
+    async def _unread(self, position: Position) -> str:
+        """Name the files of yacc and lex that may call a function of C."""
         from foldline.backends.models import References
-        from foldline.backends.references import name_fallback
         from foldline.backends.references.text_uses import with_text
 
         if language_of(position.path) not in {"c", "cpp"} or not position.name:
-            return []
-        by_name = await name_fallback.callers(self._analysis, position)
-        every, known = (
-            {(one.path, line) for one in calls.incoming for line in one.lines}
-            for calls in (by_name, found)
-        )
-        more = len(every - known)
+            return ""
         uses = References(position.name, (), 0, 0)
         text = (await with_text(uses, self._files, self._index, time.monotonic())).text
         unread = ", ".join(one.path for one in text if _GRAMMAR.search(one.path))
-        return [
-            *[f"{more} more {plural('call', more)} of that name, maybe in macros: ask refs"][:more],
-            *[f"not looked at: {unread}"][: len(unread)],
-        ]
+        return unread and f"not looked at: {unread}"
 
     async def _or_by_name(
         self,

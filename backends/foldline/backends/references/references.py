@@ -61,6 +61,9 @@ _BINDINGS = words(
     "formal_parameters list_splat_pattern dictionary_splat_pattern variable_declarator "
     "parameter_declaration parameter formal_parameter let_declaration init_declarator"
 )
+_IMPORTS = words(
+    "use_declaration using_directive using_declaration namespace_use_declaration export_clause"
+)
 _ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
 # Bytes above ASCII belong to the letters of UTF-8 text.
@@ -111,7 +114,7 @@ def references_in_source(
     if language == "python":
         data, root, symbols = _python(data, word, guarded=guarded)
     else:
-        data, root, symbols = _whole(language, data, guarded=guarded)
+        root, symbols = parse(language, data, guarded=guarded).root_node, None
     definitions: set[int] | None = None
     is_test = is_test_path(path)
     found: list[Reference] = []
@@ -130,7 +133,11 @@ def references_in_source(
         if symbols is None:
             symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
         if definitions is None:
-            definitions = set(_definition_lines(symbols, language, token))
+            definitions = {
+                symbol.name_line
+                for symbol, _, _ in flatten(symbols)
+                if symbol.kind not in _NO_DEFINITIONS and _is_called(symbol.name, language, token)
+            }
         place, row = node.start_byte, node.start_point[0]
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if node.type == "preproc_arg":
@@ -251,10 +258,6 @@ class Column:
         return self._count
 
 
-def _whole(language: str, data: bytes, *, guarded: bool) -> _Parsed:
-    return data, parse(language, data, guarded=guarded).root_node, None
-
-
 def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
     """The parsed part of the file that decides about `word`: mostly a small one."""
     places = _places(data, word)
@@ -275,7 +278,7 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
         root = parse("python", short, guarded=guarded).root_node
         symbols = None
     if root.has_error:
-        return _whole("python", data, guarded=guarded)
+        return data, parse("python", data, guarded=guarded).root_node, None
     return short, root, symbols
 
 
@@ -347,15 +350,6 @@ def _is_export(data: bytes, nodes: list[Node], start: int, end: int) -> bool:
     return is_whole and data.startswith(b"__all__", nodes[1].start_byte)
 
 
-def _definition_lines(symbols: Iterable[SymbolInfo], language: str, token: str) -> Iterable[int]:
-    waiting = list(symbols)
-    while waiting:
-        symbol = waiting.pop()
-        if _is_called(symbol.name, language, token) and symbol.kind not in _NO_DEFINITIONS:
-            yield symbol.name_line
-        waiting.extend(symbol.children)
-
-
 def _is_called(name: str, language: str, token: str) -> bool:
     return token in name and token_of(language, name.rpartition(".")[2] or name) == token
 
@@ -423,14 +417,7 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
             return node.end_byte == above.end_byte or (
                 name is not None and node.end_byte <= name.end_byte
             )
-        if "import" in kind or kind in {
-            "use_declaration",
-            "using_directive",
-            "using_declaration",
-            "namespace_use_declaration",
-        }:
-            return True
-        if kind == "export_clause":
+        if "import" in kind or kind in _IMPORTS:
             return True
         if kind.endswith(("_statement", "_definition", "block")):
             return False

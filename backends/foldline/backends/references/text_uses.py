@@ -13,7 +13,7 @@ from foldline.backends.base.languages import UNKNOWN, is_indexed, is_text, langu
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
-from foldline.backends.formatting.text import plural
+from foldline.backends.formatting.text import plural, sentences
 from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
 from foldline.backends.references.spelling import key_of, word_of
@@ -87,7 +87,7 @@ async def with_text(
     unread = Counter(_kind(path) for path in large if within.holds(path) and not _DATA.search(path))
     if unread:
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
-        reason = f"{reason}; {missing}" if reason else missing
+        reason = sentences(reason, missing)
     gap = coverage.removeprefix("partial: ")
     if coverage != COMPLETE and gap not in known:
         known = f"{TEXT_ALONE}{gap}" if known == COMPLETE else f"{known}; text: {gap}"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from itertools import islice
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
+from foldline.backends.formatting.text import first_of, sentences
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
@@ -92,7 +92,7 @@ class ReferencesQuery:
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
-        query = await attempt(self._begin(), _FailedQuery)
+        query = await attempt(self._begin(), _failed_query)
         cached = await attempt(
             self._cache.get(query, self._key, self._scope, self._seconds), nothing
         )
@@ -107,7 +107,7 @@ class ReferencesQuery:
             possible = len(matches) if said and not self._meant.found else 0
             matches = await self._told_apart(matches)
             signs = _NO_SIGNS if OPERATOR.search(self._name) else ""
-            reason = "; ".join(filter(None, (matches.reason, signs)))
+            reason = sentences(matches.reason, signs)
             return replace(matches, said=said, possible=possible, reason=reason)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
@@ -117,7 +117,7 @@ class ReferencesQuery:
         merged = await self._told_apart(merge(matches, confirmation))
         reason = merged.reason
         if self._target is None and "." not in self._name:
-            reason = "; ".join(filter(None, (_any_of(merged), reason)))
+            reason = sentences(_any_of(merged), reason)
         merged = replace(merged, name=self._name, scope=self._scope, said=said, reason=reason)
         await attempt(self._cache.keep(query, merged, self._key), nothing)
         return merged
@@ -177,24 +177,22 @@ class ReferencesQuery:
             for place, use in more.items()
             if place[:2] not in taken and (scope is None or scope.holds(use.path))
         ]
-        places = [f"{name} in {_files_text(paths)}" for name, paths in known.items()]
-        said = f"also as {', '.join(places)}" if places else ""
+        said: list[str] = []
+        if known:
+            places = (f"{name} in {_files_text(paths)}" for name, paths in known.items())
+            said.append(f"also as {', '.join(places)}")
         # Those of an operator are too many.
         bound |= {use.alias: [] for use in every if use.alias and not word_of(use.alias)}
         if bound:
-            names = ", ".join(
-                [*islice(bound, _MOST_ALIASES), *["…"] * (len(bound) > _MOST_ALIASES)]
-            )
-            other = f"known as {names}: those uses aren't among these"
-            said = f"{said}; {other}" if said else other
+            names = first_of(bound, _MOST_ALIASES)
+            said.append(f"known as {names}: those uses aren't among these")
         if whole := {use.path for use in every if _is_whole(use)}:
-            name = f"{_files_text(whole)} exports it whole: importers may name it otherwise"
-            said = f"{said}; {name}" if said else name
+            said.append(f"{_files_text(whole)} exports it whole: importers may name it otherwise")
         if not said:
             return matches
         if left:
-            said = f"{said}; imports of such a name in {_files_text(left)} weren't followed"
-        return _with(matches, found, "; ".join(filter(None, (matches.reason, said))))
+            said.append(f"imports of such a name in {_files_text(left)} weren't followed")
+        return _with(matches, found, sentences(matches.reason, *said))
 
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""
@@ -294,8 +292,7 @@ def _any_of(found: References) -> str:
         and use.tier == CONFIRMED
         and not (language_of(use.path) in _FAMILIES["c"] and DECLARES.fullmatch(use.context))
     }
-    some = [*places.values()][::-1][:_MOST_USES]
-    named = ", ".join((*some, "…") if len(places) > len(some) else some)
+    named = first_of([*places.values()][::-1], _MOST_USES)
     return f"confirmed: of any of {len(places)} definitions ({named})" if len(places) > 1 else ""
 
 
@@ -352,19 +349,10 @@ def _order_of(matches: Iterable[Reference]) -> Callable[[Reference], tuple[int, 
     return lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
 
 
-class _FailedQuery(EngineQuery):
-    """The query to an engine that failed to begin it."""
-
-    needs_targets = True
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def confirm(
-        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
-    ) -> Confirmation:
-        del targets, candidates, seconds
-        return _failed(self._error)
+def _failed_query(error: Exception) -> EngineQuery:
+    query = EngineQuery()
+    query.needs_targets, query.failed = True, _failed(error)
+    return query
 
 
 def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
@@ -414,7 +402,7 @@ def merge(matches: References, found: Confirmation) -> References:
         references=references,
         total=len(references),
         files=len({use.path for use in references}),
-        reason="; ".join(filter(None, remarks)),
+        reason=sentences(*remarks),
         backend=f"{found.engine}+{matches.backend}" if found.engine else matches.backend,
         coverage="; ".join(coverage) or COMPLETE,
         confirmed=len(confirmed) if found.engine else 0,

@@ -13,7 +13,13 @@ from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError, InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import brief_search_lines, remarks, rest, search_line
+from foldline.backends.formatting.text import (
+    brief_search_lines,
+    remarks,
+    rest,
+    search_line,
+    sentences,
+)
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
@@ -92,7 +98,7 @@ class Ranked(NamedTuple):
             text, words = self.scores.question.text, self.scores.question.words.values()
             asked = ", ".join(dict.fromkeys(word for word in words if word in text))
             nothing = f"no path and no symbol has any of: {asked}"
-            return "; ".join(filter(None, (nothing, *self.unread, self.left_out)))
+            return sentences(nothing, *self.unread, self.left_out)
         said = (
             f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")
             for name, near in self.unknown.items()
