@@ -499,7 +499,7 @@ class Store:
         *row, sums = self._connection.execute(
             f"SELECT {columns}, sums FROM {table} = ?", (number,)
         ).fetchone() or (0,)
-        if sums != _sums(row):
+        if sums != _sum_of(*row):
             raise sqlite3.DatabaseError("a segment is malformed")
         return tuple(row)
 
@@ -515,7 +515,7 @@ class Store:
             with self._lock, suppress(sqlite3.OperationalError), self._writing():
                 self._connection.executemany(
                     "INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)",
-                    [(*row, _sums(row[1:])) for row in rows],
+                    [(*row, _sum_of(*row[1:])) for row in rows],
                 )
 
     def update(
@@ -595,7 +595,7 @@ class Store:
     def _write(self, words: Segment, *, is_text: bool) -> int:
         (number,) = self._connection.execute(
             "INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (is_text, *words, _sums((int(is_text), *words))),
+            (is_text, *words, _sum_of(int(is_text), *words)),
         ).fetchone()
         return int(number)
 
@@ -774,15 +774,10 @@ def _array(data: bytes) -> array[int]:
     return found
 
 
-def _sum_of(*row: object) -> int:
-    """A checksum of numbers, texts and keys."""
-    return crc32(repr(row).encode("utf-8", "surrogatepass"))
-
-
-def _sums(row: Iterable[object]) -> int:
-    """A checksum of the arrays, texts and numbers of a row."""
+def _sum_of(*row: Any) -> int:
+    """A checksum of a row."""
     found = 0
     for part in row:
-        data = b"%d" % part if isinstance(part, int) else part
-        found = crc32(data, found)  # type: ignore[arg-type]  # Bytes or an array.
+        is_data = isinstance(part, bytes | array)
+        found = crc32(part if is_data else repr(part).encode("utf-8", "surrogatepass"), found)
     return found

@@ -266,13 +266,10 @@ class WorkspaceIndex:
         says so.
         """
         paths, unread, coverage = await self._holding(word, CODE, since, defined=defined)
-        notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
-        if len(unread) > 3:
-            notes.append(f"and {len(unread) - 3} more files over the size limit")
-        refused = self._refused()
-        notes += [f"{path} is not readable and was not searched" for path in refused[:3]]
-        if len(refused) > 3:
-            notes.append(f"and {len(refused) - 3} more that are not readable")
+        notes: list[str] = []
+        for why, some in (("over the size limit", unread), ("not readable", self._refused())):
+            notes += [f"{path} is {why} and was not searched" for path in some[:3]]
+            notes += [f"and {len(some) - 3} more that are {why}"] if len(some) > 3 else []
         paths.update(() if defined else self._overlays())
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 

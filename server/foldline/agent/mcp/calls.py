@@ -80,11 +80,7 @@ class Tools:
         except REFUSALS as error:
             return failure(failure_text(operation, error, self._by_name))
         except Exception as error:
-            # The outermost boundary of a call: whatever failed, the next call must work.
-            log.exception("%s failed on %r", operation.tool, dict(arguments))
-            return failure(
-                f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
-            )
+            return crash(operation.tool, arguments, error)
         return success(answer.text, answer.summary, operation.priority)
 
 
@@ -103,6 +99,12 @@ def success(
 def failure(message: str) -> types.CallToolResult:
     """Return a failed result, which models read."""
     return _result(cut(message, LONGEST_MESSAGE), is_error=True)
+
+
+def crash(tool: str, arguments: Mapping[str, object], error: Exception) -> types.CallToolResult:
+    """Return the result of a call that failed inside foldline: the next call must work."""
+    log.error("%s failed on %r", tool, dict(arguments), exc_info=error)
+    return failure(f"{tool} failed inside foldline: {type(error).__name__}: {error}")
 
 
 def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> MCPError:

@@ -9,7 +9,6 @@ because many clients list a server's tools once, before any prompt is chosen.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import fields
 from functools import partial
 from pathlib import PurePath
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.calls import failure, success
+from foldline.agent.mcp.calls import crash, failure, success
 from foldline.agent.mcp.prompt_needs import all_needs
 from foldline.agent.mcp.prompt_requests import read_request
 from foldline.agent.mcp.prompt_text import (
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
     from foldline.agent.mcp.prompt_needs import Needs
     from foldline.ide.prompts.actions import Action
     from foldline.ide.workspace import Workspace
-
-log = logging.getLogger(__name__)
 
 
 @record(kw_only=True)
@@ -115,9 +112,7 @@ class PromptTools:
         except (*REFUSALS, MCPError) as error:
             return failure(str(error) if isinstance(error, REFUSALS) else error.message)
         except Exception as error:
-            # The outermost boundary of a call: whatever failed, the next call must work.
-            log.exception("%s failed on %r", name, dict(arguments))
-            return failure(f"{name} failed inside foldline: {type(error).__name__}: {error}")
+            return crash(name, arguments, error)
 
     async def _perform(
         self, name: str, folders: Folders, values: Mapping[str, object]

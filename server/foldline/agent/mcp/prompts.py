@@ -18,6 +18,7 @@ from foldline.agent.mcp.prompt_requests import (
 )
 from foldline.agent.mcp.prompt_text import own_tools, with_usage
 from foldline.backends.formatting.visible import visible
+from foldline.backends.parsers.strings import shorten
 from foldline.ide.errors import RenderError
 from foldline.ide.prompts.actions import RenderPrompt
 from foldline.ide.prompts.perform import perform
@@ -47,7 +48,7 @@ class WorkspacePrompts:
     async def list(self, folders: Folders, cursor: str | None) -> types.ListPromptsResult:
         """One page of the prompts."""
         if cursor is not None and re.fullmatch("[0-9]{1,9}", cursor) is None:
-            shown = _short(repr(cursor), 60)
+            shown = shorten(repr(cursor), 60)
             raise refusal(
                 f"cursor: {shown} is not from a prompts/list answer; leave it out",
                 types.INVALID_PARAMS,
@@ -111,7 +112,7 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
     )
     arguments = [_argument(parameter) for parameter in prompt.parameters]
     if prompt.summarized or not prompt.prompt.complete:
-        known = f": {_short(', '.join(prompt.summarized), 300)}" if prompt.summarized else ""
+        known = f": {shorten(', '.join(prompt.summarized), 300)}" if prompt.summarized else ""
         arguments.append(
             types.PromptArgument(
                 name=layout.OPEN_SECTIONS,
@@ -120,16 +121,16 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
             )
         )
     if keys := ", ".join(one.key for one in prompt.prompt.walk() if one.kind == "chapter"):
-        about = f"Keys of chapters to open, which are closed, comma-separated: {_short(keys, 300)}"
+        about = f"Keys of chapters to open, which are closed, comma-separated: {shorten(keys, 300)}"
         arguments.append(
             types.PromptArgument(name=OPEN_CHAPTERS, description=about, required=False)
         )
     left_out = ", ".join(one.name for one in prompt.fields if not one.kind)
     no_text = f"; not arguments, as no text gives them: {left_out}" if left_out else ""
-    about = _short(f"{prompt.prompt.name} in {prompt.path}: {sections}", 200)
+    about = shorten(f"{prompt.prompt.name} in {prompt.path}: {sections}", 200)
     return types.Prompt(
         name=prompt.name,
-        description=visible(about + _short(no_text, 200)),
+        description=visible(about + shorten(no_text, 200)),
         arguments=arguments,
     )
 
@@ -143,14 +144,14 @@ def _argument(parameter: Parameter) -> types.PromptArgument:
         about.append(f"default {' '.join(parameter.default.split())}")
     return types.PromptArgument(
         name=parameter.name,
-        description=_short("; ".join(about), 160),
+        description=shorten("; ".join(about), 160),
         required=parameter.required,
     )
 
 
 def _untrusted(prompt: CatalogPrompt) -> str:
     """Return why a prompt isn't rendered, and what can be read of it nevertheless."""
-    keys = _short(", ".join(prompt.summarized), 300)
+    keys = shorten(", ".join(prompt.summarized), 300)
     if not keys:
         return UNTRUSTED
     return f"{UNTRUSTED}. Until then `read_section` shows what the source has of {keys}"
@@ -183,7 +184,3 @@ def _failure(error: RenderError) -> Exception:
         **({"file": error.file, "line": error.line} if error.file else {}),
         **({"near": near} if near else {}),
     )
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
