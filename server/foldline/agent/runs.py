@@ -29,20 +29,18 @@ makes a partition for each of the next --days (30). The store is --store, else F
 MOST_DAYS = 36_500
 """Events are younger, and dates go back no further than the first year."""
 AHEAD_DAYS, MOST_AHEAD_DAYS = 30, 366
+_DONE = {"push": "events pushed", "prune": "events deleted", "migrate": "days made ahead"}
 
 
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "runs", help="report, push and prune the events of evaluations", description=DESCRIPTION
     )
-    parser.add_argument("action", choices=("report", *_CHANGES), help="what to do")
+    parser.add_argument("action", choices=("report", *_DONE), help="what to do")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the SQLite file to push")
     parser.add_argument("--store", metavar="WHERE", help="a postgresql:// URL, or a path")
     parser.add_argument(
-        "--days",
-        type=number_from(1),
-        metavar="N",
-        help="of the last N days; what prune keeps; how far ahead to migrate",
+        "--days", type=number_from(1), metavar="N", help="the last N days; those to migrate for"
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(
@@ -60,11 +58,11 @@ def run(options: Namespace) -> int:
         with _opened(options) as store:
             if options.action == "report":
                 return _report(store, options)
-            change, done = _CHANGES[options.action]
+            change = {"push": _push, "prune": _prune, "migrate": _migrate}[options.action]
             number = change(store, options)
     except (StoreUnavailableError, ValueError, sqlite3.Error) as error:
         raise Refused(visible(str(error)), kind="store") from error
-    show(f"{number:,} {done}")
+    show(f"{number:,} {_DONE[options.action]}")
     return FOUND
 
 
@@ -109,13 +107,6 @@ def _migrate(store: EventStore, options: Namespace) -> int:
 
 def _days_ago(days: int) -> datetime:
     return datetime.now(UTC) - timedelta(days=min(days, MOST_DAYS))
-
-
-_CHANGES = {
-    "push": (_push, "events pushed"),
-    "prune": (_prune, "events deleted"),
-    "migrate": (_migrate, "days made ahead"),
-}
 
 
 def _report(store: EventStore, options: Namespace) -> int:

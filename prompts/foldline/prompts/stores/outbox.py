@@ -95,10 +95,20 @@ class Outbox(SQLiteEventStore):
         """How many events of all processes wait to be sent."""
         return int(self.rows("SELECT count(*) FROM events")[0][0])
 
-    def put(self, record: EventRecord) -> None:
-        """Keep a record until it is sent; without room, drop it and count it."""
+    def put(self, *records: EventRecord) -> None:
+        """Keep records until they are sent; without room, drop them and count them."""
         with self._changed:
-            self._keep(record)
+            rows = (*self._report(), *records)
+            try:
+                if rows and self.add_all(rows):
+                    self._last = rows[-1].event_id
+                    self._fresh = True
+                self._unreported = 0
+            except (sqlite3.Error, OSError, ValueError) as error:
+                for _ in records:
+                    self._drop(f"{self._folder}: {error}")
+                    self._fresh = True
+            self._changed.notify_all()
 
     def flush(self, seconds: float) -> bool:
         """Wait until no event of this process waits any more; returns False when time is up."""
@@ -120,8 +130,7 @@ class Outbox(SQLiteEventStore):
         atexit.unregister(self.close)
         if not self.is_ours or self._closing:
             return
-        with self._changed:
-            self._keep()
+        self.put()
         self.flush(CLOSE_SECONDS)
         with self._changed:
             self._closing = True
@@ -150,22 +159,6 @@ class Outbox(SQLiteEventStore):
             return super()._version()
         return len(MIGRATIONS)
 
-    def _keep(self, *new: EventRecord) -> None:
-        """Write a record, and before it how many were dropped; on a full disk, drop it too."""
-        records = (*self._report(), *new)
-        if not records:
-            return
-        try:
-            if self.add_all(records):
-                self._last = records[-1].event_id
-            self._unreported = 0
-        except (sqlite3.Error, OSError, ValueError) as error:
-            if not new:
-                return
-            self._drop(f"{self._folder}: {error}")
-        self._fresh = True
-        self._changed.notify_all()
-
     def _drop(self, reason: str) -> None:
         if not self._unreported:
             _log.warning("Events are dropped: %s", reason)
@@ -187,8 +180,7 @@ class Outbox(SQLiteEventStore):
                 try:
                     self._send_waiting()
                     self.problem, pause = None, FIRST_PAUSE
-                    with self._changed:
-                        self._keep()
+                    self.put()
                     if not self._wait_for(lambda: self._fresh, IDLE_SECONDS):
                         self._rest()
                         self._wait_for(lambda: self._fresh, LOOK_SECONDS)

@@ -111,18 +111,14 @@ class Server:
         self._exists = False
 
     def connect(self) -> psycopg.Connection:
-        """Return a new connection in autocommit mode; the first one makes a schema that is missing.
-
-        One that is there stays as it is: to change it waits for all who read.
-        """
+        """Return a new connection in autocommit mode; the first one makes a missing schema."""
         options: Any = self._parameters
         # Nothing is prepared there: a pooler may change the server between transactions.
         connection = psycopg.connect(**options, autocommit=True, prepare_threshold=None)
         try:
             if not self._exists:
-                with connection.cursor() as cursor:
-                    exists = one(cursor, "SELECT to_regclass('foldline.events') IS NOT NULL")
-                if not exists:
+                # To extend one would wait for all who read.
+                if one(connection.cursor(), "SELECT to_regclass('foldline.events') IS NULL"):
                     migrate(connection)
                 self._exists = True
         except BaseException:
