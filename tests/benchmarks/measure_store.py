@@ -2,8 +2,8 @@
 
     uv run python -m tests.benchmarks.measure_store [--events 1000000] [--writers 16]
 
-Each writer adds the events of its runs to PostgreSQL, and every tenth to an SQLite file of its own,
-in turn: both are timed under the same load. A third of the way the server is killed, with all its
+Each writer adds the events of its runs to PostgreSQL, and every tenth to one SQLite file of all, in
+turn: both are timed under the same load. A third of the way the server is killed, with all its
 processes, and started again. In the end every event must be there once, and the reports over all
 runs are those of one SQLite file with the same events.
 """
@@ -92,8 +92,8 @@ def write(url: str, folder: str, number: int, runs: int) -> None:
     """Add the events of one writer's runs, and leave how long each took."""
     times, anchors = array("d"), array("d")
     with (
-        PostgresEventStore(url, spool=Path(folder) / "spool") as team,
-        SQLiteEventStore(Path(folder) / f"{number}.sqlite") as file,
+        PostgresEventStore(url, spool=Path(folder) / "spool", spool_bytes=1 << 30) as team,
+        SQLiteEventStore(Path(folder) / "shared.sqlite") as file,
     ):
         count = 0
         for run in range(number * runs, (number + 1) * runs):
