@@ -213,7 +213,8 @@ def _told(new: _New, change: str, *, is_rewritten: bool) -> Iterator[str]:
     yield f"  then send `{plan.variable}.render(…).text` in place of `{name}`"
     for use, call in call_sites(plan):
         # A line break of the code isn't the `\\n` of a string.
-        shown = visible(call.replace("\n", "⏎"))
+        doubt = f"  ({use.doubt})" if use.doubt else ""
+        shown = visible(call.replace("\n", "⏎") + doubt)
         yield f"  {visible(use.file or path_from_here(new.file))}:{use.line}: {shown}"
     if change:
         yield "  which --rewrite-call does"

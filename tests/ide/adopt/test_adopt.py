@@ -76,7 +76,11 @@ def test_the_modules_are_python_that_check_finds_nothing_in(
 ) -> None:
     from foldline.agent.cli import main
 
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'adopted'\nversion = '1'\n")
+    # Sources of several projects have a few names twice.
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'adopted'\nversion = '1'\n"
+        "[tool.foldline.severity]\nduplicate-prompt = 'off'\n"
+    )
     for case in CASES:
         adoption = adopted(case.text, case.name, case.file)
         (tmp_path / f"p{Path(case.file).stem}.py").write_text(adoption.text, encoding="utf-8")

@@ -127,6 +127,18 @@ def test_packages_import_the_new_module_as_they_do_the_text(
             "`ChatPromptTemplate.from_template` makes messages",
         ),
         ("use.py:P", "P = 'You are {{ who }}, and answer in verse.'", "no call"),
+        (
+            "prompts.py:HOLE",
+            "from prompts import HOLE\nR = 'Why <LANGUAGE>?'\n"
+            "HOLE.replace('<THE QUESTION>', R).replace('<LANGUAGE>', 'en')",
+            "`R` may have `<LANGUAGE>` in it, which the call replaces, too",
+        ),
+        (
+            "prompts.py:HOLE",
+            "from prompts import HOLE\ndef f(q):\n"
+            "    HOLE.replace('<THE QUESTION>', q).replace('<LANGUAGE>', 'en')",
+            "`q` may have `<LANGUAGE>` in it, which the call replaces, too",
+        ),
     ],
 )
 def test_what_cannot_be_rewritten_is_refused(

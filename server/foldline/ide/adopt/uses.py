@@ -318,14 +318,14 @@ def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | 
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
         case ast.Call(func=ast.Attribute(attr="replace")):
             owner, holes, once = _replaced(node, scope)
-            doubt = f"`{ast.unparse(node)[:60]}` replaces a part that isn't known" * ("" in holes)
             source = ast.unparse(node)
+            doubt = f"`{source[:60]}` replaces a part that isn't known" * ("" in holes)
             use = Use(
                 Style.REPLACE,
                 source,
                 node.lineno,
-                keywords=holes,
-                doubt=doubt,
+                keywords={hole: ast.unparse(given) for hole, given in holes.items()},
+                doubt=doubt or _filled_later(holes, scope),
                 once=frozenset(once),
             )
             return (owner, use) if holes else None
@@ -339,7 +339,9 @@ def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | 
     return None
 
 
-def _replaced(node: ast.expr, scope: Scope | None) -> tuple[ast.expr, dict[str, str], set[str]]:
+def _replaced(
+    node: ast.expr, scope: Scope | None
+) -> tuple[ast.expr, dict[str, ast.expr], set[str]]:
     """Return the text of which calls of `replace` replace parts, and these, in their order.
 
     A part that isn't known is empty. The last are those that are replaced a number of times.
@@ -347,15 +349,32 @@ def _replaced(node: ast.expr, scope: Scope | None) -> tuple[ast.expr, dict[str, 
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr="replace"), args=[part, given, *count]):
             owner, holes, once = _replaced(inner, scope)
-            home = scope.home(part) if scope and isinstance(part, ast.Name) else None
-            value = home.value_of(part.id) if home and isinstance(part, ast.Name) else part
+            value = _value_of(part, scope)
             hole = value.value if isinstance(value, ast.Constant) else ""
             if not isinstance(hole, str):
                 return node, {}, set()  # `date.replace(2024, 1)`, for example.
             if count or node.keywords:
                 once.add(hole)
-            return owner, {**holes, hole: ast.unparse(given)}, once
+            return owner, {**holes, hole: given}, once
     return node, {}, set()
+
+
+def _value_of(node: ast.expr, scope: Scope | None) -> ast.expr | None:
+    home = scope.home(node) if scope and isinstance(node, ast.Name) else None
+    return home.value_of(node.id) if home and isinstance(node, ast.Name) else node
+
+
+def _filled_later(holes: dict[str, ast.expr], scope: Scope | None) -> str:
+    """Return why a value may be filled in by the `replace` of a later part; empty if it can't."""
+    later = list(holes)
+    for given in holes.values():
+        later = later[1:]
+        value = _value_of(given, scope)
+        text = str(value.value) if isinstance(value, ast.Constant) else None
+        if hole := next((one for one in later if text is None or one in text), None):
+            shown = ast.unparse(given)
+            return f"`{shown}` may have `{hole}` in it, which the call replaces, too"
+    return ""
 
 
 _Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
