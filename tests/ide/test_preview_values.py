@@ -334,7 +334,7 @@ def preview_wrong():
     state = await editor.command("prompt.setParams", parameter_set="one")
     assert bodies(state) == ["O 2020", "F 2020", "I 2020", "F 2020"]
     message, _ = await editor.refusal("prompt.setParams", parameter_set="wrong")
-    assert "preview_wrong() returns Doc for 'nwe', and the prompt takes Doc" in message
+    assert "preview_wrong() returns Doc for the section 'nwe', and the prompt takes Doc" in message
 
 
 async def test_a_name_that_is_neither_lists_both_kinds(editor: Viewer) -> None:

@@ -242,6 +242,23 @@ def test_what_does_not_hold_is_said_for_each_set_and_section() -> None:
     assert carl == "set carl: not rendered: KeyError: 'who'"
 
 
+@pytest.mark.parametrize(
+    ("returned", "shown"),
+    [
+        ("None", "NoneType"),
+        ("'Ada'", "str"),
+        ("Other('Ada')", "Other"),
+        ("{'nmae': Who('Ada')}", "Who for the section 'nmae'"),
+        ("late", "Chapter"),
+    ],
+)
+def test_a_set_that_gives_a_prompt_nothing_is_no_default(returned: str, shown: str) -> None:
+    module = module_of(f"{SETS}\ndef preview_carl():\n    return {returned}\n")
+    with pytest.raises(AssertionError, match=f"preview_carl.. returns .*{shown}") as caught:
+        assert_sets(module, "helper")
+    assert "and the prompt takes Who; for another prompt" in str(caught.value)
+
+
 def test_sets_may_be_in_modules_of_their_own() -> None:
     module = module_of(SETS)
     fixtures = ModuleType("fixtures")

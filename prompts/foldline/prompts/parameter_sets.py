@@ -73,3 +73,19 @@ def instances(returned: object) -> Iterator[tuple[object, str | None]]:
             yield from ((inner, str(key)) for key, inner in value.items())
         else:
             yield value, None
+
+
+def misfit(
+    function: Callable[[], object], given: Iterable[tuple[object, str | None]], takes: Iterable[str]
+) -> str:
+    """Say that the prompt takes none of what such a function gave, but instances of `takes`."""
+    names = {
+        f"{type(value).__name__}{f' for the section {key!r}' if key else ''}"
+        for value, key in given
+    }
+    rest = function.__name__.removeprefix(PREFIX)
+    return (
+        f"returns {', '.join(sorted(names))}, and the prompt takes "
+        f"{', '.join(takes) or 'no parameters'}; for another prompt of the module, call it "
+        f"`{PREFIX}<prompt>_{rest}`"
+    )

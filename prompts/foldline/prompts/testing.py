@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import did_you_mean, near_names
-from foldline.prompts.parameter_sets import instances, set_functions
+from foldline.prompts.parameter_sets import instances, misfit, set_functions
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.visibility import SectionVisibility
 
@@ -322,9 +322,17 @@ def _with_set(
     declared = prompt.template.plan.declared
     kinds = {section.params_type for section in declared.values()}
     kinds |= {section.params_type for section in prompt.template.sections}
-    given = [one for function in functions for one in instances(function())]
-    shared = [value for value, key in given if key is None and type(value) in kinds]
-    single = {key: value for value, key in given if key in declared}
+    shared: list[object] = []
+    single: dict[str, object] = {}
+    for function in functions:
+        given = list(instances(function()))
+        own = [value for value, key in given if key is None and type(value) in kinds]
+        by_key = {key: value for value, key in given if key in declared}
+        if given and not (own or by_key):
+            takes = sorted(kind.__name__ for kind in kinds if kind is not None)
+            raise ValueError(f"{function.__name__}() {misfit(function, given, takes)}")
+        shared += own
+        single |= by_key
     return render_for_evaluation(copy(prompt).bind(*shared, section_params=single))
 
 

@@ -13,7 +13,7 @@ from _foldline_failures import RequestError
 from _foldline_slots import Slot, Slots
 from foldline.prompts import Prompt
 from foldline.prompts.errors import did_you_mean, near_names
-from foldline.prompts.parameter_sets import DEFAULT, PREFIX, instances, set_functions
+from foldline.prompts.parameter_sets import DEFAULT, instances, misfit, set_functions
 from foldline.prompts.specialise import dataclass_of
 
 NONE = "none"
@@ -110,19 +110,7 @@ class Fixtures:
                 if slot is not None:
                     found.setdefault(slot, (value, _function_origin(function)))
             if given and all(slot is None for slot, _ in placed):
-                names = sorted(
-                    {
-                        f"{type(value).__name__}{f' for {section!r}' if section else ''}"
-                        for value, section in given
-                    }
-                )
-                takes = ", ".join(slots.names) or "no parameters"
-                rest = function.__name__.removeprefix(PREFIX)
-                message = (
-                    f"returns {', '.join(names)}, and the prompt takes {takes}; for another prompt "
-                    f"of the module, call it `{PREFIX}<prompt>_{rest}`"
-                )
-                raise _refused(function, message)
+                raise _refused(function, misfit(function, given, slots.names))
         return found
 
     def named(self) -> list[str]:
