@@ -2,8 +2,9 @@
 
 These functions need no test framework; `foldline.prompts.pytest_plugin` makes fixtures of them.
 
-A snapshot is a Markdown file with the text of a rendered prompt. A comment above each section has
-its key, how it is shown, and the number of its lines:
+A snapshot is a Markdown file with the text of a rendered prompt, and the names of its tools; it has
+neither folded text nor schemas. A comment above each section has its key, how it is shown, and the
+number of its lines:
 
 ```
 <!-- task: full, 3 lines -->
