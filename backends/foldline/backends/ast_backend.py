@@ -227,27 +227,23 @@ class ASTFileAnalysisBackend:
 
     def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
         word = (word_of(name) or name).encode("utf-8", "replace")
-
-        def parsed() -> Iterator[Parsed]:
-            for source in sources:
-                data = source.parse_data
-                language = language_of(source.path, data)
-                if word in data and can_have_references(language):
-                    yield Parsed(source.path, language, data)
-
         known = self._uses.get(name)
         files: dict[str, FileUses] = {}
         digests: dict[str, bytes] = {}
 
         def unknown() -> Iterator[Parsed]:
-            for source in parsed():
-                digest = source.digest()
-                file = known.get(source.path)
+            for source in sources:
+                data = source.parse_data
+                language = language_of(source.path, data)
+                if word not in data or not can_have_references(language):
+                    continue
+                parsed, file = Parsed(source.path, language, data), known.get(source.path)
+                digest = parsed.digest()
                 if file is not None and file.digest == digest:
                     files[source.path] = file
                 else:
                     digests[source.path] = digest
-                    yield source
+                    yield parsed
 
         found: dict[str, list[Reference]] = {}
         for item in self._parsing.references(unknown(), name):

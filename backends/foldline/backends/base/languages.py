@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Parser
 
 UNKNOWN = "unknown"
+SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 DOCUMENTS = frozenset(language.name for language in LANGUAGES if language.document)
 
 _BY_NAME = {language.name: language for language in LANGUAGES}

@@ -107,9 +107,6 @@ WHERE workspace = ?
 """
 # What rows that were changed behind our back may lead to.
 _SPOILED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, zlib.error)
-# A transaction takes far fewer steps of SQLite's machine; a spoiled file may have no end.
-_STEPS_AT_ONCE = 100_000
-_MOST_STEPS = 1_000
 # More segments with fewer files are merged.
 _MOST_SMALL = 8
 _SMALL = 400
@@ -204,7 +201,6 @@ class Store:
         self._own = 0
         self._own_segments: Sequence[tuple[int, bool]] = ()
         self._is_checked = False
-        self._steps = 0
         self._copied_at: object = None
         self._copies: dict[int, dict[int, list[int]]] = {}
         self._connection = sqlite3.connect(
@@ -216,7 +212,6 @@ class Store:
         # An index that isn't closed leaves no connection behind. Not at exit: other threads may
         # execute statements then, and closing under them crashes, or waits for them.
         weakref.finalize(self, self._connection.close).atexit = False
-        self._connection.set_progress_handler(self._counts, _STEPS_AT_ONCE)
         try:
             with self._spoiled():
                 self._open()
@@ -718,23 +713,13 @@ class Store:
         schema = [sql for (sql,) in self._connection.execute(tables)]
         return (application, version, schema) == (_APPLICATION_ID, SCHEMA_VERSION, _STATEMENTS)
 
-    def _counts(self) -> bool:
-        """Count steps of SQLite's machine; true where it has to stop."""
-        self._steps += 1
-        return self._steps > _MOST_STEPS
-
     @contextmanager
     def _spoiled(self) -> Iterator[None]:
         """Raise `sqlite3.DatabaseError` for what only a spoiled file leads to."""
-        self._steps = 0
         try:
             yield
         except _SPOILED as error:
             raise sqlite3.DatabaseError(f"its rows can't be right: {error!r}") from error
-        except sqlite3.OperationalError as error:
-            if self._steps <= _MOST_STEPS:
-                raise
-            raise sqlite3.DatabaseError("it has no end") from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import DOCUMENTS, has_grammar
+from foldline.backends.base.languages import DOCUMENTS, SCRIPTS, has_grammar
 from foldline.backends.outlines.syntax import (
     ParseCostlyError,
     ParseRefusedError,
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolInfo
     from foldline.backends.parsers.outline_builder import Outline
 
-
-_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 PARSED_WITH_ERRORS = "parsed with errors"
 """The beginning of the reason of an outline that may lack something."""
@@ -79,7 +77,7 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
         root, failed = _reparsed(language, data, root, failed, guarded=guarded)
     found = _parser_of(language)(data, root)
     if failed is not None:
-        if language in _SCRIPTS:
+        if language in SCRIPTS:
             found.symbols = _mended(language, data, found, guarded=guarded)
         found.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
     elif not found.symbols:
@@ -140,7 +138,7 @@ def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
         from foldline.backends.parsers.python_parser import outline_python
 
         return outline_python
-    if language in _SCRIPTS:
+    if language in SCRIPTS:
         from foldline.backends.parsers.ts_parser import outline_typescript
 
         return outline_typescript

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.languages import SCRIPTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -20,9 +22,8 @@ _BRACKET = rb"|(?P<bracket>[()\[\]{}]|\n[ \t]+(?=[<(]))"
 _STRINGS, _CHARACTERS = (
     re.compile(quoted + _SKIPPED + _BRACKET, re.DOTALL) for quoted in (_LONG, _CHARACTER)
 )
-_SCRIPTS = ("javascript", "typescript", "tsx")
 _TOKENS = {
-    **dict.fromkeys((*_SCRIPTS, "css", "php"), _STRINGS),
+    **dict.fromkeys((*SCRIPTS, "css", "php"), _STRINGS),
     **dict.fromkeys(("c", "cpp", "csharp", "go", "java", "kotlin"), _CHARACTERS),
     **dict.fromkeys(("rust", "scala", "swift"), _CHARACTERS),
 }
@@ -57,7 +58,7 @@ def mended(data: bytes, language: str) -> bytes:
     """The source, as long as before, without what its grammar is known to misread."""
     if language == "kotlin":  # class A { fun a() = 1 }
         return _KOTLIN_END.sub(b";", data)
-    if language not in _SCRIPTS:
+    if language not in SCRIPTS:
         return data
     text = bytearray(_EXPORT_TYPE.sub(b"    ", data))
     # Call signatures one after the other, with no semicolon between them.

@@ -6,7 +6,7 @@ import re
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import language_of
+from foldline.backends.base.languages import SCRIPTS, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,6 @@ _RUST = re.compile(
     rb"|use[ \t]+(?:crate|super|self)::([\w:]+))",
     re.MULTILINE,
 )
-_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 _MOST = 400
 
 
@@ -33,7 +32,7 @@ def imported(path: str, data: bytes) -> Iterator[tuple[str, ...]]:
     language = language_of(path)
     if language == "python":
         yield from _python(path, data)
-    elif language in _SCRIPTS:
+    elif language in SCRIPTS:
         folder = path.rpartition("/")[0]
         for found in _matches(_SCRIPT, data):
             target = normpath(join(folder, found[1].decode("utf-8", "replace")))

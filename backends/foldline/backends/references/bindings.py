@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import ReferenceKind
-from foldline.backends.references.spelling import SCRIPTS
+from foldline.backends.references.spelling import SCRIPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,7 @@ _DEEPEST = 6
 _MOST_AROUND = 64
 
 # How a variable is bound: by any assignment in a function, or by a declaration in a block.
-_DECLARED = SCRIPTS | {"go", "rust", "java", "c", "cpp", "csharp"}
+_DECLARED = SCRIPTED | {"go", "rust", "java", "c", "cpp", "csharp"}
 _FUNCTIONS = words(
     "function_definition lambda list_comprehension set_comprehension dictionary_comprehension "
     "generator_expression function_declaration arrow_function "
@@ -186,7 +186,7 @@ class Variables:
             return
         body = until.child_by_field_name("body") or until
         start = body.start_byte
-        if not is_parameter and self._language not in {"python", *SCRIPTS}:
+        if not is_parameter and self._language not in {"python", *SCRIPTED}:
             start = max(start, (declared or nodes[-1]).end_byte)
         self._bound.append((start, until.end_byte))
 
@@ -195,7 +195,7 @@ class Variables:
         is_block = self._language in _DECLARED
         for one in reversed(nodes[:-1]):
             if one.type == "variable_declaration":  # `var`
-                is_block = is_block and self._language not in SCRIPTS
+                is_block = is_block and self._language not in SCRIPTED
             if one.type in _FUNCTIONS or (is_block and one.type in _BLOCKS):
                 return [one]
             if _TYPES.search(one.type):

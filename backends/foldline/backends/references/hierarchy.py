@@ -13,7 +13,7 @@ from itertools import islice
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.base.languages import language_of
+from foldline.backends.base.languages import SCRIPTS, language_of
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.backends.references.bases import TypeBases
 
 TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
-_SCRIPTS = frozenset({"tsx", "typescript", "javascript"})
 # Parts of their types may stand in other files.
 _OPEN = frozenset({"go", "rust", "cpp", "c", "csharp", "ruby", "kotlin"})
 _MOST_TYPES = 64
@@ -355,7 +354,7 @@ class Hierarchy:
             one
             for one in found
             if one.is_type
-            and (language_of(one.path) == language or {language, language_of(one.path)} <= _SCRIPTS)
+            and (language_of(one.path) == language or {language, language_of(one.path)} <= SCRIPTS)
             and (language != "rust" or one.located.symbol.kind == SymbolKind.INTERFACE)
         ]
 
@@ -377,7 +376,7 @@ class Hierarchy:
 
     def _modules(self, path: str, module: str, rest: str) -> Iterator[tuple[str, str]]:
         """The files of a module, and of the modules in it that `rest` begins with."""
-        if language_of(path) in _SCRIPTS:
+        if language_of(path) in SCRIPTS:
             stem = re.sub(r"\.[mc]?[jt]sx?\Z", "", normpath(join(dirname(path), module)))
             files = [stem + end for end in _SCRIPT_ENDS] if module.startswith(".") else []
             yield from ((file, rest) for file in files if self._files.exists(file))

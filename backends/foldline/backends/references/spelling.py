@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from foldline.backends.base.languages import SCRIPTS
+from foldline.backends.parsers.markup import MARKUP
+
 # `func (r *Repository) ReadBlob`, `(*Repository).ReadBlob`
 _RECEIVER = re.compile(
     r"(?:func\s*)?\(\s*(?:\w+\s+)?[*&\s]*([\w.]+)(?:\[[^\]]*\])?\s*\)\s*\.?\s*(\w+)"
@@ -56,7 +59,7 @@ def _tokens(kinds: str, before: bytes = b"", behind: bytes = b"") -> Tokens:
     )
 
 
-SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "html"})
+SCRIPTED = SCRIPTS | MARKUP
 _SCRIPT = _tokens(
     "identifier property_identifier private_property_identifier shorthand_property_identifier "
     "shorthand_property_identifier_pattern type_identifier statement_identifier",
@@ -68,7 +71,7 @@ _C = "identifier field_identifier type_identifier statement_identifier primitive
 _OPERATORS = "operator_name operator_cast literal_suffix"
 _TOKENS = {
     "python": _tokens("identifier"),
-    **dict.fromkeys(SCRIPTS, _SCRIPT),
+    **dict.fromkeys(SCRIPTED, _SCRIPT),
     "go": _tokens("identifier field_identifier type_identifier package_identifier label_name"),
     "rust": _tokens(
         "identifier field_identifier type_identifier shorthand_field_identifier metavariable",
@@ -96,7 +99,7 @@ _TOKENS = {
 # Other grammars: those of data and styles.
 _OTHERS = _tokens("identifier name word variable_name variable")
 # Where `$` is a letter, where `?` and `!` are, and where operators are names.
-_DOLLARS = SCRIPTS | {"java", "scala"}
+_DOLLARS = SCRIPTED | {"java", "scala"}
 MARKED = frozenset({"ruby", "elixir"})
 OPERATORS = frozenset({"ruby", "elixir", "scala", "swift"})
 
