@@ -181,6 +181,13 @@ class FileBackend(ABC):
             return from_text(path, overlay[1])
         return self.load_from_disk(path)
 
+    def text_of(self, path: str) -> str | None:
+        """The text of such a path; None where it can't be read any more."""
+        try:
+            return self.load(path).text
+        except PathError:
+            return None
+
     def load_from_disk(self, path: str) -> Source:
         """The same without regard to overlays."""
         try:

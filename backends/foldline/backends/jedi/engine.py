@@ -18,7 +18,6 @@ from foldline.backends.errors import (
     LSPResponseError,
     LSPTimeoutError,
     LSPUnavailableError,
-    PathError,
 )
 from foldline.records import record
 
@@ -105,9 +104,9 @@ class JediEngine:
             for path in candidates
             if (stamp := snapshot.get(path)) is not None
             and stamp.overlay
-            and (text := self._text(path)) is not None
+            and (text := self._files.text_of(path)) is not None
         }
-        source = self._text(target.path)
+        source = self._files.text_of(target.path)
         if source is None:
             raise LSPUnavailableError(f"{target.path} cannot be read any more", NAME)
         request = {
@@ -203,9 +202,3 @@ class JediEngine:
         if process is not None:
             # It has nothing to save, and may be in the middle of a search.
             await asyncio.shield(process.stop(0.1))
-
-    def _text(self, path: str) -> str | None:
-        try:
-            return self._files.load(path).text
-        except PathError:
-            return None

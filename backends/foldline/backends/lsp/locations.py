@@ -117,8 +117,6 @@ class LocationCollector:
 
     def _lines_of(self, path: str) -> list[str] | None:
         if path not in self._lines:
-            try:
-                self._lines[path] = split_lines(self._files.load(path).text)
-            except PathError:
-                self._lines[path] = None
+            text = self._files.text_of(path)
+            self._lines[path] = None if text is None else split_lines(text)
         return self._lines[path]

@@ -23,7 +23,6 @@ from foldline.backends.errors import (
     LSPError,
     LSPTimeoutError,
     LSPUnavailableError,
-    PathError,
 )
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
@@ -185,7 +184,7 @@ class ServerPool:
                     session = self._session(spec, command, found[0])
                 except LSPElsewhereError:
                     return None  # The query itself may stop another folder's, or says so.
-                starting = asyncio.create_task(session.begin(begun, self._read))
+                starting = asyncio.create_task(session.begin(begun, self._files.text_of))
                 # The next request reports a failure: starts are shared.
                 starting.add_done_callback(lambda done: done.cancelled() or done.exception())
                 return starting
@@ -205,7 +204,7 @@ class ServerPool:
             with contextlib.suppress(LSPError):
                 session = self._session(spec, command, path)
                 if session.is_usable:
-                    running = await session.begin(asyncio.wrap_future(begun), self._read)
+                    running = await session.begin(asyncio.wrap_future(begun), self._files.text_of)
                     await self._answer(session, running, query, math.inf)
 
     def in_other_projects(self, queries: Sequence[Query]) -> tuple[list[Query], int]:
@@ -262,7 +261,7 @@ class ServerPool:
                 or root_for(spec, self._files.root, path) != session.root
             ):
                 continue
-            text = self._read(path)
+            text = self._files.text_of(path)
             if text is None:
                 return None
             return await running.symbols.ask(session, running, path, text, until)
@@ -321,7 +320,7 @@ class ServerPool:
         self, session: ServerSession, query: Query, snapshot: Snapshot, patience: float
     ) -> Answered:
         with session.in_use():
-            running = await session.up(snapshot, self._read)
+            running = await session.up(snapshot, self._files.text_of)
             if not session.is_trusted:
                 raise LSPAnswerError("its answers can't be right", session.spec.name)
             result = await self._answer(session, running, query, patience)
@@ -351,7 +350,9 @@ class ServerPool:
         key = (session, session.generation, query.method, query.target, shown)
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            task = asyncio.create_task(Exchange(session, running, query, self._read).result())
+            task = asyncio.create_task(
+                Exchange(session, running, query, self._files.text_of).result()
+            )
             self._answers[key] = task
             # Retrieve the exception, or asyncio logs it once all callers have left.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -427,12 +428,6 @@ class ServerPool:
         stamps = filter(None, map(files.stamp, files.overlay_paths()))
         overlays = {stamp.path: stamp for stamp in stamps}
         return {**disk, **overlays} if overlays else disk
-
-    def _read(self, path: str) -> str | None:
-        try:
-            return self._files.load(path).text
-        except PathError:
-            return None
 
 
 # This many files are opened in a server that knows open files alone.

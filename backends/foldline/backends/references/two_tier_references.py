@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
-from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
+from foldline.backends.fallback import attempt, nothing
 from foldline.backends.formatting.text import first_of, sentences
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
@@ -50,6 +50,7 @@ _NO_SIGNS = "where it's written as a sign isn't known"
 _FAMILIES = {"c": ("c", "cpp"), "cpp": ("c", "cpp"), "ruby": ("ruby",), "go": ("go",)}
 
 
+@dataclass
 class ReferencesQuery:
     """One query about the uses of a name.
 
@@ -58,97 +59,87 @@ class ReferencesQuery:
     looked for in all files.
     """
 
-    def __init__(
-        self,
-        files: FileBackend,
-        analysis: Analysis,
-        engine: Engine,
-        cache: ReferencesCache,
-        names: Names,
-        *,
-        name: str,
-        scope: str | None,
-        seconds: float = DEFAULT_SECONDS,
-        most: int | None = None,
-        target: Position | None = None,
-        since: float | None = None,
-    ) -> None:
-        self._files = files
-        self._analysis = analysis
-        self._engine = engine if seconds > 0 else NO_ENGINE
-        self._cache = cache
-        self._name = name
-        self._scope = scope
-        self._seconds = seconds
-        self._most = most
-        if most is not None and (self._engine is not NO_ENGINE or target or "." in name):
-            self._most = max(most, _MOST_TO_CONFIRM)
-        self._names = names
-        self._target = target
-        self._key = name if target is None else f"{name}@{target.path}:{target.line}"
-        self._meant = Meaning(name)
+    files: FileBackend
+    analysis: Analysis
+    engine: Engine
+    cache: ReferencesCache
+    names: Names
+    name: str
+    scope: str | None
+    seconds: float
+    most: int | None
+    target: Position | None
+    since: float
+
+    def __post_init__(self) -> None:
+        if self.seconds <= 0:
+            self.engine = NO_ENGINE
+        if self.most is not None and (
+            self.engine is not NO_ENGINE or self.target or "." in self.name
+        ):
+            self.most = max(self.most, _MOST_TO_CONFIRM)
+        place = self.target and f"@{self.target.path}:{self.target.line}"
+        self._key = f"{self.name}{place or ''}"
+        self._meant = Meaning(self.name)
         self._positions: list[Position] = []
-        self._since = time.monotonic() if since is None else since
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
         query = await attempt(self._begin(), _failed_query)
-        cached = await attempt(
-            self._cache.get(query, self._key, self._scope, self._seconds), nothing
-        )
+        cached = await attempt(self.cache.get(query, self._key, self.scope, self.seconds), nothing)
         if cached is not None:
             return cached
         await self._look_up(query)
-        matches = await self._under_other_names(await self._matches(self._scope))
+        matches = await self._under_other_names(await self._matches(self.scope))
         confirmation = self._within_scope(await self._confirm(query, matches))
         said = self._meant.said
         if confirmation == Confirmation():
             # Of a name that nothing defines, no use is confirmed.
             possible = len(matches) if said and not self._meant.found else 0
             matches = await self._told_apart(matches)
-            signs = _NO_SIGNS if OPERATOR.search(self._name) else ""
+            signs = _NO_SIGNS if OPERATOR.search(self.name) else ""
             reason = sentences(matches.reason, signs)
             return replace(matches, said=said, possible=possible, reason=reason)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
-                self._most = None
-                matches = await self._under_other_names(await self._matches(self._scope))
+                self.most = None
+                matches = await self._under_other_names(await self._matches(self.scope))
         merged = await self._told_apart(merge(matches, confirmation))
         reason = merged.reason
-        if self._target is None and "." not in self._name:
+        if self.target is None and "." not in self.name:
             reason = sentences(_any_of(merged), reason)
-        merged = replace(merged, name=self._name, scope=self._scope, said=said, reason=reason)
-        await attempt(self._cache.keep(query, merged, self._key), nothing)
+        merged = replace(merged, name=self.name, scope=self.scope, said=said, reason=reason)
+        await attempt(self.cache.keep(query, merged, self._key), nothing)
         return merged
 
     async def _begin(self) -> EngineQuery:
-        return self._engine.begin(self._name, self._scope, self._since)
+        return self.engine.begin(self.name, self.scope, self.since)
 
     async def _prefetch(self, query: EngineQuery) -> None:
         """Let the engine begin with the definitions in the index, while the disk is looked at."""
         if not query.needs_targets:
             return
-        owner, _, word = self._name.strip().rpartition(".")
+        owner, _, word = self.name.strip().rpartition(".")
         owner = owner.rpartition(".")[2]
         # Files that aren't indexed yet are read for what a dotted name means, right after this.
-        paths = self._analysis.files_defining(word, () if owner else None)
+        paths = self.analysis.files_defining(word, () if owner else None)
         if owner:
-            holding = {*self._analysis.files_defining(owner, ())}
+            holding = {*self.analysis.files_defining(owner, ())}
             paths = [path for path in paths if path in holding or f"/{owner}" in f"/{path}"]
         for path in paths[:_MOST_PROBED]:
-            if definitions := self._analysis.definitions_in(path, word):
-                query.prefetch(targets_of(definitions, self._name))
+            if definitions := self.analysis.definitions_in(path, word):
+                query.prefetch(targets_of(definitions, self.name))
 
     async def _matches(self, scope: str | None) -> References:
-        return await uses_of(self._analysis, self._name, scope, self._since, self._most)
+        return await uses_of(self.analysis, self.name, scope, self.since, self.most)
 
     async def _under_other_names(self, matches: References) -> References:
         """The matches with the uses under the names that imports and aliases of types give it.
 
         A name counts in the files that bind it, and in those that import it from there.
         """
-        every = matches if self._scope is None else await self._matches(None)
+        every = matches if self.scope is None else await self._matches(None)
         bound = _aliases(every, key_of(matches.name))
         known: dict[str, set[str]] = {}
         more: dict[tuple[str, int, int], Reference] = {}
@@ -159,8 +150,7 @@ class ReferencesQuery:
             is_wide = len(paths) > _MOST_PROBED or any(map(_passes_on, binding))
             scopes = [None] if is_wide else sorted(paths)
             some = [
-                await uses_of(self._analysis, name, scope, self._since, self._most)
-                for scope in scopes
+                await uses_of(self.analysis, name, scope, self.since, self.most) for scope in scopes
             ]
             uses = [use for one in some for use in one]
             paths |= {use.path for use in uses if _is_bound(use, paths)}
@@ -171,7 +161,7 @@ class ReferencesQuery:
                 if other not in known and other != matches.name:
                     bound.setdefault(other, []).extend(others)
         taken = {(use.path, use.line) for use in matches}
-        scope = Scope(self._files, self._scope) if self._scope is not None else None
+        scope = Scope(self.files, self.scope) if self.scope is not None else None
         found = [
             use
             for place, use in more.items()
@@ -197,12 +187,12 @@ class ReferencesQuery:
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""
         targets: list[Position] = []
-        if query.needs_targets or self._engine is NO_ENGINE:
+        if query.needs_targets or self.engine is NO_ENGINE:
             targets = await self._targets(matches, needed=query.needs_targets)
             if not targets or not query.needs_targets:
                 return Confirmation()
         candidates = tuple(dict.fromkeys(match.path for match in matches))
-        left = max(self._since + self._seconds - time.monotonic(), _LEAST_SECONDS)
+        left = max(self.since + self.seconds - time.monotonic(), _LEAST_SECONDS)
         found = await attempt(query.confirm(targets, candidates, left), _failed)
         if found.coverage != COMPLETE or not found.engine:
             return found
@@ -211,29 +201,29 @@ class ReferencesQuery:
 
     async def _targets(self, matches: References, *, needed: bool) -> list[Position]:
         """The definitions that the name means: its own, or those of the bases."""
-        owner = self._name.rpartition(".")[0]
-        if self._meant.found or self._target or not (owner or needed):
+        owner = self.name.rpartition(".")[0]
+        if self._meant.found or self.target or not (owner or needed):
             return self._positions
         matches = await self._with_definitions(matches)
-        targets = targets_of(matches, self._name)
+        targets = targets_of(matches, self.name)
         if targets:
-            self._meant = Meaning(self._name)
+            self._meant = Meaning(self.name)
         return targets or self._written_so(matches, owner)
 
     async def _look_up(self, query: EngineQuery) -> None:
         """Find what a dotted name means, and let the engine begin with that."""
-        if self._target is None:
+        if self.target is None:
             await attempt(self._prefetch(query), nothing)
-        if self._target is not None:
-            self._positions = [self._target]
-        elif "." in self._name and (query.needs_targets or self._engine is NO_ENGINE):
-            self._meant = await self._names.meaning(self._name)
-            if self._meant.found and not self._name.endswith(
+        if self.target is not None:
+            self._positions = [self.target]
+        elif "." in self.name and (query.needs_targets or self.engine is NO_ENGINE):
+            self._meant = await self.names.meaning(self.name)
+            if self._meant.found and not self.name.endswith(
                 self._meant.found[0].located.symbol.name
             ):
                 # It differs in case.
-                self._name = self._meant.found[0].name
-            places = map(self._names.position, self._meant.found)
+                self.name = self._meant.found[0].name
+            places = map(self.names.position, self._meant.found)
             self._positions = [Position(*place.at) for place in places]
         if self._positions:
             query.prefetch(self._positions)
@@ -245,14 +235,14 @@ class ReferencesQuery:
             use
             for use in matches
             if use.context[: max(use.column - 1, 0)].endswith(f"{owner}.")
-            and any(map(imported.search, self._analysis.get_outline(use.path).imports))
+            and any(map(imported.search, self.analysis.get_outline(use.path).imports))
         ]
         return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
     async def _with_definitions(self, matches: References) -> References:
         """The matches, or those of the whole workspace where the scope only uses the name."""
         defines = any(match.kind == ReferenceKind.DEFINITION for match in matches)
-        return matches if self._scope is None or defines else await self._matches(None)
+        return matches if self.scope is None or defines else await self._matches(None)
 
     async def _told_apart(self, found: References) -> References:
         """The uses of another definition last, where the one that is meant is known."""
@@ -265,20 +255,20 @@ class ReferencesQuery:
             for use in found.references
             if use.kind == ReferenceKind.DEFINITION and use.tier == CONFIRMED
         }
-        every = found if self._scope is None else await self._matches(None)
+        every = found if self.scope is None else await self._matches(None)
         at_definition = any(
             use.kind == ReferenceKind.DEFINITION and (use.path, use.line) in meant for use in every
         )
-        if self._target is not None and not at_definition:
+        if self.target is not None and not at_definition:
             return found  # A use doesn't say which definition it means.
-        word = key_of(self._name.rpartition(".")[2])
-        references = await told_apart(found, word, every, meant, self._names.types)
+        word = key_of(self.name.rpartition(".")[2])
+        references = await told_apart(found, word, every, meant, self.names.types)
         return replace(found, references=references)
 
     def _within_scope(self, found: Confirmation) -> Confirmation:
-        if self._scope is None:
+        if self.scope is None:
             return found
-        scope = Scope(self._files, self._scope)
+        scope = Scope(self.files, self.scope)
         inside = tuple(use for use in found.references if scope.holds(use.path))
         return replace(found, references=inside)
 
