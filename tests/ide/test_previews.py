@@ -226,6 +226,31 @@ async def test_an_edit_after_opening_keeps_the_instructions_that_came_with_it(
     assert [block["id"] for block in update["blocks"]] == ["guidance"]
 
 
+DEFAULT_TASK = """
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility, Task, TaskSection
+
+more = MarkdownSection[None](
+    title="More", key="more", template="Text.", summary="s", visibility=SectionVisibility.SUMMARY
+)
+task = TaskSection[Task](title="Task", key="task", default_params=Task("Do it."))
+PROMPT = PromptTemplate(ns="n", key="k", sections=[more, task])
+"""
+
+
+async def test_a_task_that_nothing_binds_is_told_what_was_opened(
+    view: View, tmp_path: Path
+) -> None:
+    editor = view(tmp_path, trusted=True)
+    editor.open("default.py", DEFAULT_TASK)
+    preview = await editor.command("prompt.preview")
+    said = preview["blocks"][0]["tokens"]["if_opened"]["text"]
+    opened = await editor.command(
+        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["more"]
+    )
+    assert "Sections expanded: `more`." in opened["blocks"][1]["text"]
+    assert opened["tokens"]["text"] - preview["tokens"]["text"] == said
+
+
 SLOW = """
 import pathlib, time
 here = pathlib.Path(__file__).parent

@@ -195,6 +195,27 @@ def test_a_clone_of_any_tree_shares_no_object(depth: int, values: list[object]) 
     assert "called" not in section.held
 
 
+class Gate(MarkdownSection[None]):
+    """A section whose switch decides for its child."""
+
+    is_open = True
+
+    def __init__(self) -> None:
+        child = MarkdownSection[None](title="C", key="c", template="x", enabled=self.decide)
+        super().__init__(title="P", key="p", template="x", enabled=self.decide, children=[child])
+
+    def decide(self, _: None) -> bool:
+        return self.is_open
+
+
+def test_a_selector_that_is_a_method_of_a_section_around_asks_the_copy() -> None:
+    section = Gate()
+    twin = section.clone()
+    twin.is_open = False
+    asked = [one.is_enabled(None) for top in (section, twin) for one in (top, *top.children)]
+    assert asked == [True, True, False, False]
+
+
 def test_what_cannot_be_copied_is_refused_by_name() -> None:
     section = Owner("a", [])
     vars(section)["deps"] = {"lock": threading.Lock()}

@@ -26,15 +26,14 @@ def test_a_project_without_a_table_has_the_defaults(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["token-budget", "tokenBudget", "token_budget"])
 def test_an_option_may_be_written_as_its_file_has_it(name: str) -> None:
-    options, problems = read_options({name: 9}, "foldline")
+    options, problems = read_options({name: 9})
     assert options.token_budget == 9
     assert problems == ()
 
 
 def test_what_is_wrong_is_told_with_its_path_and_left_out() -> None:
     options, problems = read_options(
-        {"codeLens": "yes", "tokens": "cl100k", "severity": {"stray-dollar": "loud"}, "colour": 1},
-        "foldline",
+        {"codeLens": "yes", "tokens": "cl100k", "severity": {"stray-dollar": "loud"}, "colour": 1}
     )
     assert options == PromptOptions(tokens="cl100k")
     assert [problem.partition(": ")[0] for problem in problems] == [
@@ -63,7 +62,7 @@ def test_a_wrong_value_takes_no_neighbour_with_it_and_names_have_any_spelling() 
 
 
 def test_settings_of_the_client_that_others_read_are_no_faults() -> None:
-    assert read_options({"trusted": True, "interpreter": None}, "foldline") == (PromptOptions(), ())
+    assert read_options({"trusted": True, "interpreter": None}) == (PromptOptions(), ())
 
 
 def test_the_client_wins_over_the_project(tmp_path: Path) -> None:

@@ -79,13 +79,7 @@ def any_name(name: str) -> bool:
 
 
 def message(match: re.Match[str], name: str, *, known: bool = True) -> str:
-    """Return what a model reads of a match, and what to write instead.
-
-    Args:
-        match: One of `occurrences`.
-        name: The name in it.
-        known: True if the name is that of a field.
-    """
+    """Return what a model reads of a match, and what to write; `known` if it names a field."""
     if match["tag"] is not None:
         advice = "conditions and loops are sections with `enabled`, or a text computed in a field"
     elif known:

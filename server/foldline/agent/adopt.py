@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import complain, json_text, show
+from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ values; nothing of it is executed. The calls that fill in a text are looked up i
 With DIR, its prompts are listed, or with --all adopted. The new module is run and compared with the
 source for sample values: the exit status is 1 if the texts differ, or a message is left out. What
 no section can show is kept as a remainder: a field, with the source in a comment."""
-STYLES = ("text", "f-string", "format", "percent", "replace", "template", "jinja", "messages")
 _STYLES = {
     "text": "the model is to see it as it is",
     "f-string": "the rest of it is text",
@@ -66,7 +66,9 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the module, write nothing")
     parser.add_argument(
-        "--style", choices=STYLES, help="read a text as this (default: the one it seems to be)"
+        "--style",
+        choices=[*_STYLES, "messages"],
+        help="read a text as this (default: the one it seems to be)",
     )
     parser.add_argument(
         "--trim-blocks", action="store_true", help="of the Jinja environment: no line after a block"
@@ -331,7 +333,6 @@ def _found(folder: Path) -> tuple[FileBackend, list[Listed]]:
 def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> int:
     """Show the prompts of a folder, and why some can't be adopted."""
     from foldline.agent.targets import path_from_here
-    from foldline.ide.adopt.adoption import count
 
     shown = [replace(one, target=path_from_here(files.root / one.target)) for one in found]
     found = [one for one in found if not one.more]
@@ -340,19 +341,19 @@ def _list(files: FileBackend, found: Sequence[Listed], options: Namespace) -> in
         return FOUND if found else NOTHING
     more = [one for one in shown if one.more]
     for one in shown[: len(shown) - len(more)]:
-        fields = "" if one.fields is None else f", {count(one.fields, 'field')}"
+        fields = "" if one.fields is None else f", {counted(one.fields, 'field')}"
         size = f"{'≥' if one.is_longer else ''}{one.size:,} characters"
         show(f"{visible(one.target)}  {one.style}, {size}{fields}")
         if one.reason:
             show(f"    {visible(one.reason)}")
     for kind in dict.fromkeys(one.style for one in more):
         rows = [one for one in more if one.style == kind]
-        texts = f"{count(sum(one.more for one in rows), 'more text')} {kind}"
+        texts = f"{counted(sum(one.more for one in rows), 'more text')} {kind}"
         named = f"name one, as in `foldline adopt {visible(rows[0].target)}`"
-        show(f"{texts}, in {count(len(rows), 'file')}: {named}")
+        show(f"{texts}, in {counted(len(rows), 'file')}: {named}")
     refused = sum(one.fields is None for one in found)
     rest = f", {refused} that can't be adopted as they are" if refused else ""
-    show(f"{count(len(found), 'prompt')}{rest}" if found else "no prompts")
+    show(f"{counted(len(found), 'prompt')}{rest}" if found else "no prompts")
     return FOUND if found else NOTHING
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.agent.terminal import json_text
+from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide.checks import Code, Severity, default_severity
 from foldline.records import record
@@ -68,14 +69,13 @@ def text_lines(
         ]
         if excerpts:
             yield from _excerpt(located, width)
-    what = f"{len(files)} file{'' if len(files) == 1 else 's'}"
+    what = counted(len(files), "file")
     if not diagnostics:
         yield [(f"{what}: no diagnostics", "")]
         return
     counts = Counter(located.diagnostic.severity for located in diagnostics)
-    said = ", ".join(
-        _counted(counts[severity], severity) for severity in _STYLES if counts[severity]
-    )
+    nouns = {severity: str(severity) for severity in _STYLES} | {Severity.INFORMATION: "remark"}
+    said = ", ".join(counted(counts[one], noun) for one, noun in nouns.items() if counts[one])
     yield [(f"{said} in {what}", "bold")]
 
 
@@ -110,12 +110,6 @@ def _shown(text: str) -> str:
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT[: max(0, room)]
-
-
-def _counted(count: int, severity: Severity) -> str:
-    if severity is Severity.INFORMATION:
-        return f"{count} remark{'' if count == 1 else 's'}"
-    return f"{count} {severity}{'' if count == 1 else 's'}"
 
 
 def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str]) -> str:

@@ -57,11 +57,7 @@ async def call_operation(
 ) -> Answer:
     """Run an operation with unchecked arguments, and return its answer.
 
-    Args:
-        operation: The operation.
-        folders: The folders.
-        values: The arguments.
-        largest_page: The most bytes of an answer that a cursor continues, whatever its budget is.
+    `largest_page` is the most bytes of an answer that a cursor continues, whatever its budget is.
 
     Raises:
         ArgumentsError: The arguments are wrong.

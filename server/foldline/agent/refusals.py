@@ -20,12 +20,7 @@ TRACEBACK = "FOLDLINE_TRACEBACK"
 
 
 class Refused(Exception):  # noqa: N818 - As the core's errors.
-    """A command line that can't be carried out.
-
-    Attributes:
-        kind: The error's name, for programs.
-        data: The details, for programs.
-    """
+    """A command line that can't be carried out; programs get its `kind` and the details."""
 
     def __init__(
         self,

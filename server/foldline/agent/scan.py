@@ -33,9 +33,7 @@ _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 class Scan:
     """The prompt modules and the instruction files below some paths of one project.
 
-    Attributes:
-        files: The modules.
-        named: The files that are named one by one.
+    `named` are those that were named one by one.
     """
 
     folder: Folder

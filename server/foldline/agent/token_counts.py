@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from foldline.agent.terminal import json_text
+from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.render.static_request import costed
@@ -75,7 +76,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
         for prompt in analysis.prompts:
             request = costed(prompt, counter)
             template = prompt.template
-            counted = PromptCount(
+            counted_prompt = PromptCount(
                 file=found.relative(analysis.file),
                 name=prompt.name.id,
                 prompt=f"{template.text('ns')}/{template.text('key')}",
@@ -83,7 +84,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                 certain=request.exact,
                 undecided=prompt.render.undecided,
             )
-            counts.append((prompt, counted))
+            counts.append((prompt, counted_prompt))
     bound = {prompt.template for prompt, _ in counts if prompt.bound}
     of_prompts = [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
     return [*of_prompts, *_of_instructions(found, counter)]
@@ -200,17 +201,13 @@ def table_lines(
     partial = any(one.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     files = sum(not one.name for one in counts)
-    prompts = _counted(len(counts) - files, "prompt") if files < len(counts) or not files else ""
+    prompts = counted(len(counts) - files, "prompt") if files < len(counts) or not files else ""
     both = " and " if prompts and files else ""
-    prompts += f"{both}{_counted(files, 'instruction file')}" if files else ""
+    prompts += f"{both}{counted(files, 'instruction file')}" if files else ""
     yield [
         (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
         (f"in {prompts} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
     ]
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _down_to(sections: Sequence[Block], depth: int | None) -> Iterator[tuple[Block, int, int]]:

@@ -126,16 +126,10 @@ def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:
 
 
 def read_options(
-    values: object, path: str, base: PromptOptions | None = None
+    values: object, base: PromptOptions | None = None
 ) -> tuple[PromptOptions, tuple[str, ...]]:
-    """Read the options in a client's section; also returns a sentence per wrong value.
-
-    Args:
-        values: The section, as read from JSON.
-        path: Its name, for the sentences.
-        base: The options that it doesn't set.
-    """
-    options, problems = read_table(values, base or PromptOptions(), path, others=_others())
+    """Read a client's section over the options `base`; also returns a sentence per wrong value."""
+    options, problems = read_table(values, base or PromptOptions(), "foldline", others=_others())
     return _without_zero(options), problems
 
 

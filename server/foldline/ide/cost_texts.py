@@ -129,10 +129,7 @@ def totals(
 def cached(count: int, plan: CachePlan, different: Sequence[str]) -> str:
     """Return what a provider's cache keeps of the last version, or why that is nothing.
 
-    Args:
-        count: The tokens that it keeps.
-        plan: The plan of the last version.
-        different: What else than the text has changed.
+    It keeps `count` tokens; `different` is what has changed besides the text.
     """
     if count:
         return f"{count:,} tokens reusable from cache"

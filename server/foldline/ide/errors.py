@@ -130,12 +130,7 @@ class RevisionError(IdeError):
 
 
 class ValuesError(IdeError):
-    """A file of values can't be used.
-
-    Attributes:
-        file: The file.
-        line: The one-based line, if known.
-    """
+    """A file of values can't be used; the one-based line is None if it isn't known."""
 
     kind = "values"
     mendable = True
@@ -148,12 +143,7 @@ class ValuesError(IdeError):
 
 
 class RenderError(IdeError):
-    """A prompt can't be rendered.
-
-    Attributes:
-        file: The user's file in which it failed, if known.
-        line: The one-based line in `file`.
-    """
+    """A prompt can't be rendered; it has the user's file and one-based line, if known."""
 
     def __init__(self, failure: Mapping[str, Any]) -> None:
         details = {
@@ -167,11 +157,7 @@ class RenderError(IdeError):
 
 
 class ArgumentsError(IdeError):
-    """Some arguments are wrong.
-
-    Attributes:
-        problems: The reasons, by argument name.
-    """
+    """Some arguments are wrong; `problems` has the reasons by argument name."""
 
     kind = "arguments"
 

@@ -99,7 +99,7 @@ class Folder:
 
     def options(self, file: Path | None = None) -> PromptOptions:
         """The project's options, overridden by the client's."""
-        return read_options(self._client_options, "foldline", self.project_options(file).table)[0]
+        return read_options(self._client_options, self.project_options(file).table)[0]
 
     def counter(self, file: Path | None = None) -> TokenCounter:
         """The token counter of its options."""

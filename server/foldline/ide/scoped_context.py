@@ -127,14 +127,7 @@ class LeftOut:
 
 @record
 class Sizes:
-    """The most bytes of a context and of its parts.
-
-    Attributes:
-        total: The text of the whole context, which is never larger.
-        symbol: The source of one symbol.
-        outlines: All outlines together.
-        outline: One of them.
-    """
+    """The most bytes of a whole context, of one symbol's source, of all outlines, and of one."""
 
     total: int = NO_LIMIT
     symbol: int = 2_200

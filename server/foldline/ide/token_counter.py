@@ -47,13 +47,9 @@ class TokenCounter:
 
 
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:
-    """Return the best installed counter for an encoding.
+    """Return the best installed counter for an encoding; unless `exact`, one that estimates.
 
     A tokenizer takes 60 MB of memory, so it is loaded when the first text is counted.
-
-    Args:
-        encoding: One of `ENCODINGS`.
-        exact: Allow a tokenizer; otherwise the counter estimates.
     """
     return _counter(encoding, exact)
 

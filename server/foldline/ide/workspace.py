@@ -341,7 +341,7 @@ class Workspace:
         """Let the client's options win over each project's; returns what is wrong in them."""
         from foldline.ide.config import read_options
 
-        _, problems = read_options(values, "foldline")
+        _, problems = read_options(values)
         with self._lock:
             self._client_options = values
             self.version += 1

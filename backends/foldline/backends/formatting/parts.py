@@ -29,6 +29,11 @@ def note(text: str) -> Line:
     return [(text, "dim")]
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 file`, `2,000 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def text_of(line: Line) -> str:
     """The line without its styles."""
     return "".join(text for text, _ in line)

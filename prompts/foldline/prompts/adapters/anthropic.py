@@ -271,10 +271,10 @@ class _Exchange(SdkExchange):
 
     def _receive(self, request: Request) -> tuple[Message, str | None]:
         """Return the answer to one request, and the request's id."""
-        messages = self._endpoint()
         if not request.streaming:
-            response = self._whole(messages, request)
+            response = self._whole(request)
             return response.parse(), response.request_id
+        messages = self._endpoint()
         with ExitStack() as stack:
             with self._adapter.sending():
                 stream = stack.enter_context(messages.stream(**self.sent, timeout=request.timeout))

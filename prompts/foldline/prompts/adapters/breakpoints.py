@@ -50,13 +50,7 @@ def gpt_generation(model: str) -> tuple[int, int] | None:
 
 
 class Cuts:
-    """The breakpoints of a prompt, in its messages as they are sent.
-
-    Args:
-        rendered: The prompt.
-        rules: Those of the provider and the model.
-        tools: The definitions of the tools, as they are sent.
-    """
+    """The breakpoints of a prompt, in its messages as they are sent, with the tools as sent."""
 
     def __init__(
         self,

@@ -44,10 +44,6 @@ class ManagedConversation:
 
     What the policy replaced or removed once stays so, as the conversation has it: a text that
     changes back and forth would cost a provider's prompt cache each time.
-
-    Args:
-        policy: The policy.
-        current: Returns the conversation so far.
     """
 
     def __init__(self, policy: ContextPolicy, current: Callable[[], Conversation]) -> None:

@@ -199,16 +199,11 @@ class _Chat(SdkExchange):
         return self._adapter.client.chat.completions
 
     def _send(self, request: Request) -> ModelTurn:
-        completions = self._endpoint()
         if not request.streaming:
-            response = self._whole(completions, request)
+            response = self._whole(request)
             return self._turn(_whole(response.parse()), response.request_id)
         options = {"include_usage": True, **self.request.get("stream_options", {})}
-        with self._adapter.sending():
-            begun = completions.create(
-                **{**self.sent, "stream_options": options}, stream=True, timeout=request.timeout
-            )
-        with begun as stream:
+        with self._begun(request, stream_options=options) as stream:
             answer = _pieced(stream, request.scope.emit)
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 

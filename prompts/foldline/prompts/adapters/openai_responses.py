@@ -126,13 +126,10 @@ class _Responses(SdkExchange):
         return self._adapter.client.responses
 
     def _send(self, request: Request) -> ModelTurn:
-        responses = self._endpoint()
         if not request.streaming:
-            response = self._whole(responses, request)
+            response = self._whole(request)
             return self._turn(response.parse(), response.request_id)
-        with self._adapter.sending():
-            begun = responses.create(**self.sent, stream=True, timeout=request.timeout)
-        with begun as stream:
+        with self._begun(request) as stream:
             request_id = stream.response.headers.get("x-request-id")
             return self._turn(self._last(stream, request.scope.emit, request_id), request_id)
 
@@ -185,9 +182,7 @@ class _Responses(SdkExchange):
 def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
     """Yield the items of a turn; those of the same turn are always the same.
 
-    Args:
-        turn: The turn.
-        deferred: The tools that results can bring, by their names.
+    The tools that results can bring are `deferred`, by their names.
     """
     match turn:
         case SystemTurn() | DeveloperTurn() | UserTurn():

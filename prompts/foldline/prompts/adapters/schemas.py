@@ -32,12 +32,7 @@ def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
 def openai_responses_tools(
     rendered: RenderedPrompt[object], *, deferred: bool = False
 ) -> list[JsonSchema]:
-    """Return the tools for OpenAI's Responses API.
-
-    Args:
-        rendered: The prompt.
-        deferred: Return those that opened sections bring later instead.
-    """
+    """Return the tools for OpenAI's Responses API, or those that opened sections bring later."""
     return [
         {
             "type": "function",

@@ -114,12 +114,17 @@ class SdkExchange(ABC):
         sent: dict[str, Any] = well_formed(self.request)
         return sent
 
-    def _whole(self, endpoint: Any, request: Request) -> Any:
+    def _whole(self, request: Request) -> Any:
         """Return the raw response to a request that isn't streamed."""
+        create = self._endpoint().with_raw_response.create
         with self._adapter.sending():
-            return endpoint.with_raw_response.create(
-                **self.sent, stream=False, timeout=request.timeout
-            )
+            return create(**self.sent, stream=False, timeout=request.timeout)
+
+    def _begun(self, request: Request, **more: object) -> Any:
+        """Return the stream of a response; `more` replaces arguments."""
+        create = self._endpoint().create
+        with self._adapter.sending():
+            return create(**{**self.sent, **more}, stream=True, timeout=request.timeout)
 
 
 class SdkAdapter(BaseAdapter, Generic[ClientT]):

@@ -379,10 +379,7 @@ def common_beginning(
 ) -> tuple[int, UncountedSpan | None]:
     """Return how many spans two requests begin with, and the one that follows in the other.
 
-    Args:
-        sent: The spans of the one.
-        other: Those of the other, from `start` on.
-        start: How many are known to be the same.
+    The first `start` are known to be the same; `other` has those from there on.
     """
     for span in other:
         if start == len(sent) or not _alike(sent[start], span):
@@ -500,10 +497,7 @@ def stability_of_segments(
 ) -> tuple[Stability, ...]:
     """Return the stability of each segment while its section is shown.
 
-    Args:
-        segments: The segments.
-        of_field: How often a field changes, by its name.
-        derived: How often the texts change that the section computes.
+    Fields change as `of_field` says, and texts that the section computes as `derived`.
     """
 
     def own(segment: Segment) -> Stability:

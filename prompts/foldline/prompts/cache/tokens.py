@@ -28,11 +28,7 @@ def longest_prefix(text: str, tokens: int, *, room: int = 0) -> int:
     """Return the length of the longest prefix that has at most `tokens`, by the same estimate.
 
     What is shown as one character, such as a letter with its accents or a family emoji, isn't cut.
-
-    Args:
-        text: The text.
-        tokens: The most tokens.
-        room: Narrow characters that must fit as well.
+    There is `room` for so many narrow characters behind it.
     """
     left = _TOKEN * tokens - _NARROW * room
     if text.isascii():

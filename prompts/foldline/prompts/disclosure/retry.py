@@ -121,8 +121,13 @@ def apply_expansion(
 
 def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
     """Return the prompt with the request's expansion instructions in its tasks."""
+    return with_instructions(prompt, request.expansion_instructions)
+
+
+def with_instructions(prompt: Prompt[OutputT], instructions: str | None) -> Prompt[OutputT]:
+    """Return the prompt with these expansion instructions in its tasks."""
     bound = Bindings({type(param): param for param in prompt.params}, prompt.section_params)
-    told = instructed(bound, prompt.template.plan, request.expansion_instructions)
+    told = instructed(bound, prompt.template.plan, instructions)
     return prompt.bind(*told.by_type.values(), section_params=told.by_section)
 
 

@@ -50,11 +50,9 @@ class Bindings:
         )
 
     def with_section_params(self, params: object, plan: Plan) -> Bindings:
-        """Return the bindings with these instances for single sections.
+        """Return the bindings with these instances for single sections, by dotted key.
 
-        Args:
-            params: Instances by dotted section key.
-            plan: The sections, including those of closed chapters.
+        The plan has the sections of closed chapters, too.
 
         Raises:
             PromptValidationError: A key isn't that of a section, or a section takes another type.

@@ -197,11 +197,7 @@ def piece(
 ) -> Piece[PlaceT]:
     """Return the piece of an enabled section: its heading, body and, for a summary, suffix.
 
-    Args:
-        node: The section's place.
-        visibility: FULL or SUMMARY.
-        body: Its text or summary; blank text is omitted.
-        note: The suffix's note on opening the section; None for no suffix.
+    Blank text is omitted. The suffix has the note on opening the section; None for no suffix.
     """
     segments = [] if node.heading is None else [node.heading]
     if _has_text(body):

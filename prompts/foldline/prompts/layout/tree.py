@@ -92,15 +92,9 @@ def build_plan(
     prompt: str,
     before: Plan | None = None,
 ) -> Plan:
-    """Return the plan of these sections, with chapters closed.
+    """Return the plan of these sections, with chapters closed; see `arrange` for `disclosure`.
 
-    Args:
-        sections: The sections.
-        heading: Makes the heading lines.
-        disclosure: See `arrange`.
-        wording: The library's own sentences.
-        prompt: The template's `ns/key`.
-        before: The plan before the sections changed, whose declarations are kept.
+    The declarations of the plan before the sections changed are kept.
 
     Raises:
         PromptValidationError: A section is unspecialised, or keys or tool names clash, even inside

@@ -44,20 +44,16 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
         changes.pop("children", changes.pop("sections", section.children)), section.key
     )
     tools = checked_tools(changes.pop("tools", section.tools), section.key)
-    twins = tuple(tool.clone(**_used(tool, runtime)) for tool in tools)
-    below = tuple(child.clone(**_used(child, runtime)) for child in children)
-    _relink((*below, *twins), section, twin)
     copied: dict[str, object] = {
-        "children": below,
-        "tools": twins,
+        "children": tuple(child.clone(**_used(child, runtime)) for child in children),
+        "tools": tuple(tool.clone(**_used(tool, runtime)) for tool in tools),
         "default_params": copy.deepcopy(changes.pop("default_params", section.default_params)),
         "enabled": section.enabled,
         "visibility": section.visibility,
         **changes,
     }
-    for name in ("enabled", "visibility"):
-        copied[name] = _moved(copied[name], section, twin)
     twin.set_arguments(copied)
+    _relink((twin,), section, twin)
     twin.bind_runtime(**runtime)
     return twin
 
@@ -108,6 +104,7 @@ def _relink(nodes: tuple[Node, ...], old: Node, new: Node) -> None:
         for name, value in own.items():
             own[name] = _moved(value, old, new)
         if isinstance(node, Section):
+            node.select()
             _relink((*node.children, *node.tools), old, new)
 
 

@@ -39,9 +39,7 @@ class Listing(NamedTuple):
     def shown(self, texts: Sequence[str], note: Callable[[int], str]) -> int:
         """Return the number of items shown: the first ones that fit, and at least one.
 
-        Args:
-            texts: The items' texts.
-            note: Returns the note for a number of items left out. Its tokens count, too.
+        `note` returns the note for a number of items left out; its tokens count, too.
         """
         total = len(texts)
         most = total if self.max_items is None else min(self.max_items, total)
@@ -60,12 +58,7 @@ class Listing(NamedTuple):
     def joined(
         self, items: Sequence[Sequence[SegmentT]], note: Callable[[int], Sequence[SegmentT]]
     ) -> list[SegmentT | Segment]:
-        """Return the segments of the items that are shown, and of the note if some are left out.
-
-        Args:
-            items: The segments of each item.
-            note: Returns the segments of the note for a number of items left out.
-        """
+        """Return the segments of the items that are shown, and of the note if some are left out."""
         shown = self.shown([text_of(item) for item in items], lambda left: text_of(note(left)))
         parts = list(items[:shown])
         if shown < len(items):

@@ -29,9 +29,7 @@ class UnparsableError(InstallError):
 def read(file: Path, root: Path | None = None) -> str | None:
     """Return the text of a file, None if there is none.
 
-    Args:
-        file: The file.
-        root: A project's folder, which others may have written: no link below it is followed.
+    Below `root`, a project's folder that others may have written, no link is followed.
 
     Raises:
         InstallError: It can't be read, or isn't a regular file in UTF-8.

@@ -126,11 +126,7 @@ def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Chang
 def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:
     """Return the new text of a file, which differs in foldline's entry alone.
 
-    Args:
-        client: The client.
-        file: Its name says the format.
-        before: The text.
-        command: What the entry runs; None to remove the entry.
+    The file's name says the format. The entry runs `command`; None removes it.
     """
     from foldline.agent.install import jsonc, toml
     from foldline.agent.install.files import UnparsableError

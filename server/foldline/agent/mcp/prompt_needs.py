@@ -52,12 +52,7 @@ def all_needs(*, trusted: bool) -> Needs:
 
 
 def find_needs(folders: Folders, *, trusted: bool) -> Needs:
-    """Return what all folders need. Blocks while files are read, until all is known.
-
-    Args:
-        folders: The folders.
-        trusted: The prompts' tools may run.
-    """
+    """Return what all folders need; with `trusted`, tools may run. Blocks until all is known."""
     folded = has_tools = False
     for folder in folders.folders:
         if not prompt_paths(folder):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_bytes, read_text
+from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide.adopt import data_files, find
 from foldline.ide.adopt.model import AdoptError, Kind, Style, Text, Use
@@ -73,11 +74,7 @@ _ESCAPES = re.compile(
 
 @record
 class Adoption:
-    """A new module, and how it compares with its source.
-
-    Attributes:
-        text: The module.
-    """
+    """A new module, and how it compares with its source."""
 
     plan: Plan
     text: str
@@ -232,12 +229,9 @@ def prompts_in(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
 def original_of(
     candidate: Candidate, style: Style | None = None, calls: Calls | None = None
 ) -> Original:
-    """Read a prompt of a file.
+    """Read a prompt of a file, in a style or in the one that it seems to have.
 
-    Args:
-        candidate: The prompt.
-        style: Its style; None for the one that it seems to be in.
-        calls: The calls of other modules that fill it in.
+    `calls` are those of other modules that fill it in.
 
     Raises:
         AdoptError: It can't be adopted, or its style has to be named.
@@ -328,7 +322,7 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
         if len(likely) == 1:
             return likely[0]
         others = len(found) - len(likely)
-        more = f"; {count(others, 'other text')} can be named, too" if others else ""
+        more = f"; {counted(others, 'other text')} can be named, too" if others else ""
         raise AdoptError(f"the file has {len(likely)} prompts; name one{more}", tuple(likely))
     exact = [candidate for candidate in found if candidate.name == name]
     # A function makes it in a variable.
@@ -354,7 +348,7 @@ def report(adoption: Adoption) -> Iterator[str]:
     plan = adoption.plan
     sections = list(plan.walk())
     fields = [field.name for field in plan.fields]
-    yield f"  {count(len(sections), 'section')}, {count(len(fields), 'field')}"
+    yield f"  {counted(len(sections), 'section')}, {counted(len(fields), 'field')}"
     for section in [section for section in sections if len(section.text) >= LONG][:MOST_LONG]:
         size = f"`{section.key}`, {len(section.text):,} characters"
         yield f"  long      {size}: with a summary of yours, the model can open it when it needs it"
@@ -412,14 +406,9 @@ def verdict(adoption: Adoption) -> Iterator[str]:
         but = f", but for {'; '.join(proof.but)}" if proof.but else ", byte for byte"
         yield f"checked: the new prompt shows the same text{values}{but}"
     if left_out := plan.left_out:
-        yield f"LEFT OUT: {count(left_out, 'message')}: see the comment at the top of the module"
+        yield f"LEFT OUT: {counted(left_out, 'message')}: see the comment at the top of the module"
     if remainders := plan.remainders:
-        yield f"your code makes {count(remainders, 'text')}: see REMAINDER in the module"
-
-
-def count(number: int, what: str) -> str:
-    """Return a number of things: `1 field`, `2 fields`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+        yield f"your code makes {counted(remainders, 'text')}: see REMAINDER in the module"
 
 
 def _short(text: str) -> str:

@@ -54,12 +54,9 @@ _DEEPEST = 30
 
 
 def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
-    """Return the prompts of a file that isn't a Python module.
+    """Return the prompts of a file that isn't a Python module, of which `module` has the texts.
 
-    Args:
-        file: The file.
-        module: The texts as those of a module.
-        is_whole: A YAML, TOML or JSON file is one text.
+    With `is_whole`, a YAML, TOML or JSON file is one text.
 
     Raises:
         AdoptError: The file isn't of its format, or has no prompt.

@@ -338,12 +338,7 @@ class _Finder:
         return f"{self.scope.name}." if self.scope.name else ""
 
     def walk(self, body: Sequence[ast.stmt], after: Sequence[ast.stmt] = ()) -> Iterator[Candidate]:
-        """Yield the texts that are assigned and returned, and those that are given to a call.
-
-        Args:
-            body: A block.
-            after: The statements behind it.
-        """
+        """Yield the texts that a block assigns, returns or gives to calls; `after` is behind it."""
         for place, statement in enumerate(body):
             inner, rest = self, (*body[place + 1 :], *after)
             if isinstance(statement, ast.ClassDef | Function):

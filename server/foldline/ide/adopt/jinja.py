@@ -28,12 +28,7 @@ _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<
 
 @record
 class JinjaText:
-    """A template as nodes.
-
-    Attributes:
-        preamble: The statements that show nothing: macros, assignments, imports.
-        comments: The comments, which stay comments.
-    """
+    """A template as nodes; the preamble shows nothing: macros, assignments, imports."""
 
     nodes: tuple[Node, ...]
     preamble: str

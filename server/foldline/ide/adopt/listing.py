@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.errors import PathError
+from foldline.backends.formatting.parts import counted
 from foldline.ide.adopt.adoption import adopt, module_of, order_mark, original_of, prompts_in
 from foldline.ide.adopt.data_files import JINJA_SUFFIXES
 from foldline.ide.adopt.model import AdoptError, Style
@@ -114,8 +115,8 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
     for path, number in more.items():
         if number:
             kind = "in tests" if is_test_path(path) else "that may be prompts"
-            texts = f"{number} more text{'' if number == 1 else 's'} {kind}"
-            reason = f"{texts}: name the file (`foldline adopt FILE`)"
+            texts = counted(number, "more text")
+            reason = f"{texts} {kind}: name the file (`foldline adopt FILE`)"
             yield Listed(path, "", 1, kind, 0, False, None, reason, number)
 
 

@@ -28,12 +28,7 @@ _CLASSES = {
 
 @dataclass(slots=True)
 class Plan:
-    """A prompt to write.
-
-    Attributes:
-        variable: The variable of the prompt.
-        class_name: The dataclass of its parameters.
-    """
+    """A prompt to write: its variable, and the dataclass of its parameters."""
 
     original: Original
     variable: str

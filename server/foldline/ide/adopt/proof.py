@@ -163,10 +163,7 @@ def _not_compared(plan: Plan) -> Iterator[str]:
 def differences(original: str, text: str, pieces: Sequence[str]) -> set[str] | None:
     """Return in words what differs in two texts; None if it is more than white space.
 
-    Args:
-        original: The text of the source.
-        text: That of the new prompt.
-        pieces: The headings and bodies in it, between which blank lines don't count.
+    `pieces` are the headings and bodies of the new prompt: blank lines between them don't count.
     """
     old, new = _lines(original), _lines(text)
     if len(old) != len(new):

@@ -45,11 +45,7 @@ def call_sites(plan: Plan) -> Iterator[tuple[Use, str]]:
 def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritten:
     """Return the file that makes the text, with the new prompt in that place.
 
-    Args:
-        plan: The new prompt.
-        files: The workspace, to which the paths are relative.
-        source: The file of the text.
-        output: The new module.
+    The workspace has the file of the text, `source`, and the new module, `output`.
 
     Raises:
         AdoptError: There isn't one such place, or it doesn't show all that the prompt needs.

@@ -267,9 +267,7 @@ def in_workspace(
 ) -> dict[tuple[str, str], Calls]:
     """Return the calls in other modules that fill in texts.
 
-    Args:
-        files: The files of the workspace.
-        texts: The file and the name of each, a constant or an attribute as `Class.name`.
+    Each text is given by its file and its name: a constant, or an attribute as `Class.name`.
     """
     found = {text: Calls([], set()) for text in texts}
     lasts: dict[str, list[tuple[str, str]]] = {}

@@ -201,9 +201,7 @@ def _sample(known: Field) -> str:
 def share(plans: Sequence[Plan], module: str) -> str:
     """Let prompts import the sections that several have; return the module with them, or nothing.
 
-    Args:
-        plans: The new prompts.
-        module: The name by which they import it.
+    They import it by the name `module`.
     """
     found: dict[tuple[str, str, str | None, str], list[tuple[Plan, Section]]] = {}
     for plan in plans:

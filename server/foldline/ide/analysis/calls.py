@@ -139,9 +139,7 @@ def bound(evaluator: Evaluator, prompt: PromptValue, call: Call, scope: Scope) -
 def section_params(keywords: Mapping[str, Argument], *, opaque: bool) -> Record:
     """Return the parameters for single sections that a call gives; `complete` if they are all.
 
-    Args:
-        keywords: The call's keyword arguments.
-        opaque: There may be others.
+    With `opaque`, there may be others than its keywords.
     """
     if not _is_given(keywords, SECTION_PARAMS):
         return Record({}, complete=not opaque)

@@ -379,14 +379,8 @@ def _super_arguments(
         Rule(name="a", summary="b")
 
     Arguments out: `key="a"`, `title="Rule"`, `summary="b"`. An argument that is handed on keeps the
-    expression of the call, so that diagnostics and fixes point there.
-
-    Args:
-        evaluator: Evaluates the arguments.
-        node: The call of the subclass.
-        scope: The scope of that call.
-        owner: The subclass and its `__init__`.
-        passed: The call's keyword arguments.
+    expression of the call, so that diagnostics and fixes point there. `node` is the call of the
+    subclass, in its `scope`, with the keyword arguments `passed`.
     """
     subclass, init = owner
     super_call = next(_super_calls(init.body), None)

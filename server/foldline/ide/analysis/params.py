@@ -364,10 +364,7 @@ def item_of(
 ) -> tuple[Params | None, Expression | None]:
     """Return the dataclass of an item and the expression that names it.
 
-    Args:
-        evaluator: Evaluates the type.
-        root: The library class of the section; None is returned for one that shows no list.
-        types: Its type arguments.
+    It's None if sections of the library class `root` show no list.
     """
     if root == "ExamplesSection":
         return EXAMPLE, None

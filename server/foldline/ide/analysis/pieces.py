@@ -71,13 +71,8 @@ class Code:
 def edited(code: Code, edit: Edit, text: str, parse: Parse) -> Code | None:
     """Return a statement after an edit inside one of its pieces, of which the others are kept.
 
-    None if the edit isn't inside a piece, or leaves more or less than one call there.
-
-    Args:
-        code: The statement before.
-        edit: The edit, in offsets of the statement.
-        text: The text of the statement now.
-        parse: Parses a text.
+    None if the edit isn't inside a piece, or leaves more or less than one call there. Its offsets
+    are those of the statement before, `code`; `text` is the statement's now.
     """
     around = list(around_edit(code.pieces, edit))
     new: Piece | None = None

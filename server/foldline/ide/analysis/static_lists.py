@@ -59,14 +59,9 @@ Filled: TypeAlias = "Callable[[SectionValue, Part, Mapping[str, StaticSegment]],
 def value_segment(
     kind: SegmentKind, value: str | None, field: str, written: str, indent: str | None
 ) -> StaticSegment:
-    """Return the segment of a field's value.
+    """Return the segment of a field's value, which is None if it isn't known.
 
-    Args:
-        kind: The kind of the segment.
-        value: The text; None if it isn't known.
-        field: The field, for the segment.
-        written: The placeholder, which shows in place of an unknown value.
-        indent: The indentation of the placeholder's line; None if it isn't known.
+    The placeholder, as `written`, shows in its place; the indentation of its line may be unknown.
     """
     if value is None:
         return StaticSegment(kind, written, field, known=False, indent=indent)
@@ -97,11 +92,7 @@ MOST: Final = 2_000_000
 
 
 class StaticLists:
-    """The lists of one render.
-
-    Args:
-        values: The values of the parameters.
-    """
+    """The lists of one render."""
 
     def __init__(self, values: ParamValues) -> None:
         self._values = values
@@ -110,9 +101,7 @@ class StaticLists:
     def body(self, section: SectionValue, filled: Filled) -> Sequence[Segment] | None:
         """Return the text of a list shown in full; None if code decides more of it than values.
 
-        Args:
-            section: The section.
-            filled: Fills a placeholder of the section's parameters.
+        `filled` fills a placeholder of the section's parameters.
         """
         listing, template = _listing(section), section.text("template")
         if listing is None or template is None:

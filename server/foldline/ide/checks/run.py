@@ -37,13 +37,9 @@ def diagnostics(
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file's prompts, in source order.
 
-    Statements that don't parse are left out: their author is still typing.
-
-    Args:
-        analysis: The file.
-        severities: Severities by code that differ from the defaults.
-        more: Diagnostics of checks that need more than the file.
-        known: The places of prompts in other files by `ns/key`; the file's own are added.
+    Statements that don't parse are left out: their author is still typing. `severities` differ from
+    the defaults, and `more` are of checks that need more than the file. The places of prompts in
+    other files are `known` by `ns/key`; the file's own are added.
     """
     memo, silencer = analysis.evaluator.memo, Silencer(analysis)
     found: list[LazyDiagnostic] = []

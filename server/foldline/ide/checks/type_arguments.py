@@ -198,12 +198,7 @@ def _formless_fields(evaluator: Evaluator, kind: Value, use: Node) -> Iterator[L
     """Report the fields of a dataclass that certainly have no JSON form, at any depth.
 
     At run time nothing is checked while an annotation names something that isn't defined yet, or
-    never is: what is imported for type checkers alone.
-
-    Args:
-        evaluator: Evaluates the annotations.
-        kind: The type.
-        use: The code that needs its JSON form.
+    never is: what is imported for type checkers alone. `use` is the code that needs the form.
     """
     search = _Search(evaluator, use)
     found = list(search.dataclass(kind, "$")) if isinstance(kind, ClassValue) else []

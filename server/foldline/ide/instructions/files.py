@@ -44,7 +44,7 @@ def instructs(file: Path, root: Path, client_options: object = None) -> bool:
     nearest = read_project_options(file, root)
     if not file.is_relative_to(nearest.folder):
         return False
-    options, _ = read_options(client_options, "foldline", nearest.table)
+    options, _ = read_options(client_options, nearest.table)
     return is_instructions(file.relative_to(nearest.folder).as_posix(), options.instructions)
 
 

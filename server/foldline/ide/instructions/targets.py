@@ -61,12 +61,7 @@ class Target(NamedTuple):
 
 @record(slots=False)
 class Tree:
-    """The files of a repository at one moment.
-
-    Attributes:
-        paths: Their paths from the root.
-        read: Returns the text of one; empty where it can't be read.
-    """
+    """The files of a repository at one moment; a text that can't be read is empty."""
 
     paths: tuple[str, ...]
     read: Callable[[str], str]
@@ -190,11 +185,7 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
 
 
 class _Symbols(NamedTuple):
-    """What names mean to code as it is: `found` keeps what was asked for.
-
-    Attributes:
-        code: The files by which it holds.
-    """
+    """What names mean to code as it is: `found` keeps what was asked for while `code` holds."""
 
     code: tuple[FileStamp, ...]
     names: Names

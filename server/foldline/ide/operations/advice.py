@@ -17,9 +17,7 @@ _NAMES = re.compile(rf"\b(?:{'|'.join(op.tool for op in OPERATIONS if op.tool)})
 def message_of(error: Exception, names: Mapping[str, str]) -> str:
     """Return an error's message without advice that its reader can't follow.
 
-    Args:
-        error: Any error; only those of paths have advice.
-        names: What the shell calls the operations that it offers, by the names of their tools.
+    By the names of their tools, `names` has what the shell calls the operations it offers.
     """
     if not isinstance(error, PathError):
         return str(error)

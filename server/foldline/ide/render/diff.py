@@ -13,7 +13,7 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from foldline.ide.render.render import Block, Output, RenderedTool
+    from foldline.ide.render.render import Block, RenderedTool
 
 CONTEXT_LINES = 3
 MAX_NAMED = 5
@@ -119,6 +119,7 @@ def compare(before: Side, after: Side) -> Comparison:
     """Compare two versions."""
     totals = before.total, after.total
     delta, words = totals[1] - totals[0], cost_texts.changed(*totals)
+    same_output = before.render.output == after.render.output
     return Comparison(
         before.label,
         after.label,
@@ -127,13 +128,9 @@ def compare(before: Side, after: Side) -> Comparison:
         Totals(*totals, delta, words),
         kept(before.render, after.render),
         _unified(before.text, after.text, before.label, after.label),
-        _output(before.render.output, after.render.output),
+        "" if same_output else _change(before.render.output, after.render.output),
         " ".join(filter(None, map(_caveat, (before, after)))),
     )
-
-
-def _output(was: Output | None, now: Output | None) -> str:
-    return "" if was == now else _change(was, now)
 
 
 def _caveat(side: Side) -> str:

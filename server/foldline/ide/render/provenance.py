@@ -145,11 +145,7 @@ class Provenance:
     def occurrences(self, file: str, line: int, character: int, size: int) -> Iterator[Occurrence]:
         """Yield the parts of the blocks that come from a part of a file, in order.
 
-        Args:
-            file: The path.
-            line: The line of its first character, from 0.
-            character: The UTF-16 code units before it in the line.
-            size: How many code points it has.
+        It begins at a line, from 0, behind so many UTF-16 code units, and has `size` code points.
         """
         source = self._read(file) or ""
         lines = LineTable(source)

@@ -37,12 +37,9 @@ Sets = dict[str, dict[str, dict[str, Any]]]
 
 @record
 class ValueSources:
-    """The sources of values, as a worker gets them.
+    """The sources of values, as `_foldline_job.ValueSources` has them for a worker.
 
-    Attributes:
-        request: The sources, as `_foldline_job.ValueSources` has them.
-        network: The project's own restriction.
-        problems: The problems of the project's options.
+    The network is the project's own restriction; the problems are of its options.
     """
 
     request: Mapping[str, object]

@@ -24,12 +24,8 @@ def create_app(
 ) -> Starlette:
     """Return the app that serves `protocol`, without sessions, to clients of every version.
 
-    Args:
-        protocol: The server; it gets middleware of ours.
-        options: Who may ask, and how much.
-        health: What the health checks answer.
-        json_response: An answer is one JSON object, which a balancer can ask for again as long as
-            nothing of it has come; otherwise it may be a stream.
+    With `json_response`, an answer is one JSON object, which a balancer can ask for again as long
+    as nothing of it has come; otherwise it may be a stream.
     """
     protocol.middleware += [
         McpMeasures(protocol, options.deadline),

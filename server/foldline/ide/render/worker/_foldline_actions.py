@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -14,7 +13,6 @@ import _foldline_openings
 import _foldline_parameters
 import _foldline_values
 from _foldline_failures import RequestError, describe
-from _foldline_slots import Slot
 from foldline.prompts import (
     Block,
     OverridesStore,
@@ -23,11 +21,11 @@ from foldline.prompts import (
     RenderedPrompt,
     Section,
     SectionVisibility,
-    Task,
     ToolContext,
 )
 from foldline.prompts.cache.cache_plan import BlockStability
 from foldline.prompts.disclosure.disclosure import requested_expansion
+from foldline.prompts.disclosure.retry import with_instructions
 from foldline.prompts.errors import (
     PromptError,
     PromptValidationError,
@@ -79,7 +77,14 @@ class _Session:
         self.overrides = self._read_overrides(request["overrides"])
         self.errors: dict[Path, dict[str, object]] = {}
         self.reason = request.get("opening_reason", "")
+        self.instructions: str | None = None
         self._request = request
+
+    @property
+    def bound(self) -> Prompt[Any]:
+        """The prompt with its values; tasks have the expansion instructions."""
+        prompt = self.values.bind(self.prompt)
+        return prompt if self.instructions is None else with_instructions(prompt, self.instructions)
 
     def metadata(self) -> dict[str, object]:
         """Return the prompt's name, parameter values and chapters, for every answer."""
@@ -96,7 +101,7 @@ class _Session:
         """Render the prompt; if the request is tolerant, failed sections go into `errors`."""
         self.errors = {}
         try:
-            rendered = self.values.bind(self.prompt).render(
+            rendered = self.bound.render(
                 visibility_overrides=self.overrides,
                 on_error=self._record_error if self._request.get("tolerant") else None,
             )
@@ -112,17 +117,7 @@ class _Session:
     def apply(self, expansion: VisibilityExpansionRequired) -> None:
         """Show the sections that a request opens from now on, as an agent loop does."""
         self.overrides = {**self.overrides, **expansion.requested_overrides}
-        self.instruct(expansion.expansion_instructions)
-
-    def instruct(self, instructions: str | None) -> None:
-        """Give every task of the prompt its expansion instructions, as an agent loop does."""
-        bound = self.values.bind(self.prompt)
-        slots = {Slot(type(value)): value for value in bound.params} | {
-            Slot(type(value), key): value for key, value in bound.section_params.items()
-        }
-        for slot, value in slots.items():
-            if isinstance(value, Task):
-                self.values.bound[slot] = replace(value, expansion_instructions=instructions)
+        self.instructions = expansion.expansion_instructions
 
     def _record_error(self, path: Path, error: PromptError) -> str:
         failure = describe(error, self._request)
@@ -145,8 +140,7 @@ class _Session:
 
 
 def _render(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
-    if request.get("instructions") is not None:
-        session.instruct(request["instructions"])
+    session.instructions = request.get("instructions")
     return _render_result(session, session.render())
 
 
@@ -168,11 +162,10 @@ def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object
 
 def _call(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = _render_opened(session, request)
-    prompt = session.values.bind(session.prompt)
     call = ToolCall("call", request["tool"], request["input"] or {})
     try:
         (outcome,) = dispatch_tool_calls(
-            [call], rendered.tools, context=ToolContext(prompt=prompt, rendered=rendered)
+            [call], rendered.tools, context=ToolContext(prompt=session.bound, rendered=rendered)
         )
     except VisibilityExpansionRequired as expansion:
         opened = _opened(session, rendered, expansion)
@@ -265,8 +258,11 @@ def _opened(
 
 def _section_key(rendered: RenderedPrompt[Any], request: _foldline_job.Request) -> str:
     """Return the key that the request names, or else that of the first summarized section."""
-    key = request["section_key"]
-    return _first_summarized(rendered) if key is None else key
+    if (key := request["section_key"]) is not None:
+        return key
+    if not (keys := _summarized(rendered)):
+        raise RequestError("tool", "No section is summarized", near=[])
+    return keys[0]
 
 
 def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]]:
@@ -376,19 +372,10 @@ def _block(block: Block, stability: BlockStability) -> dict[str, object]:
     }
 
 
-def _is_summarized(block: Block) -> bool:
-    return block.enabled and block.visibility is SectionVisibility.SUMMARY
-
-
 def _summarized(rendered: RenderedPrompt[Any]) -> list[str]:
-    return [block.dotted_key for block in rendered.blocks if _is_summarized(block)]
-
-
-def _first_summarized(rendered: RenderedPrompt[Any]) -> str:
-    keys = _summarized(rendered)
-    if not keys:
-        raise RequestError("tool", "No section is summarized", near=[])
-    return keys[0]
+    summary = SectionVisibility.SUMMARY
+    blocks = (one for one in rendered.blocks if one.enabled and one.visibility is summary)
+    return [block.dotted_key for block in blocks]
 
 
 def _size(text: str) -> int:

@@ -26,11 +26,8 @@ Path = tuple[str, ...]
 class Openings:
     """The openings of a render: of all that they change, only that is rendered again.
 
-    Args:
-        rendered: The prompt.
-        reason: Why a section is opened, as the prompt's tasks are told.
-        failed: The sections that couldn't be rendered.
-        written: Returns a block as it's sent.
+    The reason is what the prompt's tasks are told; `failed` are the sections that couldn't be
+    rendered, and `written` returns a block as it's sent.
     """
 
     def __init__(
