@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.agent.code import add_operation, run_operation
 from foldline.agent.exit_statuses import FOUND, NOTHING
@@ -16,9 +16,7 @@ from foldline.ide.operations.code_scoped_context import OPERATION
 if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
     from foldline.prompts.adapters import BaseAdapter
-    from foldline.prompts.adapters.sdk import SdkAdapter
 
-PROVIDERS = ("openai", "openai-responses", "anthropic")
 CLOSE_SECONDS = 10.0
 DESCRIPTION = """\
 Packs the code that a question is about: the source of the symbols that match best, and outlines;
@@ -107,38 +105,26 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter:
         PromptConfigurationError: An SDK or its key is missing; found before any file is read.
         OSError, ValueError: The transcript can't be read.
     """
-    if options.transcript is not None:
-        from foldline.prompts import adapters
+    # The package first: a submodule alone may be half loaded by another thread.
+    from foldline.prompts import adapters
+    from foldline.prompts.adapters.providers import sdk_adapter
 
+    if options.transcript is not None:
         # With --record, the transcript is updated, so prompts may differ from it.
         return adapters.ScriptedAdapter(
             adapters.Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
         )
-    adapter = _sdk_adapter(*options.model)
+    provider, name = options.model
+    adapter = sdk_adapter(provider)(name)
     _ = adapter.client
     return adapter
 
 
-def _sdk_adapter(provider: str, model: str) -> SdkAdapter[Any]:
-    # Import the package first: a submodule alone may be half loaded by another thread.
-    from foldline.prompts import adapters  # noqa: F401
-
-    if provider == "openai":
-        from foldline.prompts.adapters.openai import OpenAIAdapter
-
-        return OpenAIAdapter(model)
-    if provider == "openai-responses":
-        from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
-
-        return OpenAIResponsesAdapter(model)
-    from foldline.prompts.adapters.anthropic import AnthropicAdapter
-
-    return AnthropicAdapter(model)
-
-
 def _model(text: str) -> tuple[str, str]:
+    from foldline.prompts.adapters.providers import SDK_ADAPTERS
+
     provider, _, name = text.partition(":")
-    if provider not in PROVIDERS or not name:
-        *most, last = (f"{one}:NAME" for one in PROVIDERS)
+    if provider not in SDK_ADAPTERS or not name:
+        *most, last = (f"{one}:NAME" for one in SDK_ADAPTERS)
         raise argparse.ArgumentTypeError(f"{text!r} isn't {', '.join(most)} or {last}")
     return provider, name

@@ -45,6 +45,7 @@ from foldline.ide.checks.signatures import (
 )
 from foldline.ide.checks.type_arguments import check_type_arguments
 from foldline.prompts import refusals
+from foldline.prompts.adapters.providers import SDK_ADAPTERS
 from foldline.prompts.tool import NAME_PATTERN, handler_refused
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _tool_name(argument: Argument, scope: Scope) -> Iterator[LazyDiagnostic]:
     )
 
 
-_ADAPTERS = ("OpenAIAdapter", "AnthropicAdapter", "ScriptedAdapter", "RecordingAdapter")
+_ADAPTERS = (*SDK_ADAPTERS.values(), "ScriptedAdapter", "RecordingAdapter")
 _UNREADABLE = (MissingPathError, UndecodableFileError, FileTooLargeError)
 _PARSERS = ("parse_structured_output", "parse_output")
 

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +22,7 @@ from foldline.prompts import (
     SectionVisibility,
     ToolContext,
 )
+from foldline.prompts.adapters.providers import SDK_ADAPTERS, sdk_adapter
 from foldline.prompts.cache.cache_plan import BlockStability
 from foldline.prompts.disclosure.disclosure import requested_expansion
 from foldline.prompts.disclosure.retry import with_instructions
@@ -201,21 +201,14 @@ def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, obj
 
 def _body(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     name = request["provider"]
-    module = import_module(f"foldline.prompts.adapters.{name.replace('-', '_')}")
     # Nothing is sent, so that no client is needed.
-    adapter = getattr(module, ADAPTERS[name])(request["model"], client=object())
+    adapter = sdk_adapter(name)(request["model"], client=object())
     try:
         return {"body": adapter.request(_render_opened(session, request), loop=request["loop"])}
     except ModuleNotFoundError as error:
-        message = f"{ADAPTERS[name]} needs the package {error.name!r}: install foldline[{name}]"
+        message = f"{SDK_ADAPTERS[name]} needs the package {error.name!r}: install foldline[{name}]"
         raise RequestError("prompt", message) from error
 
-
-ADAPTERS = {
-    "anthropic": "AnthropicAdapter",
-    "openai": "OpenAIAdapter",
-    "openai-responses": "OpenAIResponsesAdapter",
-}
 
 ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]]] = {
     "body": _body,
