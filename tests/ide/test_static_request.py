@@ -122,7 +122,11 @@ def test_a_static_count_is_no_more_than_the_executed_one_or_says_that_it_is_open
     text: str, sections: str, other: str
 ) -> None:
     own = f'MarkdownSection[None](title="T", key="t", template={text})'
-    source = f"{INSIDE}p = PromptTemplate(ns='n', key='k', sections=[{own}, *{sections}]{other})\n"
+    _hold(f"{INSIDE}p = PromptTemplate(ns='n', key='k', sections=[{own}, *{sections}]{other})\n")
+
+
+def _hold(source: str) -> StaticRequest:
+    """Compare what a prompt costs by its source with what it costs."""
     outside, module = ModuleType("outside"), ModuleType("nested")
     exec(OUTSIDE, vars(outside))
     with patch.dict(sys.modules, {"outside": outside, "nested": module}):
@@ -143,6 +147,41 @@ def test_a_static_count_is_no_more_than_the_executed_one_or_says_that_it_is_open
         assert tokens.text == executed
     if tokens.text < executed or len(shown) < len(rendered.tools):
         assert tokens.unresolved
+    return found
+
+
+CHANGES = [
+    "more = held\nmore.append(B)",
+    "more = held\nmore += [B]",
+    "more = held\nlast = more\nlast.append(B)",
+    "def add(to): to.append(B)\nadd(held)",
+    "list.append(held, B)",
+    "held.pop()",
+    "held.clear()",
+    "held.remove(A)",
+    "held[:] = []",
+    "for _ in [1]: held.pop()",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_list_that_code_changes_in_other_ways_is_open(change: str) -> None:
+    source = f"{INSIDE}held = [A]\n{change}\np = PromptTemplate(ns='n', key='k', sections=held)\n"
+    assert not _hold(source).exact
+
+
+def test_a_text_of_a_class_that_gets_another_one_is_open() -> None:
+    section = "MarkdownSection[None](title='T', key='t', template=Texts.rule)"
+    source = f"{INSIDE}class Texts:\n    rule = 'short'\n{{}}\n"
+    source += f"p = PromptTemplate(ns='n', key='k', sections=[{section}])\n"
+    assert _hold(source.format("")).exact
+    assert not _hold(source.format("Texts.rule = 'a longer one'")).exact
+
+
+def test_a_name_that_is_given_to_a_function_is_still_imported() -> None:
+    source = "from foldline.prompts import *\nprint(MarkdownSection, PromptTemplate)\n"
+    source += "part = MarkdownSection[None](title='T', key='t', template='word')\n"
+    assert _counted(f"{source}p = PromptTemplate(ns='n', key='k', sections=[part])\n").exact
 
 
 def _counted(source: str) -> StaticRequest:

@@ -83,7 +83,7 @@ def member(evaluator: Evaluator, module: ModuleScope, name: str, use: Node | Non
     """Return the value of a module-level name."""
     evaluator.memo.record_use(module.file, name)
     found = module.names.get(name)
-    if found is not None:
+    if found is not None and any(bound.change != "passed" for bound in found):
         return _bound(evaluator, _so_far(found, use), module)
     for star in module.stars:
         if star.level == 0 and star.module == LIBRARY:
@@ -144,7 +144,7 @@ def _bound(
 
 def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> Value:
     if bound.change == "=":
-        return UNKNOWN if isinstance(value, InstanceValue) else value
+        return UNKNOWN if isinstance(value, InstanceValue | ClassValue) else value
     if bound.change == "bind":
         if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
             return value
@@ -157,9 +157,11 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
             if isinstance(added, Text) and not bound.conditional:
                 parts = value.mapped, added.mapped
                 return evaluator.text(bound.value, text_cost(*parts), lambda: join(parts))
-        return UNKNOWN
+        return value if bound.change == "passed" else UNKNOWN
     if bound.value is None or bound.conditional:
-        return Items(value.items, complete=False)
+        lost = bound.value is None
+        items = tuple(replace(item, maybe=item.maybe or lost) for item in value.items)
+        return Items(items, complete=False)
     added = evaluator.value(bound.value, scope)
     more = len(added.items) if isinstance(added, Items) else 1
     # Only the tuple is new: its items have been charged already.

@@ -37,8 +37,8 @@ class Bound:
     """One binding of a name.
 
     `index` selects an item of the value (`a, b = …`). `change` is `+=`, `append` or `extend` if the
-    binding adds to the earlier value, `bind` if it binds params, `=` if it sets an attribute, and
-    `?` if the resulting value is unknown.
+    binding adds to the earlier value, `bind` if it binds params, `=` if it sets an attribute,
+    `passed` if code may change a list through another name, and `?` if the value is unknown.
     """
 
     name: str
@@ -111,6 +111,10 @@ def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
 
 def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
     func = call.func
+    # A call whose result nobody takes changes something.
+    for argument in call.args:
+        if isinstance(argument, Name):
+            yield Bound(argument.id, call, conditional, change="passed")
     if not (isinstance(func, Attribute) and isinstance(func.value, Name)):
         return
     name, method = func.value.id, func.attr.id
@@ -125,8 +129,20 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
 def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
     """Group bindings by name, each in source order."""
     result: dict[str, list[Bound]] = {}
+    same: dict[str, str] = {}
+    """The names that were given the value of another name, and that one."""
     for bound in found:
         result.setdefault(bound.name, []).append(bound)
+        if not bound.change:
+            same.pop(bound.name, None)
+            if isinstance(bound.value, Name) and bound.index is None:
+                same[bound.name] = same.get(bound.value.id, bound.value.id)
+        elif bound.name in same or bound.name in same.values():
+            origin = same.get(bound.name, bound.name)
+            for name in {origin, *(one for one in same if same[one] == origin)} - {bound.name}:
+                result.setdefault(name, []).append(
+                    Bound(name, bound.node, bound.conditional, change="passed")
+                )
     return {name: tuple(bounds) for name, bounds in result.items()}
 
 
