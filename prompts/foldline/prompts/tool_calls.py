@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,11 @@ def object_of(arguments: object) -> Mapping[str, object]:
     """Return a call's arguments as an object, which is all that providers take back."""
     value = _loaded(arguments)
     return value if isinstance(value, Mapping) else {"arguments": value}
+
+
+def name_sent(name: str) -> str:
+    """Return a call's name as providers take it back: a model may have made it up."""
+    return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "_"
 
 
 def arguments_text(arguments: object) -> str:

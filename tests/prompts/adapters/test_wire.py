@@ -1,6 +1,7 @@
 """OpenAI's and Anthropic's adapters on the wire: what they send, and what they make of answers."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -889,12 +890,11 @@ ARGUMENTS = st.sampled_from(
         "{]",
     ]
 )
+NAMES = ["weather", "nothing", "functions.weather", "the weather", "weather\ud83d", "w" * 99]
 FAULTY = st.builds(
     Said,
     text=st.sampled_from(["", " ", "\n\n", "Let me see.", HALF]),
-    calls=st.lists(st.tuples(st.sampled_from(["weather", "nothing"]), ARGUMENTS), max_size=3).map(
-        tuple
-    ),
+    calls=st.lists(st.tuples(st.sampled_from(NAMES), ARGUMENTS), max_size=3).map(tuple),
 )
 
 
@@ -915,11 +915,14 @@ def test_whatever_a_model_says_the_next_request_is_one_that_providers_take(
     for request in line.provider.requests:
         check_request(line.wire, request)
         for message in line.wire.sent(request):
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", message.get("name", "a"))
             for block in message["content"] if isinstance(message.get("content"), list) else ():
                 assert block["type"] != "text" or block["text"].strip()
                 assert block["type"] != "tool_use" or isinstance(block["input"], dict)
+                assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", block.get("name", "a"))
             for call in message.get("tool_calls") or ():
                 assert isinstance(json.loads(call["function"]["arguments"]), dict)
+                assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
 
 
 def test_calls_that_share_an_index_are_told_apart_by_their_ids(provider: Provider) -> None:

@@ -32,7 +32,7 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import object_of
+from foldline.prompts.tool_calls import name_sent, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -398,7 +398,7 @@ def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
         {
             "type": "tool_use",
             "id": call.id,
-            "name": call.name,
+            "name": name_sent(call.name),
             "input": object_of(call.arguments),
         }
         for call in turn.calls
@@ -409,11 +409,12 @@ def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
 def _native(blocks: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
     """Yield blocks as they're sent back: thinking is signed, so only what the API refuses changes.
 
-    It refuses texts of blanks alone, and inputs that aren't objects.
+    It refuses texts of blanks alone, names of other characters, and inputs that aren't objects.
     """
     for block in blocks:
         if block["type"] == "tool_use":
-            yield {**block, "input": object_of(block["input"])}
+            told = {"name": name_sent(str(block["name"])), "input": object_of(block["input"])}
+            yield block | told
         elif block["type"] != "text" or str(block["text"]).strip():
             yield block
 

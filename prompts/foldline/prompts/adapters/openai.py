@@ -21,7 +21,7 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import arguments_text
+from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -241,7 +241,7 @@ def _assistant(
                 "id": call.id,
                 "type": "function",
                 "function": {
-                    "name": call.name,
+                    "name": name_sent(call.name),
                     "arguments": arguments_text(call.arguments),
                 },
             }

@@ -30,7 +30,7 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import arguments_text
+from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -173,8 +173,11 @@ class _Responses(SdkExchange):
                 text=answer.text,
             )
         turn = self._adapter.turn(answer, request_id, number=len(self._input))
-        # Unchanged: reasoning is encrypted, and must be sent back as it is.
+        # Unchanged but for names: reasoning is encrypted, and must be sent back as it is.
         items = tuple(item.to_dict(exclude_none=True, mode="json") for item in response.output)
+        for item in items:
+            if item["type"] == "function_call":
+                item["name"] = name_sent(str(item["name"]))
         self._input += items
         return replace(turn, native=items)
 
@@ -212,7 +215,7 @@ def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
         yield {
             "type": "function_call",
             "call_id": call.id,
-            "name": call.name,
+            "name": name_sent(call.name),
             "arguments": arguments_text(call.arguments),
         }
 
