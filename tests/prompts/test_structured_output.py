@@ -314,6 +314,7 @@ STEP = '{"title": "x"}'
         f"Here:\n```json\n{STEP}\n```\nDone.",
         f"```JSON\n{STEP}\n```",
         f"> ```json\n{STEP}\n```",
+        "> " + json.dumps(json.loads(STEP), indent=1).replace("\n", "\n> "),
         STEP,
         f"\n\n  {STEP}  \n",
         f"The answer is {STEP}, I think.",

@@ -38,6 +38,7 @@ _BRACKET_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|[][{}]')
 # isn't the box of a task, a type's `[]`, a function's `{}` or a link.
 _SAYS_EMPTY = re.compile(r"(?:\A|[:,\n]|\w\s)[\s`>]*\Z")
 _ENDS_MESSAGE = re.compile(r"[\s`.>]*\Z")
+_QUOTED = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",\s*[}\]]")
 # Strings are matched too, because their commas stay. So are strings without an end: otherwise each
@@ -80,7 +81,8 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
     if config is None:
         raise OutputParseError(refusals.UNDECLARED_OUTPUT, raw_response=output_text)
     failures: list[Mismatch] = []
-    search = _Search(_THOUGHT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), output_text))
+    text = _QUOTED.sub(lambda found: " " * len(found[0]), output_text)
+    search = _Search(_THOUGHT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text))
     fitting: list[tuple[int, _Candidate, object]] = []
     for candidate in search.candidates():
         try:
