@@ -55,12 +55,10 @@ _MEANT_IN_LINE = re.compile(
 def occurrences(
     text: str, fields: Container[str], others: Callable[[str], bool] = lambda _: False
 ) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each `{{ name }}`, `{% if name %}` and `{name}` in a text, and the name.
+    """Yield each `{{ name }}`, `{% if name %}` and `{name}` in a template, and the name.
 
-    Args:
-        text: The text of a template.
-        fields: Fields that the text doesn't have as `${name}`: their names are enough.
-        others: Takes other names, which count only where the text can't mean the braces.
+    For `fields`, which it doesn't have as `${name}`, the name is enough; those that `others` takes
+    count only where the text can't mean the braces.
     """
     around = None
     for match in _FOREIGN.finditer(text):

@@ -23,12 +23,8 @@ MAX_HEADER_BYTES = 1 << 14
 class EmbeddedServer(uvicorn.Server):
     """Serves an app until its attribute `should_exit` is set.
 
-    Args:
-        app: The app.
-        connection: The class of its connections.
-        most: The most connections; more get status 503.
-        close_seconds: How long responses in progress may take once it should exit.
-        lifespan: Whether the app has a start and an end of its own.
+    Beyond the `most` connections, more get status 503. Responses in progress may take
+    `close_seconds` then. With a lifespan, the app has a start and an end of its own.
     """
 
     def __init__(

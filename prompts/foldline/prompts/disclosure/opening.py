@@ -282,11 +282,7 @@ def result_of(
 ) -> tuple[str, Opened]:
     """Return the text of the result for the model, and the opening as it is sent.
 
-    Args:
-        opened: What the opening adds.
-        instructions: The instructions on how to continue.
-        rendered: The prompt with these sections open, for the descriptions of the tools.
-        means: How the model gets them.
+    The descriptions of the tools are from `rendered`, which has these sections open.
     """
     follow = tuple(
         (role, opened.text((role,)))

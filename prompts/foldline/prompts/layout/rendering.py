@@ -59,10 +59,8 @@ class RenderPass:
     ) -> list[Piece[Node]]:
         """Return the pieces of these sections and those below them, parents first.
 
-        Args:
-            nodes: The sections to visit.
-            opened: A section to show in full regardless of its visibility.
-            on_error: Returns the text for a section that can't be rendered; by default that raises.
+        The section `opened` is shown in full whatever its visibility is. `on_error` returns the
+        text for a section that can't be rendered; by default that raises.
         """
         pieces: list[Piece[Node]] = []
         for node in nodes:

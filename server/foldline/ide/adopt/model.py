@@ -276,11 +276,7 @@ _WEAK = {"shown": "str", "truth": "bool"}
 
 @dataclass(slots=True)
 class Field:
-    """A field of a dataclass.
-
-    Attributes:
-        source: The expression, or the part of the source, that makes its value.
-    """
+    """A field of a dataclass; `source` is the expression, or the part of the text, of its value."""
 
     name: str
     source: str

@@ -49,7 +49,7 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
 
     Raises:
         AdoptError: There isn't one such place, or it doesn't show all that the prompt needs.
-        PathError: The file can't be read.
+        PathError: A file can't be read, or is outside of the workspace.
     """
     if not plan.original.uses:
         raise AdoptError(
