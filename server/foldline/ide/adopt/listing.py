@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -69,8 +69,8 @@ class Listed:
     line: int
     style: str
     size: int
-    is_longer: bool
-    fields: int | None
+    is_longer: bool = False
+    fields: int | None = None
     reason: str = ""
     more: int = 0
     adoption: Adoption | None = None
@@ -107,7 +107,7 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
             more[path] = len(likely) - len(listed)
         except AdoptError as error:
             if "prompt" in path.lower():
-                yield Listed(path, "", 1, "", len(source.text), False, None, str(error))
+                yield Listed(path, "", 1, "", len(source.text), reason=str(error))
     constants = [(path, candidate.name) for path, candidate in found if candidate.is_global]
     calls = in_workspace(files, constants)
     for path, candidate in found:
@@ -117,7 +117,7 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
             kind = "in tests" if is_test_path(path) else "that may be prompts"
             texts = counted(number, "more text")
             reason = f"{texts} {kind}: name the file (`foldline adopt FILE`)"
-            yield Listed(path, "", 1, kind, 0, False, None, reason, number)
+            yield Listed(path, "", 1, kind, 0, reason=reason, more=number)
 
 
 def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]]:
@@ -151,18 +151,17 @@ def _is_raised(candidate: Candidate, name: str) -> bool:
 def _listed(path: str, candidate: Candidate, calls: Calls | None) -> Listed:
     name = candidate.name if candidate.name_is_key else ""
     target = f"{path}:{name}" if name else path
-    line, label, text = candidate.line, candidate.style.label, candidate.text.replace("\0", "")
-    is_longer = len(text) < len(candidate.text) or bool(candidate.refusal)
+    size = len(candidate.text.replace("\0", ""))
+    is_longer = size < len(candidate.text) or bool(candidate.refusal)
+    listed = Listed(target, name, candidate.line, candidate.style.label, size, is_longer)
     try:
         original = original_of(candidate, calls=calls)
         adoption = adopt(original)
     except AdoptError as error:
-        return Listed(target, name, line, label, len(text), is_longer, None, str(error))
+        return replace(listed, reason=str(error))
     reason = "; ".join(lost.partition("\n")[0] for lost in original.lost if "message" in lost[:7])
-    label, number = original.style.label, len(adoption.plan.fields)
-    return Listed(
-        target, name, line, label, len(text), is_longer, number, reason, adoption=adoption
-    )
+    fields, style = len(adoption.plan.fields), original.style.label
+    return replace(listed, style=style, fields=fields, reason=reason, adoption=adoption)
 
 
 def _sources(files: FileBackend, folder: str) -> Iterator[Source]:
