@@ -1,5 +1,7 @@
 """What differs between two versions of a prompt: of a preview, and of git."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +228,67 @@ async def test_a_comparison_is_empty_exactly_if_both_revisions_make_the_same(
         else:
             assert (file, is_empty) == (file, kept[0] == kept[1])
             assert (file, found["caveat"]) == (file, "")
+
+
+PATHS = "import pathlib, sqlite3, subprocess\nHERE = pathlib.Path(__file__).parent\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "caveat"),
+    [
+        (
+            "T = str(sorted(one.name for one in HERE.glob('texts/*.md')))",
+            "Not as in HEAD, but as now: the names in texts/.",
+        ),
+        (
+            "T = str(sqlite3.connect(HERE / 'raw.db').execute('SELECT a FROM t').fetchall())",
+            "Not as in HEAD, but as now: raw.db.",
+        ),
+        (
+            "T = subprocess.run(['echo', 'a'], capture_output=True, text=True).stdout",
+            "Not as in HEAD, but as now: what a process that it started read.",
+        ),
+        ("T = from_file('link.md')", ""),
+        (
+            "T = 'same'",
+            "Changed, and not sent until it is opened: folded.",
+        ),
+    ],
+)
+async def test_what_is_not_as_at_the_revision_or_not_sent_is_named(
+    view: View, tmp_path: Path, body: str, caveat: str
+) -> None:
+    (tmp_path / "texts").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "texts" / f"{name}.md").write_text(name)
+    (tmp_path / "link.md").symlink_to("texts/one.md")
+    folded = TAIL.replace(
+        "template=T)",
+        "template=T), MarkdownSection[None](title='F', key='folded', template=F, summary='s',\n"
+        "    visibility=SectionVisibility.SUMMARY)",
+    )
+    start = f"{HEAD}from foldline.prompts import SectionVisibility\n{PATHS}F = 'as it was'\n"
+    prompt = tmp_path / "p.py"
+    prompt.write_text(f"{start}{body}\n{folded}")
+    make_rows(tmp_path / "raw.db", 1)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    (tmp_path / "texts" / "two.md").unlink()
+    (tmp_path / "link.md").unlink()
+    (tmp_path / "link.md").write_text("one")
+    make_rows(tmp_path / "raw.db", 2)
+    if "folded" in caveat:
+        prompt.write_text(prompt.read_text().replace("as it was", "as it is"))
+    editor = view(tmp_path, trusted=True)
+    found = await editor.command("prompt.diff", uri=editor.open("p.py"), revision="HEAD")
+    assert (found["unified"], found["caveat"]) == ("", caveat)
+
+
+def make_rows(file: Path, number: int) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS t (a)")
+        connection.execute("INSERT INTO t VALUES (?)", (number,))
 
 
 def block(text: str) -> Block:

@@ -151,6 +151,8 @@ export interface Descriptor {
   key: string;
   name: string | null;
   content_hash: string;
+  /** The hash of each section's text and tools, by dotted key, where a revision is compared. */
+  texts?: Record<string, string>;
 }
 
 /** What a provider's cache keeps of the last version of a prompt. */
@@ -424,7 +426,7 @@ export interface Comparison {
   unified: string;
   /** Whether the schema of the answer was `added`, `removed` or `changed`. */
   output: string;
-  /** What of a revision couldn't be read from it, in words. */
+  /** What of a revision couldn't be read from it, and what changed that isn't sent, in words. */
   caveat: string;
 }
 

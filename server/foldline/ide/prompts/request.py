@@ -42,8 +42,8 @@ class View:
             opening costs.
         costs: Renders have tokens, a document and the locations of their sections.
         texts: Texts by path, in place of files and of open documents.
-        at_revision: The texts are a revision's: nothing that is open counts, and the answer says
-            which files were read from the disk.
+        at_revision: The texts are a revision's: nothing that is open counts.
+        compared: The answer says what was read from the disk, and has hashes of the texts.
         params_file: One more file of values.
         tag: The tag of the overrides that are shown.
     """
@@ -66,6 +66,7 @@ class View:
     costs: bool = True
     texts: Mapping[str, str] = field(default_factory=dict)
     at_revision: bool = False
+    compared: bool = False
     params_file: Path | None = None
     tag: str | None = None
 
@@ -102,7 +103,7 @@ class View:
             "opening_reason": self.opening_reason,
             "tag": self.tag,
             "tolerant": self.tolerant,
-            "reads": self.at_revision,
+            "compared": self.compared,
         }
 
 

@@ -96,7 +96,8 @@ class Comparison:
         kept: What a provider's prompt cache keeps.
         unified: The texts as a unified diff.
         output: Whether the schema of the answer was `added`, `removed` or `changed`.
-        caveat: What of a revision couldn't be read from it, in words.
+        caveat: What of a revision couldn't be read from it, and what changed that isn't sent, in
+            words.
     """
 
     before: str
@@ -129,16 +130,30 @@ def compare(before: Side, after: Side) -> Comparison:
         kept(before.render, after.render),
         _unified(before.text, after.text, before.label, after.label),
         "" if same_output else _change(before.render.output, after.render.output),
-        " ".join(filter(None, map(_caveat, (before, after)))),
+        " ".join(filter(None, (*map(_caveat, (before, after)), _unsent(before, after)))),
     )
 
 
 def _caveat(side: Side) -> str:
-    if not side.as_now:
-        return ""
-    named, more = ", ".join(side.as_now[:MAX_NAMED]), len(side.as_now) - MAX_NAMED
-    listed = f"{named} and {more} more" if more > 0 else named
-    return f"Not as in {side.label}, but as now: {listed}."
+    return f"Not as in {side.label}, but as now: {_listed(side.as_now)}." if side.as_now else ""
+
+
+def _unsent(before: Side, after: Side) -> str:
+    """Name the sections with another text or other tools that a side has, and doesn't show."""
+    descriptors = (before.render.descriptor, after.render.descriptor)
+    was, now = (one.texts if one else {} for one in descriptors)
+    keys = [key for key in {**now, **was} if was.get(key) != now.get(key)]
+    hidden: list[str] = []
+    for side, texts in ((before, was), (after, now)):
+        sent = {block.key for block in side.blocks if block.enabled and block.visibility == "FULL"}
+        hidden += [key for key in keys if key in texts and key not in sent]
+    named = _listed(list(dict.fromkeys(hidden)))
+    return f"Changed, and not sent until it is opened: {named}." if hidden else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    named, more = ", ".join(names[:MAX_NAMED]), len(names) - MAX_NAMED
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _sections(before: Side, after: Side) -> Iterator[SectionChange]:

@@ -237,12 +237,18 @@ class Output:
 
 @record
 class Descriptor:
-    """The prompt's identity and the hash of its content."""
+    """The prompt's identity and the hash of its content.
+
+    Attributes:
+        texts: The hash of each section's text and tools, by dotted key, where a revision is
+            compared.
+    """
 
     ns: str
     key: str
     name: str | None
     content_hash: str
+    texts: Mapping[str, str] = dataclasses.field(default_factory=dict, metadata=OMITTED)
 
 
 @record

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,7 @@ from foldline.ide.render.values import SUFFIXES, find_sources
 from foldline.links import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
     from foldline.ide.prompts.request import View
     from foldline.ide.resolve import PromptTarget
@@ -35,6 +36,12 @@ MAX_BYTES = 2_000_000
 MAX_RENDERS = 4
 _CACHES = frozenset({"__pycache__", ".git"})
 _OPTIONS = b"tool.foldline.preview"
+# The mode of a symbolic link, whose content is a path.
+_LINK = "120000 "
+# The effects after which something was read that isn't seen.
+_STARTED = frozenset(
+    {"started a process", "ran a shell command", "forked", "became another program"}
+)
 # Reading objects runs no hook or filter of the repository; nothing may be fetched for it. What
 # compares trees also reads the index, and with it asks a monitor. A file of names may be a device.
 _NONE = ("core.fsmonitor", "core.attributesFile", "mailmap.file")
@@ -74,6 +81,7 @@ async def revision_side(
     Raises:
         IdeError: Git has no such revision, or the prompt can't be rendered.
     """
+    view = replace(view, compared=True)
     if revision is None:
         return Side("now", await execution.render(workspace, target, view))
     tree = await in_thread(partial(Tree.at, target.document.path, revision))
@@ -87,6 +95,8 @@ async def revision_side(
         if not fresh:
             break
         texts |= fresh
+    if any(effect.message in _STARTED for effect in render.effects):
+        as_now.append("what a process that it started read")
     return Side(revision, render, tuple(as_now))
 
 
@@ -100,12 +110,18 @@ def _values_files(target: PromptTarget, view: View) -> list[str]:
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a repository at a revision, by their paths below `top`."""
+    """The files of a repository at a revision, by their paths below `top`.
+
+    Attributes:
+        files: Regular files, and links to some of them.
+        links: The files that links lead to.
+    """
 
     top: Path
     commit: str
     revision: str
     files: frozenset[str]
+    links: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def at(cls, file: Path, revision: str) -> Tree:
@@ -123,8 +139,19 @@ class Tree:
             commit = _git(top, *arguments).strip()
         except RevisionError as error:
             raise RevisionError(f"{top} has no revision {revision!r}") from error
-        listed = _git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-        return cls(top.resolve(), commit, revision, frozenset(listed.split("\0")))
+        listed = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit).split("\0")
+        rows = [row.partition("\t") for row in listed if row]
+        tree = cls(top.resolve(), commit, revision, frozenset(name for _, _, name in rows))
+        return tree._with_links({name for mode, _, name in rows if mode.startswith(_LINK)})
+
+    def _with_links(self, links: Set[str]) -> Tree:
+        """The tree with files in place of links, without those that lead elsewhere."""
+        files, ends = self.files - links, dict[str, str]()
+        for name, data in self.contents(links).items() if links else ():
+            end = posixpath.normpath(posixpath.join(posixpath.dirname(name), os.fsdecode(data)))
+            if end in files:
+                ends[name] = end
+        return replace(self, files=files | ends.keys(), links=ends)
 
     def texts_of(self, file: Path) -> dict[str, str]:
         """The texts of `file`, the values beside it, and all that it imports, by path.
@@ -163,9 +190,9 @@ class Tree:
             RevisionError: This clone does not hold them.
         """
         asked = sorted(names)
-        stream = run_git(
-            self.top, ("cat-file", "--batch"), "".join(f"{self.commit}:{name}\n" for name in asked)
-        )
+        ends = (self.links.get(name, name) for name in asked)
+        wanted = "".join(f"{self.commit}:{name}\n" for name in ends)
+        stream = run_git(self.top, ("cat-file", "--batch"), wanted)
         found = {}
         for name, data in zip(asked, contents_in(stream), strict=True):
             if data is None:
@@ -184,15 +211,20 @@ class Tree:
         Both only where the revision has something else. A file that was given and is read all the
         same is read by other means than imports and `from_file`.
         """
-        names = {}
-        for path in reads:
+        names: dict[str, str] = {}
+        as_now: list[str] = []
+        for path in sorted(reads):
             real = os.path.realpath(path)
             name = os.path.relpath(real, self.top).replace(os.sep, "/")
-            if not name.startswith("../") and _CACHES.isdisjoint(name.split("/")):
+            if name.startswith("../") or not _CACHES.isdisjoint(name.split("/")):
+                continue
+            if os.path.isdir(real):
+                if self._entries(name) != {one.name for one in Path(real).iterdir()} - _CACHES:
+                    as_now.append(f"the names in {name}/")
+            else:
                 names[name] = real
         then = self.contents(names.keys() & self.files)
         fresh: dict[str, str] = {}
-        as_now = []
         for name, path in sorted(names.items()):
             data, text, now = then.get(name), _decoded(then.get(name, b"")), _on_disk(path)
             is_project = name.endswith("pyproject.toml")
@@ -204,6 +236,12 @@ class Tree:
             else:
                 fresh[path] = text
         return fresh, as_now
+
+    def _entries(self, folder: str) -> set[str]:
+        """The names in a folder."""
+        prefix = "" if folder == "." else f"{folder}/"
+        inside = (name[len(prefix) :] for name in self.files if name.startswith(prefix))
+        return {name.partition("/")[0] for name in inside}
 
 
 def _on_disk(path: str) -> bytes | None:

@@ -33,6 +33,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.forms.fields import declared_fields
+from foldline.prompts.layout.descriptor import PromptDescriptor, text_hash
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
 
 Path = tuple[str, ...]
@@ -78,6 +79,7 @@ class _Session:
         self.errors: dict[Path, dict[str, object]] = {}
         self.reason = request.get("opening_reason", "")
         self.instructions: str | None = None
+        self.is_compared = request.get("compared", False)
         self._request = request
 
     @property
@@ -335,8 +337,17 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
             "key": descriptor.key,
             "name": descriptor.name,
             "content_hash": descriptor.content_hash,
+            "texts": _texts(descriptor) if session.is_compared else {},
         },
     }
+
+
+def _texts(descriptor: PromptDescriptor) -> dict[str, str]:
+    """Return the hash of each section's text and tools."""
+    parts = {section.path: [section.text_hash] for section in descriptor.sections}
+    for tool in descriptor.tools:
+        parts.setdefault(tool.section_path, []).append(tool.text_hash)
+    return {".".join(path): text_hash(repr(hashes))[:8] for path, hashes in parts.items()}
 
 
 def _block(block: Block, stability: BlockStability) -> dict[str, object]:

@@ -33,6 +33,7 @@ _OTHERS = {
     "shutil.rmtree": "removed a folder",
     "subprocess.Popen": "started a process",
 }
+_READS = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 Effect = dict[str, object]
@@ -40,14 +41,17 @@ Effect = dict[str, object]
 
 
 def watch_reads(root: str) -> set[str]:
-    """Return a set to which each file below `root` is added that is opened from now on."""
+    """Return a set to which what is read below `root` is added: files, and folders for names."""
     reads: set[str] = set()
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
-            path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100  # A hot path.
-            if path.startswith(root):
-                reads.add(path)
+        if event not in _READS or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+            return
+        if event == "os.listdir" and "importlib" in sys._getframe(1).f_code.co_filename:  # noqa: SLF001
+            return
+        path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100  # A hot path.
+        if path.startswith(root):
+            reads.add(path)
 
     sys.addaudithook(hook)
     return reads

@@ -41,7 +41,7 @@ class Request(TypedDict):
     Keys:
         file, root: The prompt module, and the workspace folder that contains it.
         overlays: Texts of open documents, by path.
-        reads: Whether the answer has the files of the workspace that were read.
+        compared: Whether the answer has what was read of the workspace, and hashes of the texts.
         deadline: Seconds until the request fails.
         version: The server's version of foldline.
         token: A text that the answer starts with.
@@ -63,7 +63,7 @@ class Request(TypedDict):
     file: str
     root: str
     overlays: dict[str, str]
-    reads: bool
+    compared: bool
     deadline: float
     token: str
     pycache: str
@@ -118,12 +118,12 @@ def run(request: Request) -> bytes:
             lambda file: _foldline_failures.is_users(file, request),
         )
         root = Path(request["root"])
-        reads = _foldline_effects.watch_reads(str(root)) if request.get("reads") else set()
+        reads = _foldline_effects.watch_reads(str(root)) if request.get("compared") else set()
         module = _foldline_modules.import_file(Path(request["file"]), root)
         import _foldline_actions
 
         answer = _foldline_actions.perform(module, request)
-        if request.get("reads"):
+        if request.get("compared"):
             files = reads | _foldline_modules.loaded_files(str(root))
             answer["reads"] = [file for file in files if _foldline_failures.is_users(file, request)]
         blocks = answer.pop("blocks", None)
