@@ -447,7 +447,8 @@ def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
 ) -> None:
     (project / "good.py").write_text(COUNTED)
     _, out, _ = run("tokens", project)
-    assert "     ≥3  n/k  good.py:LONG  (without the text that code makes; --run counts" in out
+    long = """     ≥3  n/k  good.py:LONG  (without the text of `"word " * 20_000` in `one`; --run"""
+    assert long in out
     assert "\n      ≥28  in 6 prompts" in out
     assert "  n/k  good.py:UNBOUND  (estimated from source; --run gives the exact count)\n" in out
     _, out, _ = run("tokens", project, "--json")
@@ -560,7 +561,59 @@ def test_a_prompt_of_which_less_is_counted_now_does_not_pass(
     partial = GOOD.replace('template="Hello', 'template=open("x").read() + "Hello')
     (project / "good.py").write_text(partial)
     status, out, _ = run("tokens", project, "--baseline", baseline, "--max-growth=900")
-    assert (status, "good.py:PROMPT was counted whole, and code makes" in out) == (1, True)
+    told = """good.py:PROMPT may have grown: the text of `open("x").read()}Hello` in `one`"""
+    assert (status, told in out) == (1, True)
+
+
+_LATE = "MarkdownSection[Params](key='late', {}, enabled=lambda p: p.name)"
+_PLAIN = _LATE.format("title='Late', template='A.'")
+_UNRESOLVED = {
+    "a handbook that is gone": (
+        _LATE.format("title='Late', template=from_file('book.md')"),
+        "the unread `from_file('book.md')` in `late`",
+    ),
+    "code in an optional section": (
+        _LATE.format("title='Late', template=open('big').read()"),
+        "the text that code makes in `late`",
+    ),
+    "a conditional import": (
+        _LATE.format("title='Late', template=LATER"),
+        "the text that code makes in `late`",
+    ),
+    "a section that an import may replace": ("EITHER", "what else `EITHER` may be"),
+    "a title": (_LATE.format("title=LATER, template='A.'"), "the title of `late`"),
+}
+
+
+@pytest.mark.parametrize("what", _UNRESOLVED)
+def test_what_cannot_be_counted_now_fails_by_name_and_the_same_as_before_is_told(
+    project: Path, what: str
+) -> None:
+    section, part = _UNRESOLVED[what]
+    head, prompt = GOOD.replace("import Markdown", "import from_file, Markdown").split("PROMPT =")
+    head += (
+        f"try:\n    from elsewhere import LATER\nexcept ImportError:\n    LATER = 'A.'\n"
+        f"EITHER = {_PLAIN}\nif LATER:\n    from elsewhere import EITHER\n"
+    )
+    good, baseline = project / "good.py", project / "tokens.json"
+
+    def write(shown: str) -> None:
+        good.write_text(f"{head}PROMPT ={prompt.replace('sections=[', f'sections=[{shown}, ')}")
+
+    write(_PLAIN)
+    baseline.write_text(run("tokens", project, "--json")[1])
+    write(section)
+    status, out, _ = run("tokens", project, "--baseline", baseline, "--max-growth=900")
+    assert (status, f"good.py:PROMPT may have grown: {part} isn't counted" in out) == (1, True)
+    baseline.write_text(run("tokens", project, "--json")[1])
+    status, out, _ = run("tokens", project, "--baseline", baseline)
+    assert (status, f"good.py:PROMPT: compared without {part}; --run" in out) == (0, True)
+    document = json.loads(run("tokens", project, "--json", "--baseline", baseline)[1])
+    assert document["without"] == [{"prompt": "good.py:PROMPT", "parts": [part]}]
+    # What it grew from says that it lacked a part.
+    write(_PLAIN.replace("A.", "Words. " * 40))
+    status, out, _ = run("tokens", project, "--baseline", baseline)
+    assert (status, f"; before, without {part}\n" in out) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
+from foldline.ide.cost_texts import named
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -29,12 +30,12 @@ MAX_NAMED = 10
 
 @record
 class Counted:
-    """A prompt of a baseline; `is_partial` if the count was a lower bound."""
+    """A prompt of a baseline, and the parts of it that weren't counted."""
 
     identity: str
     prompt: str
     tokens: int
-    is_partial: bool
+    unresolved: tuple[str, ...]
 
     @property
     def path(self) -> str:
@@ -52,11 +53,20 @@ class Baseline:
 
 @record
 class Growth:
-    """A prompt that grew by more than the limit."""
+    """A prompt that grew by more than the limit; `before_without` are parts not counted then."""
 
     prompt: str
     before: int
     after: int
+    before_without: tuple[str, ...] = ()
+
+
+@record
+class Without:
+    """A prompt, and the parts of it that aren't counted."""
+
+    prompt: str
+    parts: tuple[str, ...]
 
 
 @record
@@ -64,13 +74,15 @@ class Comparison:
     """What has become of a baseline's prompts.
 
     Attributes:
-        partial: Prompts of which more was counted then: code makes a part of them now.
+        partial: Prompts with parts that aren't counted now, and that the baseline's didn't have.
+        without: Prompts whose parts that aren't counted are all among the baseline's.
         missing: Prompts of the baseline that aren't among those counted now.
         new: Prompts that the baseline hasn't.
     """
 
     grown: tuple[Growth, ...] = ()
-    partial: tuple[str, ...] = ()
+    partial: tuple[Without, ...] = ()
+    without: tuple[Without, ...] = ()
     missing: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
 
@@ -84,12 +96,15 @@ class Comparison:
         for growth in self.grown:
             percent = 100 * (growth.after - growth.before) / max(1, growth.before)
             change = f"{growth.before:,} to {growth.after:,} tokens (+{percent:.1f}%)"
+            if growth.before_without:
+                change += f"; before, without {visible(named(growth.before_without))}"
             yield [(visible(growth.prompt), "bold red"), (f" grew from {change}", "")]
-        for identity in self.partial:
-            yield [
-                (visible(identity), "bold red"),
-                (" was counted whole, and code makes a part of it now: count both with --run", ""),
-            ]
+        for one in self.partial:
+            told = f" may have grown: {named(one.parts)} isn't counted now; count both with --run"
+            yield [(visible(one.prompt), "bold red"), (visible(told), "")]
+        for one in self.without:
+            told = f": compared without {named(one.parts)}; --run counts that"
+            yield [(visible(one.prompt), "yellow"), (visible(told), "")]
         for words, names in (
             ("In the baseline, and not among these", self.missing),
             ("New, not in the baseline", self.new),
@@ -119,7 +134,7 @@ def read_baseline(file: str) -> Baseline:
                 str(entry["prompt"]),
                 # Earlier versions counted the text alone.
                 int(entry["text"] + entry["tools"] + entry["output"]),
-                bool(entry["lower_bound"]),
+                tuple(map(str, entry["unresolved"])),
             )
             for name, entry in document["prompts"].items()
         )
@@ -175,14 +190,26 @@ def compare(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> 
     before, after = ({one.identity for one in side} for side in zip(*pairs, strict=True))
     return Comparison(
         tuple(
-            Growth(now.identity, then.tokens, now.tokens.total)
+            Growth(now.identity, then.tokens, now.tokens.total, then.unresolved)
             for then, now in pairs
             if 100 * (now.tokens.total - then.tokens) > limit * then.tokens
         ),
-        tuple(now.identity for then, now in pairs if now.lower_bound and not then.is_partial),
+        tuple(one for one in map(_new_parts, pairs) if one.parts),
+        tuple(
+            Without(now.identity, now.tokens.unresolved)
+            for then, now in pairs
+            if now.tokens.unresolved and not _new_parts((then, now)).parts
+        ),
         tuple(one.identity for one in baseline.counts if one.identity not in before),
         tuple(one.identity for one in counts if one.identity not in after),
     )
+
+
+def _new_parts(pair: tuple[Counted, PromptCount]) -> Without:
+    """Return the parts that aren't counted now, but for those that weren't before."""
+    then, now = pair
+    parts = (part for part in now.tokens.unresolved if part not in then.unresolved)
+    return Without(now.identity, tuple(parts))
 
 
 def _matched(

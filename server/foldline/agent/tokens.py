@@ -23,8 +23,9 @@ marked with ~, as are those with placeholders. With ≥ a count is without the t
 --run runs the prompts, and counts what is sent. Files that instruct agents, such as AGENTS.md, are
 counted as models get them; a skill has what is always loaded, and the files of its folder, too.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
-prompt has grown by more than --max-growth, or may have, as code makes a part of it now. Prompts are
-the same by `ns/key`, wherever their files are; what only one side has is named."""
+prompt has grown by more than --max-growth, or may have, as a part of it isn't counted that the
+baseline had; parts missing on both sides are named. Prompts are the same by `ns/key`, wherever
+their files are; what only one side has is named."""
 
 
 def register(verbs: Verbs) -> None:

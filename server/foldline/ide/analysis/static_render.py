@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 32
 _LAID_OUT = (SegmentKind.HEADING, SegmentKind.SEPARATOR)
+_CODE_SHOWN = 120
 _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
 
 
@@ -127,13 +128,20 @@ class StaticRender:
     unresolved: tuple[str, ...] = ()
     """What the source doesn't show: sections, lists of sections and tools, as it names them."""
     has_optional: bool = False
-    """True if code may leave out some of what is shown."""
+    """True if code may leave out some of what is shown, or show other in its place."""
 
     @property
-    def has_code(self) -> bool:
-        """True if code makes a part of a text that is shown."""
-        segments = (segment for block in self.blocks for segment in block.segments)
-        return any(not one.known and one.field is None for one in segments)
+    def made_by_code(self) -> Iterator[str]:
+        """Name the parts of the texts that code makes."""
+        for block in self.blocks:
+            for one in block.segments:
+                if not one.known and one.field is None:
+                    code = " ".join(one.text.removeprefix("{").removesuffix("}").split())
+                    kind = "the unread" if code.startswith("from_file(") else "the text of"
+                    more = f"… ({len(code):,})" if len(code) > _CODE_SHOWN else ""
+                    shown = f"{code[:_CODE_SHOWN]}{more}"
+                    told = "the text that code makes" if code == "…" else f"{kind} `{shown}`"
+                    yield f"{told} in `{'.'.join(block.path)}`"
 
     @property
     def exact(self) -> bool:
@@ -152,7 +160,7 @@ def render(
 ) -> StaticRender:
     """Render a prompt; a chapter whose `enabled` only running the code decides stays closed."""
     made = _Renderer(prompt, overrides).render()
-    return replace(made, certain=made.certain and not prompt.maybe)
+    return made if not prompt.maybe else replace(made, certain=False, has_optional=True)
 
 
 def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
@@ -300,7 +308,12 @@ def _unresolved(items: Items, where: str, template: TemplateValue) -> Iterator[s
         value = item.value
         if not isinstance(value, SectionValue):
             yield f"the section `{item.node.excerpt}`"
-        elif value.kind == "chapter" and template.opens(value) and not value.gated:
+            continue
+        if value.maybe:
+            yield f"what else `{item.node.excerpt}` may be"
+        if value.known("title") is None:
+            yield f"the title of `{value.key}`"
+        if value.kind == "chapter" and template.opens(value) and not value.gated:
             rest = f"the rest of the chapter `{value.key}`"
             yield from _unresolved(value.children, rest, template)
     if not items.complete:

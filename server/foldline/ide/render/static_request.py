@@ -163,8 +163,9 @@ def request_of(
     exact = source.known and shown.exact
     unresolved = [*shown.unresolved, *source.unresolved]
     unresolved += [f"the chapter `{key}`, which code may open" for key in shown.undecided]
-    if shown.has_code:
-        unresolved.append("the text that code makes")
+    if prompt.maybe or template.maybe:
+        unresolved.append("what overrides, or other code, make of the prompt")
+    unresolved += shown.made_by_code
     return StaticRequest(
         Render(
             name="",
