@@ -303,7 +303,7 @@ def test_an_heir_under_another_name_is_found(
 def test_a_member_is_found_in_the_base_whatever_kind_of_file_it_is(path: str) -> None:
     text = "class Base {\n  go() {}\n}\nclass Kid extends Base {}\n"
     if path == "a.h":
-        text = "class Base {\n  void go();\n};\nclass Kid : public Base {};\n"
+        text = "class Base {\n  void go();\n};\nclass M_API Kid : public Base {};\n"
     elif path != "a.ts":
         text = f"<script lang='ts'>{text}</script>\n"
     access = SmartFileAccess(MemoryFileBackend({path: text}))

@@ -322,13 +322,18 @@ def test_of_c_a_body_defines_and_grammars_that_may_call_are_named(
 ) -> None:
     monkeypatch.setattr(access, "_engine", _KnowsItself())
     root = access.file_backend.root
-    text = "int run(int a);\nint run(int a) {}\nint f() { run(2); }\n"
+    text = "int run(int a);\nint f() { run(2); }\n"
+    text += "#if X\nint run(int a) {}\n#else\nint run(int a) {}\n#endif\n"
     (root / "m.c").write_text(text, encoding="utf-8")
     (root / "g.y").write_text("a: B { run(3); }\n", encoding="utf-8")
     found = access.goto_definition("m.c", 2, "run", seconds=5)
-    assert [one.line for one in found] == [2]
+    assert [one.line for one in found] == [4, 6]
     assert found.reason == "possible ones: clangd knows only a declaration"
-    calls = access.call_hierarchy("m.c", 2, "run", seconds=5)
+    # Asked at a definition, clangd says where it's declared, or knows one branch of `#if`.
+    found = access.goto_definition("m.c", 6, "run", seconds=5)
+    assert [(one.line, one.column) for one in found] == [(4, 5), (6, 5)]
+    assert found.reason == "by name, not clangd's: lines 4, 6"
+    calls = access.call_hierarchy("m.c", 4, "run", seconds=5)
     assert (calls.backend, calls.reason) == ("clangd", "not looked at: g.y")
 
 
@@ -342,7 +347,10 @@ def test_where_a_server_knows_no_implementation_those_by_name_are_possible(
     assert [one.line for one in found] == [2]
     assert found.coverage.startswith("partial: by name alone")
     assert found.reason == "possible ones: clangd knows none"
-    assert access.find_implementations("kid.cpp", 2, "Kid", seconds=5).backend == "clangd"
+    none = access.find_implementations("kid.cpp", 2, "Kid", seconds=5)
+    assert none.backend == "clangd"
+    assert none.reason.endswith("that has 'Kid' in code; clangd knows none")
+    assert none.coverage.endswith("not looked at: what macros make")
 
 
 def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> None:

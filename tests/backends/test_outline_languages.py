@@ -43,6 +43,8 @@ def test_every_language_has_a_grammar_that_loads_and_a_parser() -> None:
         ("Rakefile", b"", "ruby"),
         (".bashrc", b"", "bash"),
         ("noextension", b"", "unknown"),
+        ("a.h", b"bool a::b::f() const {\n", "cpp"),
+        ("a.h", b"// a::b\n/* a::b\n * a::b */\nint f(void); // a::b\n", "c"),
     ],
 )
 def test_a_language_is_told_by_name_or_first_line(path: str, head: bytes, language: str) -> None:

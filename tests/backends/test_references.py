@@ -165,6 +165,25 @@ def test_definitions_and_calls_in_other_languages(path: str, source: str, expect
     check_kinds(path, source, "Run", expected)
 
 
+def test_what_a_broken_parse_takes_for_text_has_possible_uses() -> None:
+    head = 'class A {\n  val size\n    @N("s")\n    '
+    companion = "  companion object {\n    fun X.y(): B {\n      val c = D(1)\n      get(c)\n"
+    found = access_to(
+        {
+            "a.kt": f"{head}get() = Run()\n}}\n",
+            "b.kt": "open class B\ninternal constructor(\n) : S, C<B> {\n"
+            f"{companion}      return Run(c)\n    }}\n    @D(\n    )\n    // Run\n  }}\n}}\n",
+            "c.go": "package c\nfunc f() { `\nRun()\n// Run\n",
+        }
+    ).find_references("Run")
+    assert [(use.path, use.line, use.kind) for use in found] == [
+        ("a.kt", 4, "call"),
+        ("b.kt", 8, "call"),
+        ("c.go", 3, "call"),
+    ]
+    assert found.coverage == "what doesn't parse in 3 files is read as text"
+
+
 FILES = {
     "lib/core.py": "class Thing:\n    def go(self):\n        return Thing()\n",
     "app/use.py": "from lib.core import Thing\n\ndef use():\n    return Thing().go()\n",

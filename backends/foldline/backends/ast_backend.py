@@ -11,7 +11,7 @@ from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
-from foldline.backends.formatting.text import sentences
+from foldline.backends.formatting.text import files_text, sentences
 from foldline.backends.models import (
     COMPLETE,
     CUT_SHORT,
@@ -24,7 +24,7 @@ from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.references.bases import unseen_in
-from foldline.backends.references.references import can_have_references, settled
+from foldline.backends.references.references import BROKEN, can_have_references, settled
 from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.references.spelling import is_name, token_of, word_of
 from foldline.backends.search.walks import Scope
@@ -307,13 +307,16 @@ def _gathered(
 ) -> References:
     """The references by file: in the order of `places`, or those that define the name first."""
     found = list(found)
-    references = settled(item for item in found if not isinstance(item, Refused))
+    references = settled(uses := [item for item in found if not isinstance(item, Refused)])
     refused = [item for item in found if isinstance(item, Refused)]
+    gaps = [coverage if coverage != COMPLETE else ""]
     if refused:
         others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        missing = f"without {refused[0].path}{others}"
-        coverage = missing if coverage == COMPLETE else f"{coverage}; {missing}"
+        gaps.append(f"without {refused[0].path}{others}")
         notes = (*notes, f"{refused[0].path}: {refused[0].reason}")
+    if broken := {use.path for use in uses if use.tier == BROKEN}:
+        gaps.append(f"what doesn't parse in {files_text(len(broken))} is read as text")
+    coverage = sentences(*gaps) or COMPLETE
     defining = {use.path for use in references if use.kind == ReferenceKind.DEFINITION}
     references.sort(
         key=lambda use: (

@@ -31,7 +31,7 @@ _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?([^/\s]+)(?:[ \t]+(?:-S[ \t]+)?([^-\s]\S*
 # What begins a line of C++ in a header that its name says is C.
 _CPLUSPLUS = re.compile(
     rb"^[ \t]*(?:template\s*<|namespace\b[\w\s:]*\{|(?:public|private|protected)\s*:"
-    rb"|(?:enum )?class \w[\w: ]*[;{])"
+    rb"|(?:enum )?class \w[\w: ]*[;{])|^[^\"'/*#\n]*\w::~?\w"
     rb"|\boperator(?:\(\)|\[\]|\"\"|[-+*/%^&|~!=<>]{1,3}) ?\w*\(",
     re.MULTILINE,
 )

@@ -72,9 +72,7 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
         if not root.has_error and found.symbols:
             found.reason = ""
         return found
-    failed = _first_error(root)
-    if failed is not None:
-        root, failed = _reparsed(language, data, root, failed, guarded=guarded)
+    root, failed = reparsed(language, data, root, guarded=guarded)
     found = _parser_of(language)(data, root)
     if failed is not None:
         if language in SCRIPTS:
@@ -98,10 +96,16 @@ def _first_error(root: Node) -> int | None:
     return node.start_point[0]
 
 
-def _reparsed(
-    language: str, data: bytes, root: Node, failed: int, *, guarded: bool
+def reparsed(
+    language: str, data: bytes, root: Node, *, guarded: bool = False
 ) -> tuple[Node, int | None]:
-    """The tree of a source without what its grammar misreads, if its parser then gets farther."""
+    """The tree of a source, and the row where its parser failed.
+
+    That of one without what the grammar misreads, if the parser then gets farther.
+    """
+    failed = _first_error(root)
+    if failed is None:
+        return root, None
     text = mended(data, language)
     again = _root(language, text, guarded=guarded) if text != data else None
     if again is None:

@@ -32,6 +32,16 @@ _INTERFACE = re.compile(rb"\binterface\s[^{};]*")
 _GOES_ON = re.compile(rb"(?:=>|[-:,|&=(<?{;+*])[ \t]*\Z")
 _EXPORT_TYPE = re.compile(rb"(?<=^export )type(?= *\*)", re.MULTILINE)
 _KOTLIN_END = re.compile(rb"(?<=[^\s{;])[ \t](?=\})")
+_KOTLIN_HEAD = re.compile(rb"(\n)([ \t]*(?:\w+[ \t]+)+)(?=constructor[ \t]*\()")
+# Macros of C where no expression stands: `class API name {`, `INLINE bool f(`, `) NOEXCEPT {`.
+_MACRO = rb"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+_MACROS = re.compile(
+    rb"(\b(?:class|struct|union)[ \t]+)" + _MACRO + rb"(?=[ \t]+\w+[ \t]*(?:final\s*)?[{:\n])"
+    rb"|^([ \t]*)" + _MACRO + rb"(?=[ \t]+(?:(?:[\w:<>,]+[ \t*&]+)+[\w:~]+|[\w:<>]+::~?\w+)[(;\s])"
+    rb"|^()" + _MACRO + rb"(?=[ \t]*$)"
+    rb"|(\)[ \t]*(?:const[ \t]+)?)" + _MACRO + rb"(?=\s*[{;:])",
+    re.MULTILINE,
+)
 
 
 def end_of(lines: Sequence[str], first: int, last: int, language: str) -> int | None:
@@ -57,7 +67,9 @@ def end_of(lines: Sequence[str], first: int, last: int, language: str) -> int | 
 def mended(data: bytes, language: str) -> bytes:
     """The source, as long as before, without what its grammar is known to misread."""
     if language == "kotlin":  # class A { fun a() = 1 }
-        return _KOTLIN_END.sub(b";", data)
+        return _KOTLIN_HEAD.sub(_blanked, _KOTLIN_END.sub(b";", data))
+    if language in {"c", "cpp"}:
+        return _MACROS.sub(_blanked, data)
     if language not in SCRIPTS:
         return data
     text = bytearray(_EXPORT_TYPE.sub(b"    ", data))
@@ -73,6 +85,12 @@ def mended(data: bytes, language: str) -> bytes:
         else:
             stack.append(offset)
     return bytes(text)
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    """What stays of a match, and blanks for the rest of it."""
+    kept, rest = filter(lambda part: part is not None, match.groups())
+    return kept + b" " * len(rest)
 
 
 def _brackets(data: bytes, language: str) -> Iterator[tuple[int, bytes]]:

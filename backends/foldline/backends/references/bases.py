@@ -14,6 +14,7 @@ from foldline.backends.base.languages import parser_for
 from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.locations import Location
+from foldline.backends.outlines.outlines import reparsed
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.backends.references.references import Column
@@ -158,6 +159,7 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
     if language not in _ROWS:
         return FileTypes([])
     root = parse(language, data, guarded=guarded).root_node
+    root, _ = reparsed(language, data, root, guarded=guarded)
     types: dict[int, _Type] = {}
     loose: list[tuple[Node, bool]] = []
     owned: set[int] = set()

@@ -65,6 +65,10 @@ class Found(NamedTuple):
         return self.located.qualified_name
 
     @property
+    def last(self) -> str:
+        return self.located.symbol.name.rpartition(".")[2]
+
+    @property
     def line(self) -> int:
         return self.located.symbol.name_line or self.located.symbol.line
 

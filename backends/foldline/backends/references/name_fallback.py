@@ -26,7 +26,7 @@ from foldline.backends.outlines.locations import (
     Locations,
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
-from foldline.backends.outlines.symbols import flatten
+from foldline.backends.outlines.symbols import BODIES, first_column, flatten
 from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import TYPES
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.locations import Position
     from foldline.backends.outlines.symbols import Located
     from foldline.backends.references.bases import FileTypes, TypeBases
+    from foldline.backends.references.hierarchy import Found, Hierarchy
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -147,6 +148,34 @@ def with_body(analysis: Analysis, position: Position) -> Position:
 
 def _is_overload(one: Located) -> bool:
     return any(mark.lstrip("@").rpartition(".")[2] == "overload" for mark in one.symbol.decorators)
+
+
+def defined_at(position: Position, types: Hierarchy) -> list[Found]:
+    """The definition of C at a position, with those of other branches of `#if`."""
+    every = [one for one in types.symbols(position.path) if not one.declares]
+    in_c = language_of(position.path) in {"c", "cpp"}
+    at = {_form(one) for one in every if in_c and one.line == position.line}
+    return [one for one in every if one.last == position.name and _form(one) in at]
+
+
+def with_own(found: Locations, own: list[Found], types: Hierarchy, *, said: bool) -> Locations:
+    """The places with all of `own`, and without those that don't define the name.
+
+    Of a definition clangd knows its declaration, or only what one branch of `#if` defines.
+    """
+    known = {(one.path, one.line): one for one in found.locations}
+    defining = {
+        (one.path, one.line)
+        for path, _ in known
+        for one in types.symbols(path)
+        if one.last == own[0].last
+    }
+    places = {(one.path, one.line): _place_of(one, types.read(one.path)[2]) for one in own}
+    new = [str(line) for path, line in places if (path, line) not in known]
+    others = {place: one for place, one in known.items() if one.outside or place in defining}
+    lines = f"{plural('line', len(new))} {', '.join(new)}"
+    reason = f"by name, not {found.backend}'s: {lines}" if new and said else found.reason
+    return replace(found, locations=(*(places | others).values(),), reason=reason)
 
 
 async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
@@ -335,3 +364,15 @@ def _symbols(analysis: Analysis, path: str) -> Iterable[Located]:
     with suppress(PathError):
         return flatten(analysis.get_outline(path).symbols)
     return ()
+
+
+def _form(one: Found) -> tuple[str, str]:
+    """What one definition and its alternatives share: functions of other parameters are none."""
+    symbol = one.located.symbol
+    is_function = symbol.kind in BODIES and not symbol.signature.startswith("#")
+    return one.name, symbol.signature * is_function
+
+
+def _place_of(one: Found, lines: Sequence[str]) -> Location:
+    column = first_column(lines, one.line, one.last) or 1
+    return Location(one.path, one.line, column, column + len(one.last), lines[one.line - 1])

@@ -147,6 +147,8 @@ class CodeNavigation:
             engine.goto_definition(position, seconds=seconds), name_fallback.definitions, position
         )
         types, known = self.names().types, found.backend != self._analysis.name
+        if own := name_fallback.defined_at(position, types):
+            found = name_fallback.with_own(found, own, types, said=known)
         if not (kept := _with_bodies(found, types)) and found.locations and known:
             why = f"possible ones: {found.backend} knows only a declaration"
             by_name = await name_fallback.definitions(self._analysis, position, why)
@@ -277,9 +279,11 @@ class CodeNavigation:
             answer, lambda reason: by_name(self._analysis, position, reason)
         )
         if position.name and not found.locations and found.backend != self._analysis.name:
-            reason = f"possible ones: {found.backend} knows none"
-            possible = await by_name(self._analysis, position, reason)
-            found = possible if possible.locations else found
+            why = f"{found.backend} knows none"
+            possible = await by_name(self._analysis, position, why)
+            if possible.locations:
+                return replace(possible, reason=f"possible ones: {why}")
+            found = replace(possible, backend=found.backend)
         return found
 
     async def _meaning(self, names: Names, name: str, path: str | None) -> Meaning:

@@ -12,7 +12,7 @@ from foldline.backends.base.languages import DOCUMENTS, has_grammar
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
-from foldline.backends.outlines.outlines import outline_of_tree
+from foldline.backends.outlines.outlines import outline_of_tree, reparsed
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
@@ -72,6 +72,10 @@ _WORD_BYTES = frozenset(
 )
 # Tiers for `settled`: uses that are those of a function's variable, and names of arguments.
 LOCAL, KEYWORD = "local", "keyword"
+# What mends a source of theirs takes the names of macros out.
+_WITHOUT_MACROS = frozenset({"c", "cpp"})
+# A use in what a broken parse takes for the text of a string, the rest of the file.
+BROKEN = "broken"
 _NO_VALUE = re.compile(r"\s*(?:async\s+)?(?:def|class|module)\b")
 _NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
@@ -79,6 +83,7 @@ _DESTRUCTURED = "shorthand_property_identifier_pattern"
 _OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
 _CALLED = re.compile(rb"[ \t]*\(")
+_COMMENTED = re.compile(rb"//|^\s*/?\*")
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 8
@@ -115,6 +120,8 @@ def references_in_source(
         data, root, symbols = _python(data, word, guarded=guarded)
     else:
         root, symbols = parse(language, data, guarded=guarded).root_node, None
+        if language not in _WITHOUT_MACROS:
+            root, _ = reparsed(language, data, root, guarded=guarded)
     definitions: set[int] | None = None
     is_test = is_test_path(path)
     found: list[Reference] = []
@@ -130,9 +137,8 @@ def references_in_source(
             continue
         if is_setter and not _sets(data, nodes):
             continue
-        if symbols is None:
-            symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
-        if definitions is None:
+        if definitions is None or symbols is None:
+            symbols = symbols or outline_of_tree(language, data, root, guarded=guarded).symbols
             definitions = {
                 symbol.name_line
                 for symbol, _, _ in flatten(symbols)
@@ -140,10 +146,11 @@ def references_in_source(
             }
         place, row = node.start_byte, node.start_point[0]
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
-        if node.type == "preproc_arg":
+        if (is_broken := _is_broken(nodes)) or node.type == "preproc_arg":
             # A macro's text is one token, of many lines.
             place, row = start, row + data.count(b"\n", place, start)
-            kind = ReferenceKind.CALL if _CALLED.match(data, start + len(word)) else kind
+            is_call = _CALLED.match(data, start + len(word)) and row + 1 not in definitions
+            kind = ReferenceKind.CALL if is_call else kind
         is_variable = False
         if bare_names is not None and len(nodes) > 1:
             kind, is_variable = bare_names.kind(nodes, kind)
@@ -162,6 +169,7 @@ def references_in_source(
         variables.add(len(found), nodes, kind)
         begin = data.rfind(b"\n", 0, place) + 1
         before = counted.to(data, begin, place)
+        tiers = {_is_keyword(nodes): KEYWORD, is_variable: LOCAL, is_broken: BROKEN}
         found.append(
             Reference(
                 path,
@@ -172,7 +180,7 @@ def references_in_source(
                 is_test,
                 before + 1,
                 before + 1 + len(word.decode("utf-8", "replace")),
-                LOCAL if is_variable else KEYWORD if _is_keyword(nodes) else "possible",
+                tiers.get(True, "possible"),
                 other_name(data, nodes),
             )
         )
@@ -191,7 +199,7 @@ def settled(uses: Iterable[Reference]) -> list[Reference]:
     defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     callable_alone = all(_NO_VALUE.match(use.context) for use in defining)
     is_known = bool(defining) or any(use.kind == ReferenceKind.IMPORT for use in uses)
-    others = {LOCAL: is_known, KEYWORD: bool(defining) and callable_alone}
+    others = {LOCAL: is_known, KEYWORD: bool(defining) and callable_alone, BROKEN: False}
     return [
         replace(use, tier="another" if others[use.tier] else "possible")
         if use.tier in others
@@ -306,13 +314,16 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
     first, last = node.start_byte, node.end_byte
     is_whole = (first, last) == (start, end)
     parent = nodes[-2] if len(nodes) > 1 else node
-    if not tokens.kinds.intersection((node.type, parent.type)):
+    is_broken = _is_broken(nodes)
+    if not (is_broken or tokens.kinds.intersection((node.type, parent.type))):
         # A keyword, or an operator, that stands where a name does.
         is_name = is_in(node, parent, _NAME_FIELDS)
         is_name |= not node.type[0].isalpha() and _OPERATED.search(parent.type) is not None
         return is_whole and is_name and not node.is_named
     if is_whole:
         return True
+    if is_broken:
+        return _COMMENTED.search(data[data.rfind(b"\n", 0, start) + 1 : start]) is None
     if node.type == "operator_name":
         return b"".join(data[first:last].split()) == word
     around = data[first:start], data[end:last]
@@ -321,6 +332,14 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
         and tokens.before.fullmatch(around[0]) is not None
         and tokens.behind.fullmatch(around[1]) is not None
     )
+
+
+def _is_broken(nodes: list[Node]) -> bool:
+    """Return whether the last node is text of no string, or what no node has."""
+    node = nodes[-1]
+    if node.child_count:
+        return node.has_error
+    return len(nodes) > 1 and "string" in node.type and nodes[-2].type == "ERROR"
 
 
 def _is_keyword(nodes: list[Node]) -> bool:
