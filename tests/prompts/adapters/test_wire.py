@@ -925,6 +925,26 @@ def test_whatever_a_model_says_the_next_request_is_one_that_providers_take(
                 assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
 
 
+@pytest.mark.parametrize("told", ["many", None, 2.5, [], -3])
+def test_a_usage_of_what_is_no_count_is_none(provider: Provider, wire: Wire, told: object) -> None:
+    def spoiled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: spoiled(inner) for name, inner in value.items()}
+        return told
+
+    line = Line(wire, provider, streaming=False)
+    first, second = (
+        line.wire.whole(Said("", (("weather", {"name": "A"}),))),
+        line.wire.whole(Said("B")),
+    )
+    for reply in (first, second):
+        body: Any = reply.body
+        body["usage"] = spoiled(body["usage"])
+        provider.will(reply)
+    response = evaluate(line)
+    assert (response.text, response.usage) == ("B", TokenUsage())
+
+
 def test_calls_that_share_an_index_are_told_apart_by_their_ids(provider: Provider) -> None:
     line = Line(OpenAIWire(), provider, streaming=True)
     pieces = line.wire.streamed(

@@ -31,7 +31,7 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
 from foldline.prompts.tool_calls import name_sent, object_of
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class _Exchange(SdkExchange):
                 # Input that isn't an object is passed on as text, which decoding refuses.
                 ToolCall(
                     block.id,
-                    block.name,
+                    str(block.name),
                     block.input if isinstance(block.input, dict) else json.dumps(block.input),
                 )
                 for block in content
@@ -346,12 +346,12 @@ def _schema(rendered: RenderedPrompt[object]) -> dict[str, Any] | None:
 
 def _usage(message: Message) -> TokenUsage:
     usage = message.usage
-    cached = usage.cache_read_input_tokens or 0
-    written = usage.cache_creation_input_tokens or 0
+    cached = count_of(usage.cache_read_input_tokens)
+    written = count_of(usage.cache_creation_input_tokens)
     # The provider counts the three kinds of input separately.
     return TokenUsage(
-        usage.input_tokens + cached + written,
-        usage.output_tokens,
+        count_of(usage.input_tokens) + cached + written,
+        count_of(usage.output_tokens),
         cached,
         written,
     )

@@ -20,7 +20,7 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
 from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
             text=answer.text,
             tool_calls=tuple(
                 # Some compatible servers send no ids.
-                ToolCall(call.id or f"call_{number}_{index}", call.name, call.arguments)
+                ToolCall(call.id or f"call_{number}_{index}", str(call.name), call.arguments)
                 for index, call in enumerate(answer.calls)
             ),
             usage=answer.usage,
@@ -130,12 +130,12 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
     }
 
 
-def usage_of(read: int, wrote: int, details: Any) -> TokenUsage:
+def usage_of(read: object, wrote: object, details: Any) -> TokenUsage:
     """Return the usage of a request; compatible servers leave the details of the input out."""
     cached, written = (
-        getattr(details, name, None) or 0 for name in ("cached_tokens", "cache_write_tokens")
+        getattr(details, name, None) for name in ("cached_tokens", "cache_write_tokens")
     )
-    return TokenUsage(read, wrote, cached, written)
+    return TokenUsage(*map(count_of, (read, wrote, cached, written)))
 
 
 def result_text(answer: ToolAnswer) -> str:

@@ -66,6 +66,11 @@ class TokenUsage:
         )
 
 
+def count_of(told: object) -> int:
+    """Return a count that a provider told; 0 for what is none."""
+    return told if type(told) is int and told > 0 else 0
+
+
 NOTHING_USED = TokenUsage()
 """The usage before the first request."""
 
