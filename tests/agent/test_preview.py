@@ -219,9 +219,51 @@ def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
     assert "-before\n+before and after\n" in done.stdout
     assert "~ a: +2 tokens\n" in done.stdout
     assert done.stdout.endswith("+2 tokens with tools (7 → 9)\n")
-    unknown = preview(str(prompt), "--diff", "nowhere")
-    assert (unknown.returncode, unknown.stdout) == (2, "")
-    assert "has no revision 'nowhere'" in unknown.stderr
+    for revision, complaint in (
+        ("nowhere", "has no revision 'nowhere'"),
+        ("", "'' is not the name of a revision"),
+        ("--", "'' is not the name of a revision"),
+        ("HEAD...HEAD", "two revisions are compared as REV..REV"),
+    ):
+        unknown = preview(str(prompt), f"--diff={revision}")
+        assert (unknown.returncode, unknown.stdout) == (2, "")
+        assert complaint in unknown.stderr
+    prompt.write_text(text.replace("p =", "q ="), encoding="utf-8")
+    renamed = preview(f"{prompt}:q", "--diff", "HEAD").stderr
+    assert "at HEAD: prompt has no prompt 'q'; it has p; a renamed variable is found by" in renamed
+    assert preview(f"{prompt}:n/k", "--diff", "HEAD").returncode == 0
+    moved = prompt.rename(tmp_path / "moved.py")
+    assert "moved.py is not in HEAD: a renamed file" in preview(str(moved), "--diff=HEAD").stderr
+
+
+def test_the_sets_that_are_not_looked_at_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(
+        "from dataclasses import dataclass\n"
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "@dataclass(frozen=True)\nclass C:\n    name: str = ''\n"
+        "p = PromptTemplate(ns='n', key='k', sections=[\n"
+        "    MarkdownSection[C](title='A', key='a', template='Hi ${name}.')])\n"
+        "def preview_a(): return C('a')\ndef preview_b(): return C('b')\n",
+        encoding="utf-8",
+    )
+    for arguments in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "one"],
+    ):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    assert preview(str(prompt), "--diff=HEAD").stdout.splitlines()[1:] == [
+        "With the set `a`; not compared: b."
+    ]
+    answer = json.loads(preview(str(prompt), "--diff=HEAD", "--set=b", "--json").stdout)
+    assert answer["caveat"] == "With the set `b`; not compared: a."
+    monkeypatch.chdir(tmp_path)
+    assert "(with the set `a`; not: b)" in foldline("tokens", "--run").stdout
+    counted = json.loads(foldline("tokens", "--run", "--json").stdout)["prompts"]["prompt.py:p"]
+    assert (counted["parameter_set"], counted["other_sets"]) == ("a", ["b"])
 
 
 def test_watching_shows_it_again_when_it_or_what_it_imports_changes(tmp_path: Path) -> None:

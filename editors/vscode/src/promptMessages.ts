@@ -426,7 +426,7 @@ export interface Comparison {
   unified: string;
   /** Whether the schema of the answer was `added`, `removed` or `changed`. */
   output: string;
-  /** What of a revision couldn't be read from it, and what changed that isn't sent, in words. */
+  /** What of a revision couldn't be read from it, what changed that isn't sent, and which parameter sets weren't compared, in words. */
   caveat: string;
 }
 

@@ -350,7 +350,7 @@ async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: Pr
     from foldline.ide.render.matrix import Matrix, matrix_lines
     from foldline.ide.structuring import unstructured
 
-    action: Action[Any] = CompareSets() if options.matrix else Diff(revision=options.diff)
+    action: Action[Any] = CompareSets() if options.matrix else Diff(revision=options.diff or "")
     found = await perform(workspace, prompt, action)
     status = NOTHING if isinstance(found, Matrix) and found.failed else FOUND
     if options.json:

@@ -45,6 +45,12 @@ class PromptCount:
     """The file that `foldline fold --write` made of this one: clients load that, so it counts."""
 
     @property
+    def other_sets(self) -> list[str]:
+        """The parameter sets that it wasn't run with."""
+        sets = (one.name for one in self.render.parameter_sets)
+        return [name for name in sets if name != self.render.parameter_set]
+
+    @property
     def identity(self) -> str:
         """The prompt's name in baselines."""
         return f"{self.file}:{self.name}" if self.name else self.file
@@ -167,6 +173,9 @@ def table_lines(
             doubt = "  (with values that were made up)"
         if count.tokens.unresolved:
             doubt = visible(f"  ({cost_texts.without(count.tokens.unresolved)})")
+        if count.executed and count.other_sets:
+            others = ", ".join(count.other_sets)
+            doubt += visible(f"  (with the set `{count.render.parameter_set}`; not: {others})")
         if count.source_of:
             doubt = f"  not counted: it's the source of {visible(count.source_of)}"
         yield [
@@ -235,6 +244,8 @@ def json_of(
             "certain": count.certain,
             "lower_bound": count.lower_bound,
             "unresolved": list(count.tokens.unresolved),
+            "parameter_set": count.render.parameter_set,
+            "other_sets": count.other_sets,
             "undecided_chapters": list(count.undecided),
             "sections": {
                 section.key: {

@@ -569,14 +569,14 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
             named = (self.before_set, self.after_set)
             sides = [await set_side(*given, subject.for_sets, name) for name in named]
         else:
-            revisions = parse_range(self.revision or "HEAD")
+            revisions = parse_range("HEAD" if self.revision is None else self.revision)
             sides = [await revision_side(*given, subject.view, one) for one in revisions]
         return await in_thread(partial(compare, *sides))
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
         from foldline.ide.render.diff import compare
 
-        if self.revision or self.of_sets:
+        if self.revision is not None or self.of_sets:
             return await Query.on_preview(self, previews, session_id)
         preview = previews.find(session_id)
         after = preview.version if self.after is None else self.after

@@ -96,8 +96,8 @@ class Comparison:
         kept: What a provider's prompt cache keeps.
         unified: The texts as a unified diff.
         output: Whether the schema of the answer was `added`, `removed` or `changed`.
-        caveat: What of a revision couldn't be read from it, and what changed that isn't sent, in
-            words.
+        caveat: What of a revision couldn't be read from it, what changed that isn't sent, and
+            which parameter sets weren't compared, in words.
     """
 
     before: str
@@ -130,7 +130,11 @@ def compare(before: Side, after: Side) -> Comparison:
         kept(before.render, after.render),
         _unified(before.text, after.text, before.label, after.label),
         "" if same_output else _change(before.render.output, after.render.output),
-        " ".join(filter(None, (*map(_caveat, (before, after)), _unsent(before, after)))),
+        " ".join(
+            filter(
+                None, (*map(_caveat, (before, after)), _unsent(before, after), _sets(before, after))
+            )
+        ),
     )
 
 
@@ -149,6 +153,16 @@ def _unsent(before: Side, after: Side) -> str:
         hidden += [key for key in keys if key in texts and key not in sent]
     named = _listed(list(dict.fromkeys(hidden)))
     return f"Changed, and not sent until it is opened: {named}." if hidden else ""
+
+
+def _sets(before: Side, after: Side) -> str:
+    """Name the parameter sets that are compared, and those that aren't."""
+    renders = (before.render, after.render)
+    used = list(dict.fromkeys(one.parameter_set or "none" for one in renders))
+    every = dict.fromkeys(one.name for render in renders for one in render.parameter_sets)
+    others = [name for name in every if name not in used]
+    shown = " and ".join(f"`{name}`" for name in used)
+    return f"With the set {shown}; not compared: {_listed(others)}." if others else ""
 
 
 def _listed(names: Sequence[str]) -> str:

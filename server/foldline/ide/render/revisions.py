@@ -16,7 +16,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_bytes
 from foldline.backends.formatting.visible import is_text
-from foldline.ide.errors import RevisionError
+from foldline.ide.errors import IdeError, RevisionError
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 from foldline.ide.render.values import SUFFIXES, find_sources
@@ -65,7 +65,18 @@ OF_A_REPOSITORY = (
 
 
 def parse_range(text: str) -> tuple[str, str | None]:
-    """The revisions of `REV` or `REV..REV`; None stands for the files as they are now."""
+    """The revisions of `REV` or `REV..REV`; None stands for the files as they are now.
+
+    Raises:
+        RevisionError: It is empty, an option, or `REV...REV`.
+    """
+    if not text.strip() or text.startswith("-"):
+        raise RevisionError(f"{text!r} is not the name of a revision: give one, such as HEAD")
+    if "..." in text:
+        raise RevisionError(
+            f"{text}: two revisions are compared as REV..REV; "
+            "`git merge-base` names the one that two branches have in common"
+        )
     before, dots, after = text.partition("..")
     return before or "HEAD", (after or "HEAD") if dots else None
 
@@ -89,7 +100,14 @@ async def revision_side(
     as_now: list[str] = []
     for _ in range(MAX_RENDERS):
         asked = replace(view, texts=texts, at_revision=True)
-        render = await execution.render(workspace, target, asked)
+        try:
+            render = await execution.render(workspace, target, asked)
+        except IdeError as error:
+            renamed = "; a renamed variable is found by the prompt's `ns/key`"
+            more = renamed if error.kind == "no_prompt" else ""
+            error.message = f"at {revision}: {error.message}{more}"
+            error.args = (error.message,)
+            raise
         values = set(_values_files(target, view)).difference(texts)
         fresh, as_now = await in_thread(partial(tree.differing, (*render.reads, *values), texts))
         if not fresh:
@@ -165,7 +183,10 @@ class Tree:
 
         start = resolved(file).relative_to(self.top).as_posix()
         if start not in self.files:
-            raise RevisionError(f"{start} is not in {self.revision}")
+            raise RevisionError(
+                f"{start} is not in {self.revision}: a renamed file is compared where it was, "
+                "so move it back to compare it, or name a revision that has it"
+            )
         beside = (file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES)
         names = {start, *(one.relative_to(self.top).as_posix() for one in beside)} & self.files
         modules = (name for name in sorted(self.files) if name.endswith(".py"))
