@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 from foldline.ide.analysis.project import Project
 from foldline.ide.render.static_request import StaticRequest, costed
 from foldline.ide.token_counter import token_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HEAD = """\
 from __future__ import annotations
@@ -184,9 +188,65 @@ def test_a_name_that_is_given_to_a_function_is_still_imported() -> None:
     assert _counted(f"{source}p = PromptTemplate(ns='n', key='k', sections=[part])\n").exact
 
 
-def _counted(source: str) -> StaticRequest:
+ADDS = "def add(items): items.append(C)\n"
+UNSEEN = [
+    "def f():\n    global WORDS\n    WORDS = 'x'\nf()",
+    "class C:\n    global WORDS\n    WORDS = 'x'",
+    "[WORDS := 'x' for _ in 'a']", "exec('WORDS = str(1)')", "vars()['WORDS'] = 'x'",
+    "globals()['WORDS'] = 'x'", "setattr(sys.modules[__name__], 'WORDS', 'x')",
+    "sys.modules[__name__].WORDS = 'x'",
+    "class K:\n    T = 'x y'\nK.T = 'x'\nWORDS = K.T",
+    "setattr(outside, 'TEXT', 'x')\nWORDS = outside.TEXT",
+    "outside.TEXT = 'x'\nWORDS = outside.TEXT",
+    "class K:\n    T = 'x y'\ndef f(): K.T = 'x'\nf()\nWORDS = K.T",
+    "OTHER = GIVEN\nOTHER.append(C)", f"{ADDS}add(GIVEN)", f"{ADDS}if flag: add(items=GIVEN)",
+    f"{ADDS}def deep(of): add(of)\nn = deep(GIVEN)", "def f(): GIVEN.append(C)\nf()",
+    "GIVEN.reverse(); GIVEN.pop(0)", "del GIVEN[0]", "import random\nrandom.shuffle(GIVEN)",
+]  # fmt: skip
+SEEN = [
+    "print(GIVEN, len(GIVEN))", "OTHER = GIVEN",
+    "def show(items): return items or show(items)\nshow(GIVEN)",
+    "import logging\nlogging.info(GIVEN)", "def f(WORDS):\n    if (n := WORDS): return n",
+    "GIVEN.append(C)", "def f():\n    GIVEN = []\n    GIVEN.append(C)", "del B",
+    "from outside import *", "LAST = 'x'\nfrom inside import *\nWORDS = LAST",
+    "from inside import *\nLAST = 'x'\nWORDS = LAST",
+    "_HIDDEN = 'x'\nfrom outside import *\nWORDS = _HIDDEN",
+    "from outside import *\nfrom inside import *\nWORDS = LAST",
+    "from inside import *\nfrom outside import *\nWORDS = LAST",
+    "TEXT = 'x'\nif True:\n    from outside import *\nWORDS = 'y'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", [*UNSEEN, *SEEN])
+def test_a_count_says_that_code_may_change_a_name_where_the_source_does_not_show_it(
+    code: str,
+) -> None:
+    setting = "import sys, outside\nGIVEN, C = [A, B], near('c')\n"
+    source = (
+        f"{INSIDE}{setting}{code}\np = PromptTemplate(ns='n', key='k', sections=[MarkdownSection["
+        "None](title='T', key='t', template=WORDS), *GIVEN])\n"
+    )
+    others = {
+        "outside": OUTSIDE + "_HIDDEN = LAST = 'not this'\n",
+        "inside": "LAST = 'the last one'\n",
+    }
+    modules = {name: ModuleType(name) for name in (*others, "nested")}
+    with patch.dict(sys.modules, modules):
+        for name, text in others.items():
+            exec(text, vars(modules[name]))
+        exec(source, vars(modules["nested"]))
+        executed = sum(len(block.text) for block in vars(modules["nested"])["p"].render().blocks)
+    found = _counted(source, others)
+    shown = sum(len(block.text) for block in found.render.blocks)
+    assert found.exact is (code in SEEN)
+    if found.exact:
+        assert shown == executed
+
+
+def _counted(source: str, others: Mapping[str, str] | None = None) -> StaticRequest:
     project = Project()
-    project.open("/w/nested.py", source)
+    for name, text in {**(others or {}), "nested": source}.items():
+        project.open(f"/w/{name}.py", text)
     analysis = project.analysis("/w/nested.py")
     assert analysis is not None
     (prompt,) = analysis.prompts

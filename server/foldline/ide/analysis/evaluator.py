@@ -142,6 +142,11 @@ class Evaluator:
         """Return the value of a module-level name."""
         return names.member(self, module, name)
 
+    def doubted(self, value: Value, module: ModuleScope, name: str) -> Value:
+        """Return the value of a module's name, uncertain if code may have changed it unseen."""
+        self.memo.record_use(module.file, name)
+        return names.doubted(value, name, module)
+
     def attribute(self, owner: Value, name: str) -> Value:
         """Return the value of `owner.name`."""
         return names.attribute(self, owner, name)

@@ -392,6 +392,7 @@ def prompt_values(
                     # Later `.bind(…)` calls count, too.
                     last = evaluator.member(scope, target.id)
                     value = last if isinstance(last, PromptValue) else value
+                value = evaluator.doubted(value, scope, target.id)
                 if isinstance(value, TemplateValue | PromptValue):
                     yield node, target, _within_budget(value, evaluator)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
 from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,9 +13,10 @@ from foldline.ide.analysis.calls import bound as with_bound
 from foldline.ide.analysis.field_types import PLAIN_ENUM, enum_of
 from foldline.ide.analysis.memo import STEP, text_cost
 from foldline.ide.analysis.modules import LIBRARY
-from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
+from foldline.ide.analysis.scopes import EVERY_NAME, BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
 from foldline.ide.analysis.syntax import (
+    Attribute,
     Call,
     ClassDefinition,
     FunctionDefinition,
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
 
 _POINTER = 8
+_CHANGING = ("random", "heapq", "bisect")
+_HARMLESS = ("append", "extend", "insert", "join", "bind", "index", "count", "update")
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _BUILTINS = frozenset(
     {
@@ -84,18 +89,40 @@ def member(evaluator: Evaluator, module: ModuleScope, name: str, use: Node | Non
     evaluator.memo.record_use(module.file, name)
     found = module.names.get(name)
     if found is not None and any(bound.change != "passed" for bound in found):
-        return _bound(evaluator, _so_far(found, use), module)
-    for star in module.stars:
-        if star.level == 0 and star.module == LIBRARY:
-            if name in LIBRARY_NAMES:
-                return External(f"{LIBRARY}.{name}")
-            continue
-        value = _imported(evaluator, star, name, module)
-        if not isinstance(value, Unknown | External) or (
-            isinstance(value, External) and value.library_name in LIBRARY_NAMES
-        ):
+        return doubted(_bound(evaluator, _so_far(found, use), module, None, name), name, module)
+    for star in reversed(module.stars):
+        value = _starred(evaluator, star, name, module)
+        if value is not None and not isinstance(value, Unknown):
             return value
     return External(f"builtins.{name}") if name in _BUILTINS else UNKNOWN
+
+
+def doubted(value: Value, name: str, module: ModuleScope) -> Value:
+    """Return the value of a module's name, uncertain if code may have changed it unseen."""
+    named = not module.doubts.isdisjoint((name, f"{name}."))
+    if named and isinstance(value, ClassValue | ModuleValue | InstanceValue):
+        return UNKNOWN
+    doubtful = not module.doubts.isdisjoint((name, EVERY_NAME))
+    return operators.one_of(value, UNKNOWN) if doubtful else value
+
+
+def _starred(evaluator: Evaluator, star: Import, name: str, module: ModuleScope) -> Value | None:
+    """Return what a star import gives a name: None if nothing, unknown if that isn't known."""
+    if star.level == 0 and star.module == LIBRARY:
+        return External(f"{LIBRARY}.{name}") if name in LIBRARY_NAMES else None
+    found = evaluator.modules.find(star.module, star.level, module.file)
+    if found is not None and not found.stars and name not in found.names:
+        evaluator.memo.record_use(found.file, name)
+        return None
+    if found is not None and (name.startswith("_") or "__all__" in found.names):
+        listed = member(evaluator, found, "__all__")
+        texts = [one.value for one in listed.items] if isinstance(listed, Items) else []
+        if name not in {one.known for one in texts if isinstance(one, Text)}:
+            sure = "__all__" not in found.names or (isinstance(listed, Items) and listed.complete)
+            return None if sure else UNKNOWN
+    value = _imported(evaluator, star, name, module)
+    known = not isinstance(value, External) or value.library_name in LIBRARY_NAMES
+    return value if known else UNKNOWN
 
 
 def _imported(evaluator: Evaluator, node: Import, name: str, module: ModuleScope) -> Value:
@@ -121,7 +148,11 @@ def _imported(evaluator: Evaluator, node: Import, name: str, module: ModuleScope
 
 
 def _bound(
-    evaluator: Evaluator, found: tuple[Bound, ...], scope: Scope, before: Value | None = None
+    evaluator: Evaluator,
+    found: tuple[Bound, ...],
+    scope: Scope,
+    before: Value | None = None,
+    name: str = "",
 ) -> Value:
     value: Value = UNKNOWN if before is None else before
     started = before is not None
@@ -130,10 +161,16 @@ def _bound(
     for bound in found[next(sure, 0) :]:
         if not evaluator.affords(STEP):
             return UNKNOWN
-        if bound.change:
+        if bound.change == EVERY_NAME and isinstance(bound.node, Import):
+            star = _starred(evaluator, bound.node, name, scope.module)
+            if star is None or (isinstance(star, Unknown) and not started):
+                continue
+            new = star
+        elif bound.change:
             value = _changed(evaluator, value, bound, scope)
             continue
-        new = _single(evaluator, bound, scope)
+        else:
+            new = _single(evaluator, bound, scope)
         if bound.conditional and started:
             # Either may be in effect: one is shown, and no diagnostic relies on it.
             value = operators.one_of(value, new)
@@ -144,7 +181,10 @@ def _bound(
 
 def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> Value:
     if bound.change == "=":
-        return UNKNOWN if isinstance(value, InstanceValue | ClassValue) else value
+        return UNKNOWN if isinstance(value, InstanceValue | ModuleValue | ClassValue) else value
+    if bound.change == "given":
+        given = isinstance(value, Items) and _changes_lists(evaluator, bound, scope)
+        return operators.one_of(value, UNKNOWN) if given else value
     if bound.change == "bind":
         if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
             return value
@@ -172,6 +212,43 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
     if isinstance(added, Items) and bound.change in ("+=", "extend"):
         return Items((*value.items, *added.items), value.complete and added.complete)
     return Items(value.items, complete=False)
+
+
+def _changes_lists(evaluator: Evaluator, given: Bound, scope: Scope) -> bool:
+    """Return True if a call may change a list that it is given."""
+    call = given.value
+    assert isinstance(call, Call)
+    func, node = evaluator.value(call.func, scope), call.func
+    if isinstance(func, External):
+        module = func.dotted.partition(".")[0]
+        is_known = module in sys.stdlib_module_names and module not in _CHANGING
+        is_method = func.dotted.startswith("builtins.list.")
+        return not (func.library_name or is_known) or is_method
+    if isinstance(func, FunctionValue):
+        body = evaluator.any_call(func.definition, func.scope)
+        found = (
+            bound
+            for parameter in func.definition.parameters
+            for bound in body.names.get(parameter.name.id, ())
+        )
+        key = (id(call), id(body))
+        if key in evaluator.active:
+            return False
+        evaluator.active.add(key)
+        try:
+            return any(
+                _changes_lists(evaluator, bound, body)
+                if bound.change == "given"
+                else bool(bound.change)
+                for bound in found
+            )
+        finally:
+            evaluator.active.discard(key)
+    if isinstance(func, Unknown):
+        name = node.id if isinstance(node, Name) else ""
+        is_method = isinstance(node, Attribute) and node.attr.id in _HARMLESS
+        return not (hasattr(builtins, name) or is_method)
+    return False
 
 
 def _single(evaluator: Evaluator, bound: Bound, scope: Scope) -> Value:

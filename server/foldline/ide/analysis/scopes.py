@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,7 +40,8 @@ class Bound:
 
     `index` selects an item of the value (`a, b = …`). `change` is `+=`, `append` or `extend` if the
     binding adds to the earlier value, `bind` if it binds params, `=` if it sets an attribute,
-    `passed` if code may change a list through another name, and `?` if the value is unknown.
+    `passed` if code may change a list through another name, `given` if a call gets the list, `*` if
+    a star import may bind it, and `?` if the value is unknown.
     """
 
     name: str
@@ -79,8 +82,10 @@ def bindings(statements: Iterable[Statement]) -> Iterator[Bound]:
 def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
     if isinstance(statement, Assign):
         yield from _assigned(statement, conditional=conditional)
+        yield from _given(statement.value, conditional=conditional)
     elif isinstance(statement, Import):
-        yield Bound(statement.bound, statement, conditional)
+        star = EVERY_NAME if statement.bound == EVERY_NAME else ""
+        yield Bound(statement.bound, statement, conditional, change=star)
     elif isinstance(statement, ClassDefinition | FunctionDefinition):
         yield Bound(statement.name.id, statement, conditional)
     elif isinstance(statement, Compound):
@@ -91,6 +96,7 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
             yield from _bindings(inner, conditional=conditional or not sure)
     elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
         yield from _changed(statement.value, conditional=conditional)
+        yield from _given(statement.value, conditional=conditional)
 
 
 def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
@@ -111,10 +117,6 @@ def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
 
 def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
     func = call.func
-    # A call whose result nobody takes changes something.
-    for argument in call.args:
-        if isinstance(argument, Name):
-            yield Bound(argument.id, call, conditional, change="passed")
     if not (isinstance(func, Attribute) and isinstance(func.value, Name)):
         return
     name, method = func.value.id, func.attr.id
@@ -126,22 +128,92 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
         yield Bound(name, call, conditional, change="?")
 
 
+def _given(value: Expression | None, *, conditional: bool) -> Iterator[Bound]:
+    if isinstance(value, Call):
+        for item in (*value.args, *(keyword.value for keyword in value.keywords)):
+            if isinstance(item, Name):
+                yield Bound(item.id, item, conditional, value, change="given")
+
+
+_HIDDEN = re.compile(r"\b(?:global|exec|vars|globals|setattr|delattr|modules|__dict__)\b|:=")
+_NEUTRAL = ("bind", "given", EVERY_NAME)
+_SETTERS = ("vars", "setattr", "delattr")
+
+
+def doubts(statement: TopLevel) -> Iterator[str]:
+    """Yield the module's names that a statement may change where no binding shows it.
+
+    With a `.`, only an attribute may be another: `Settings.`. `EVERY_NAME` stands for code that
+    may change any of them.
+    """
+    yield from _changed_inside(statement.nodes, frozenset())
+    if _HIDDEN.search(statement.text) is None:
+        return
+    try:
+        nodes = [*ast.walk(ast.parse(statement.text))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    functions = (one for one in nodes if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    local = {id(inner) for function in functions for inner in ast.walk(function)}
+    for node in nodes:
+        match node:
+            case ast.Global(names):
+                yield from names
+            case ast.NamedExpr(ast.Name(name)) if id(node) not in local:
+                yield name
+            case ast.Call(
+                ast.Name(function), [ast.Name(name) | ast.Attribute(ast.Name(name)), *_]
+            ) if function in _SETTERS:
+                yield name
+            case ast.Attribute(ast.Name(name), "__dict__"):
+                yield name
+            case ast.Call(ast.Name("globals" | "vars" | "setattr" | "delattr")):
+                yield EVERY_NAME
+            case ast.Call(ast.Name("exec"), [_], []):
+                yield EVERY_NAME
+            case ast.Subscript(ast.Attribute(_, "modules"), ast.Name("__name__")):
+                yield EVERY_NAME
+
+
+def _changed_inside(statements: Iterable[Statement], local: frozenset[str]) -> Iterator[str]:
+    """Yield the names that functions change without binding them: `SECTIONS.append(…)`."""
+    for statement in statements:
+        if isinstance(statement, FunctionDefinition):
+            found = [*bindings(statement.body)]
+            own = {bound.name for bound in found if not bound.change}
+            inside = local | own | {parameter.name.id for parameter in statement.parameters}
+            for one in found:
+                if one.change not in ("", "+=", *_NEUTRAL) and one.name not in inside:
+                    yield f"{one.name}." if one.change == "=" else one.name
+            yield from _changed_inside(statement.body, inside)
+        elif isinstance(statement, ClassDefinition | Compound):
+            yield from _changed_inside(statement.body, local)
+
+
 def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
-    """Group bindings by name, each in source order."""
+    """Group bindings by name, each in source order; a star import is one of the names above it."""
     result: dict[str, list[Bound]] = {}
     same: dict[str, str] = {}
     """The names that were given the value of another name, and that one."""
     for bound in found:
-        result.setdefault(bound.name, []).append(bound)
+        if bound.name == EVERY_NAME:
+            for bounds in result.values():
+                bounds.append(bound)
+        stars = () if bound.sure or bound.name == EVERY_NAME else result.get(EVERY_NAME, ())
+        result.setdefault(bound.name, [*stars]).append(bound)
         if not bound.change:
             same.pop(bound.name, None)
             if isinstance(bound.value, Name) and bound.index is None:
                 same[bound.name] = same.get(bound.value.id, bound.value.id)
         elif bound.name in same or bound.name in same.values():
+            if bound.change in ("bind", "=", EVERY_NAME):
+                continue
+            change = bound.change if bound.change == "given" else "passed"
             origin = same.get(bound.name, bound.name)
             for name in {origin, *(one for one in same if same[one] == origin)} - {bound.name}:
+                value = bound.value if change == "given" else None
                 result.setdefault(name, []).append(
-                    Bound(name, bound.node, bound.conditional, change="passed")
+                    Bound(name, bound.node, bound.conditional, value, change=change)
                 )
     return {name: tuple(bounds) for name, bounds in result.items()}
 
@@ -153,6 +225,8 @@ class ModuleScope:
     file: str
     names: Bindings
     stars: tuple[Import, ...]
+    doubts: frozenset[str] = frozenset()
+    """Names that may have another value: see `doubts`."""
 
     @property
     def module(self) -> ModuleScope:
@@ -185,25 +259,30 @@ class ScopeCache:
     """Caches the bindings of statements that stay the same between edits."""
 
     def __init__(self) -> None:
-        self._bound: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
+        self._bound: dict[int, tuple[TopLevel, tuple[Bound, ...], tuple[str, ...]]] = {}
 
     def update(self, scope: ModuleScope, parsed: Parsed) -> frozenset[str]:
         """Update a module's names, and return those whose meaning changed."""
-        kept: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
+        kept: dict[int, tuple[TopLevel, tuple[Bound, ...], tuple[str, ...]]] = {}
         found: list[Bound] = []
         for statement in parsed.statements:
             key = id(statement.nodes)
             entry = self._bound.get(key)
             if entry is None or entry[0].nodes is not statement.nodes:
-                entry = (statement, tuple(bindings(statement.nodes)))
+                entry = (statement, tuple(bindings(statement.nodes)), tuple(doubts(statement)))
             kept[key] = entry
             found.extend(entry[1])
         self._bound = kept
-        old, new = scope.names, table(found)
+        bound = {one.name for one in found if one.change != "given"}
+        old, new = scope.names, table(one for one in found if one.name in bound)
         scope.names = new
+        was = scope.doubts
+        scope.doubts = frozenset(name for _, _, names in kept.values() for name in names)
+        doubtful = was ^ scope.doubts
         scope.stars = tuple(
             bound.node for bound in new.get("*", ()) if isinstance(bound.node, Import)
         )
-        if old.get("*") != new.get("*"):
+        if old.get("*") != new.get("*") or EVERY_NAME in doubtful:
             return frozenset({*old, *new, EVERY_NAME})
-        return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        names = (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        return frozenset((*names, *(name.removesuffix(".") for name in doubtful)))

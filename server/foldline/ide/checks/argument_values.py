@@ -133,7 +133,8 @@ def check_chosen_summary(
     absent = summary is None or isinstance(summary.value, Nothing)
     answer, scope = value.definition.body, value.scope
     if isinstance(answer, Name) and isinstance(scope, ModuleScope):
-        bound = scope.names.get(answer.id, ())
+        found = scope.names.get(answer.id, ())
+        bound = [one for one in found if one.change != "given"]
         only = bound[0].value if len(bound) == 1 and bound[0].sure else None
         answer = answer if only is None else only
     shown = evaluator.value(answer, scope) if isinstance(answer, Attribute) else None

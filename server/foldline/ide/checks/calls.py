@@ -211,7 +211,8 @@ def _made_by(node: Expression, scope: Scope) -> Call | None:
     """Return the call that a value certainly comes from: itself, or that of a name bound once."""
     if isinstance(node, Call):
         return node
-    bound = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
+    found = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
+    bound = [one for one in found if one.change != "given"]
     if len(bound) != 1 or not bound[0].sure or bound[0].index is not None:
         return None
     value = bound[0].value

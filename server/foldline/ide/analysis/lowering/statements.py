@@ -5,6 +5,7 @@ From code that doesn't parse, such as a call whose bracket isn't closed yet, it 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.lowering.expressions import DEEPEST, ExpressionReader
@@ -90,6 +91,10 @@ class Reader(ExpressionReader):
             return self._import_from(node)
         if kind == "import_statement":
             return self._import(node)
+        if kind == "delete_statement":
+            found = [self.expression(child) for child in node.named_children]
+            targets = [one.items if isinstance(one, Display) else (one,) for one in found]
+            return (Assign(*at, tuple(chain(*targets)), Opaque(*at)),)
         if kind == "return_statement":
             named = node.named_children
             return (Return(*at, self.expression(named[0]) if named else None),)
