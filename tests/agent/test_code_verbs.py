@@ -99,6 +99,7 @@ def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
         (
             ["calls", "basket.py", "pay"],
             [
+                "basket.py:5 pay",
                 "called by:",
                 "  use basket.py:9, on line 9",
                 "calls:",

@@ -90,6 +90,7 @@ FORMS = {
         [
             "class {n}<T: {x}>: p.{b}<{x}>, {o} {{ var a: {x} }}",
             "enum {n}: {b}, {o} {{ case a({x}) }}",
+            "enum {n}: Int, {b} {{ case a }}",
             "struct {n}: {b}, {o} where T: {x} {{ }}",
             "extension {n}: {b}, {o} {{ }}",
             "protocol {n}: {b}, {o} {{ }}",
@@ -124,6 +125,7 @@ FORMS = {
             "module {n}; include {b}, {o}; end",
             "{n} = Class.new({b}) do {x}.include?({x}) end; {n}.include({o})",
             "Class.new({b}) {{ {x} }}",
+            "{n} = {b}.new(:a, {x}) do {x}.new end; c = {x}.new(:a); D = {x}.new({x})",
             "describe({x}) {{ include M::{b} }}",
             "{n}.send(:include, {b}); {n}.extend M::{o}",
             "puts {x}; foo({x}, a: {x}); rescue_from {x}",
@@ -310,6 +312,14 @@ def test_a_member_is_found_in_the_base_whatever_kind_of_file_it_is(path: str) ->
     assert access.find_position(path, "Kid.go").line == 2
     found = access.find_implementations(path, 1, "Base", seconds=0)
     assert [one.line for one in found] == [4]
+
+
+def test_types_of_one_name_are_told_not_to_be_told_apart() -> None:
+    text = "interface I { }\ninterface I<T> { }\nclass A : I { }\nclass B : I<int> { }\n"
+    access = SmartFileAccess(MemoryFileBackend({"a.cs": text}))
+    found = access.find_implementations("a.cs", 2, "I", seconds=0)
+    assert [one.line for one in found] == [3, 4]
+    assert found.reason.startswith("those of lines 1, 2 aren't told apart; ")
 
 
 def test_what_was_not_looked_at_is_named() -> None:

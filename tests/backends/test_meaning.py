@@ -241,6 +241,9 @@ def test_a_name_is_taken_in_every_spelling_that_means_one_thing(
         ("export const useX = () =>", "useX"),
         ("class A < B", "A"),
         ("f[2]", "f[2]"),
+        ("'f'", "f"),
+        ("f'", "f'"),
+        ("A.~/", "A.~/"),
         ("a thing", "a thing"),
     ],
 )
@@ -576,6 +579,10 @@ SEVERAL = {
     "k.cpp": 'K K::operator +(int a) {\n  return a;\n}\nlong operator""_a(long a) { return a; }\n',
     "x.ts": "function made() {}\nexport { made as makeStore }\n",
     "y.ts": "import { makeStore } from './x'\nmakeStore()\n",
+    "mod.rs": "mod must;\nmacro_rules! must { () => {} }\nfn grow() {}\n",
+    "o.scala": "object O {\n  def ~/(a: Int) = 1\n  def ~~/(a: Int) = 2\n}\n",
+    "o.rb": "Opened = Struct.new(:a) do\n  def to_b; end\nend\ndescribe '#to_b' do\nend\n",
+    "O.cs": "struct O {\n  public static bool operator ==(O a, O b) => true;\n}\n",
 }
 
 
@@ -599,6 +606,12 @@ SEVERAL = {
         ("K::operator bool", ["k.h:4 K.operator bool"], ""),
         ('operator""_a', ['k.cpp:4 operator""_a'], ""),
         ("makeStore", ["x.ts:1 made"], "makeStore is made, x.ts 1"),
+        ("must!", ["mod.rs:2 must"], ""),
+        ("grow!", ["mod.rs:3 grow"], "grow! taken for grow"),
+        ("~/", ["o.scala:2 O.~/"], ""),
+        ("Opened#to_b", ["o.rb:2 Opened.to_b"], ""),
+        ("to_b", ["o.rb:2 Opened.to_b"], ""),
+        ("O.operator ==", ["O.cs:2 O.operator=="], ""),
     ],
 )
 def test_one_name_of_several_things_means_all_of_them(
@@ -623,6 +636,31 @@ def test_what_has_a_body_defines_also_where_a_name_is_used(opened: Open) -> None
 def test_a_declaration_alone_is_a_definition(opened: Open) -> None:
     access = opened({"a.rs": "mod route;\n", "b.h": "int run(int a);\n"})
     assert [*places(access, "route"), *places(access, "run")] == ["a.rs:1 route", "b.h:1 run"]
+
+
+def test_a_definition_without_a_name_of_its_own_is_found_and_its_overloads_are_told(
+    opened: Open,
+) -> None:
+    text = "struct S {\n  subscript(a: Int) -> Int { 1 }\n  subscript(b: A) -> Int { 1 }\n}\n"
+    access = opened({"a.swift": text, "O.cs": SEVERAL["O.cs"]})
+    for name, line, said in (("S.subscript", 2, "also on line 3"), ("O.operator ==", 2, "")):
+        position = access.find_position(None, name)
+        assert (position.line, position.said) == (line, said)
+        found = access.goto_definition(*position.at, seconds=0)
+        assert [one.line for one in found] == [line]
+        assert not found.reason.startswith("no definition")
+
+
+def test_callers_of_a_macro_are_not_those_of_a_function_with_its_name(opened: Open) -> None:
+    access = opened(
+        {
+            "a.rs": "macro_rules! run {\n    () => {}\n}\n"
+            "fn f() {\n    run!();\n}\nfn g(a: A) {\n    a.run();\n}\n"
+        }
+    )
+    position = access.find_position(None, "run!")
+    found = access.call_hierarchy(*position.at, seconds=0)
+    assert [one.name for one in found.incoming] == ["f"]
 
 
 def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:

@@ -183,8 +183,19 @@ FORMS = {
     "a.rs": (
         "macro_rules! run { ($run:expr) => {} }\nrun!(r#run);\n",
         "run!",
-        "1 definition\n1 read\n2 call\n2 read",
+        "1 definition\n2 call",
     ),
+    "b.rs": (
+        "give![\n  macro_rules! run { () => {} }\n];\nuse a::run;\na.run();\n",
+        "run!",
+        "2 definition\n4 import",
+    ),
+    "c.rs": (
+        "macro_rules! go { ($run:expr) => { A::run($run) } }\nfn f(run: u8) { A::run(run) }\n",
+        "run",
+        "1 read local\n1 read\n1 read local\n2 write local\n2 call\n2 read local",
+    ),
+    "d.scala": ("def ~~/(a: A) = b ~/ c\na ~~/ b / c\n", "~~/", "1 definition\n2 read"),
     "b.ex": (
         "defmodule A do\n  def run(c), do: c\n  def go(c), do: c |> run()\n  A.run(1)\nend\n",
         "run",

@@ -290,8 +290,9 @@ def test_a_word_that_only_text_has_is_shown_with_its_lines(texts: SmartFileAcces
     assert shown(texts, "touch") == [
         "0 references in 0 files",
         "text: a.zig 1, 3; and in 2 .md, 1 CHANGES, 1 .lock, 1 .txt, 1 .zig, 1 .less",
+        "(not looked at: 4 of no known language (2 .zig, 1 .tcl, 1 .bin2))",
     ]
-    assert shown(texts, "Any.touch", "*.zig")[-1] == "text: a.zig 1, 3; and in 1 .zig"
+    assert shown(texts, "Any.touch", "*.zig")[-2] == "text: a.zig 1, 3; and in 1 .zig"
     assert shown(texts, "touch", "use.py")[1].startswith("(no code below use.py mentions `touch`")
     assert shown(texts, "touching")[1].startswith("(no code mentions `touching`")
 
@@ -324,7 +325,7 @@ def test_many_texts_leave_room_for_references(tmp_path: Path) -> None:
     for number in range(60):
         (tmp_path / f"t{number:02}.zig").write_text("word\n" * 20)
     access = SmartFileAccess.for_workspace(tmp_path)
-    alone = shown(access, "word")[-1]
+    alone = shown(access, "word")[1]
     assert alone.startswith("text: t00.zig 1, 2, 3, 4, 5, 6, 7, 8, …; t01")
     assert 1_500 < len(alone) < 2_500
     (tmp_path / "a.py").write_text("word = 1\n" * 90)

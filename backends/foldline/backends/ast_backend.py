@@ -26,7 +26,7 @@ from foldline.backends.outlines.symbols import detail_of, locate
 from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.references import BROKEN, can_have_references, settled
 from foldline.backends.references.references_cache import FileUses, UsesCache
-from foldline.backends.references.spelling import is_name, token_of, word_of
+from foldline.backends.references.spelling import is_name, key_of, token_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ASTFileAnalysisBackend:
         coverage says how many were left. These first files are those of the whole answer, except
         that the index says which define the name.
         """
-        name = symbol_name.rpartition(".")[2].strip().lstrip("#@~") or symbol_name.strip()
+        name = key_of(symbol_name.rpartition(".")[2].strip()) or symbol_name.strip()
         if not is_name(name):
             raise InvalidArgumentError("name", f"{symbol_name!r} is not an identifier")
         within = Scope(self._files, scope)

@@ -433,7 +433,7 @@ class SmartFileAccess(CodeNavigation):
                 near = did_you_mean(names.near(found.name))
                 found = replace(found, reason=f"{found.reason}{near}".removeprefix("; "))
             if not found.references:
-                reason = sentences(found.reason, await self.left_out(scope))
+                reason = sentences(found.reason, await self.left_out(scope, of_code=True))
                 found = replace(found, reason=reason)
         if not first:
             found = await with_text(found, self._files, self._index, since)

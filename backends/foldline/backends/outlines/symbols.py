@@ -269,11 +269,20 @@ def names_on(path: str, line: str) -> list[tuple[int, str]]:
 
 
 def name_at(path: str, line: str, column: int) -> str:
-    """The identifier or the operator at `column` of a line, or the empty string."""
+    """The identifier or the operator at `column` of a line, or the empty string.
+
+    A macro of Rust has its `!`.
+    """
     names = names_on(path, line)
     if language_of(path) in OPERATORS:
         names += [(match.start() + 1, match.group()) for match in SIGNS.finditer(line)]
-    return next((one for at, one in names if at <= column <= at + len(one)), "")
+    for at, one in names:
+        if at <= column <= at + len(one):
+            is_macro = (
+                line[: at - 1].endswith("macro_rules! ") or line[at - 1 + len(one) :][:1] == "!"
+            )
+            return f"{one}!" if is_macro and language_of(path) == "rust" else one
+    return ""
 
 
 def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | None) -> Position:

@@ -91,7 +91,7 @@ class _Walk:
     def _find_inner(self, root: Node, pattern: re.Pattern[bytes]) -> None:
         """Add the named functions and the tests that stand in functions."""
         for match in islice(pattern.finditer(self.data), _MOST_INNER):
-            if match.end() in self._named:
+            if match.end() in self._named or self._add_macro(root, match):
                 continue
             node = root.descendant_for_byte_range(match.end() - 1, match.end() - 1)
             for _ in range(_NEAR):
@@ -126,6 +126,17 @@ class _Walk:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 index = self.builder.add(parent, word, kind, first, last, signature)
                 self._functions[node.id] = index
+
+    def _add_macro(self, root: Node, match: re.Match[bytes]) -> bool:
+        """Add a macro that what another macro is given defines; False where there is none."""
+        name = root.descendant_for_byte_range(match.end(), match.end() + 1)
+        body = name and name.next_sibling
+        is_macro = match[0].startswith(b"macro") and body is not None and body.type == "token_tree"
+        if is_macro and name is not None and body is not None:
+            signature = f"macro_rules! {self._text(name)}"
+            first, last = name.start_point[0] + 1, body.end_point[0] + 1
+            self.builder.add(-1, self._text(name), _FUNCTION, first, last, signature)
+        return is_macro
 
     def _call(self, node: Node, scope: _Scope) -> list[_Scope]:
         """Add what a call such as `describe "a" do` defines; return the blocks in it."""
@@ -241,6 +252,8 @@ class _Walk:
         return self._define(inner, rule, _Scope(inner, scope.parent, scope.kind, None), [])
 
     def _kind(self, kind: SymbolKind, node: Node, name: Node, scope: _Scope) -> SymbolKind:
+        if node.type == "assignment" and _makes_type(node):
+            return _CLASS
         if kind is _VARIABLE and _declares_function(node, name):
             kind = _FUNCTION
         if kind is _FUNCTION and scope.kind in _CONTAINERS:
@@ -254,7 +267,7 @@ class _Walk:
             return [(".".join(self._text(one).strip('"') for one in labels), node)]
         for step in rule.name:
             nodes = [found for node in nodes for found in _follow(node, step)]
-        prefix = ""
+        prefix = "operator" if rule.name == ("operator",) else ""
         if self.table.receivers:
             nodes = nodes or _follow(node, "type")
             prefix = self._receiver(node)
@@ -288,7 +301,9 @@ class _Walk:
     def _signature(self, outer: Node, node: Node, body: Node | None, kind: SymbolKind) -> str:
         end = node.end_byte if body is None else body.start_byte
         parts = [node.child_by_field_name(name) for name in self.table.signature_fields]
-        end = max((part.end_byte for part in parts if part is not None), default=end)
+        ends = (part.end_byte for part in parts if part is not None)
+        last = node.end_byte if body is None else body.end_byte
+        end = max((one for one in ends if one < last or body is None), default=end)
         text = self.data[outer.start_byte : end]
         if node.type in {"type_spec", "block"}:
             # The body of a Go type is the type, of which the part before the brace is signature.
@@ -314,6 +329,9 @@ class _Walk:
 def _body(node: Node, field_name: str) -> Node | None:
     if not field_name:
         return None
+    if "." in field_name:  # `Cart = Struct.new(:total) do`
+        outer, _, field_name = field_name.partition(".")
+        node = node.child_by_field_name(outer) or node
     if field_name.startswith("<"):
         kinds = {field_name[1:-1], "enum_class_body"}
         return next((child for child in node.named_children if child.type in kinds), None)
@@ -343,6 +361,12 @@ def _innermost(node: Node, name: str) -> Node:
             break
         node = inner
     return node
+
+
+def _makes_type(assignment: Node) -> bool:
+    """Return whether Ruby's `Cart = Struct.new(:total) do` has a body."""
+    right = assignment.child_by_field_name("right")
+    return right is not None and right.child_by_field_name("block") is not None
 
 
 def _declares_function(node: Node, name: Node) -> bool:

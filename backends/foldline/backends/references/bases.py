@@ -82,6 +82,8 @@ _ROWS = {
           arguments: (argument_list . (simple_symbol) @word {_CONSTANT} @base)) @type
         (assignment left: (_) @name right:
           (call receiver: (_) @word arguments: (argument_list . {_CONSTANT} @base))) @type
+        (assignment left: (constant) @name right: (call receiver: {_CONSTANT} @base
+          method: (_) @made arguments: (argument_list . (simple_symbol)))) @type
         (call receiver: (_) @word arguments: (argument_list . {_CONSTANT} @base)) @type""",
     ),
     "go": _Row(
@@ -105,6 +107,7 @@ _TABLES = {one.name: one.table.rules for one in LANGUAGES if one.table}
 # What the captured words of calls may be.
 _WORDS = {
     "word": (b"include", b"extend", b"prepend", b"Class"),
+    "made": (b"new", b"define"),
     "module": (b"defmodule", b"defprotocol"),
     "defimpl": (b"defimpl",),
     "behaviour": (b"behaviour",),
@@ -117,6 +120,7 @@ _NO_BASES = re.compile(
 _EXPRESSIONS = frozenset({"call", "call_expression", "parenthesized_expression"})
 _FIRST = frozenset({"subscript", "element_reference", "explicit_delegation"})
 _SEVERAL = frozenset({"intersection_type", "compound_type"})
+_RAW = re.compile(r"(?:Swift\.)?(?:U?Int\d*|String|Character|Double|Float\d*)")
 _SEPARATORS = re.compile(rb"::|\\")
 _LONGEST = 200
 
@@ -234,6 +238,8 @@ class _Type:
             before + 1 + len(_text(self.named, data).partition(b"\n")[0].decode("utf-8", "replace"))
         )
         (first, start), (last, stop) = self.node.start_point, self.node.end_point
+        if language == "swift":  # An enum has a raw type, of which nothing is an heir.
+            bases = [one for one in bases if not _RAW.fullmatch(one)]
         return TypeBases(
             _dotted(self.name, data) if self.name else "",
             Location(path, row + 1, before + 1, end, context),

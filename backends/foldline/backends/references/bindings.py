@@ -232,5 +232,6 @@ def is_in(node: Node, parent: Node, fields: Iterable[str]) -> bool:
 def _is_member(node: Node, parent: Node) -> bool:
     """Return whether a name is that of a member or an argument, or stands for a method."""
     named = {"method_invocation", "keyword_argument", "member_access_expression"}
+    named |= {"scoped_identifier", "qualified_identifier"}
     members = ["attribute", "method", "property", "field"]
     return is_in(node, parent, ["name"] if parent.type in named else members)

@@ -76,6 +76,11 @@ class Found(NamedTuple):
     def is_type(self) -> bool:
         return self.located.symbol.kind in TYPES
 
+    @property
+    def is_macro(self) -> bool:
+        """True of a macro of Rust, whose uses have a `!`."""
+        return "macro_rules!" in self.located.symbol.signature
+
 
 class Member(NamedTuple):
     """The definitions of a member; the bases that weren't followed; the names of other members."""
@@ -155,6 +160,8 @@ class Hierarchy:
             symbols = [one for one in self.symbols(path) if word in one.name]
             module = self._module(path) if symbols else path
             for one in symbols:
+                if one.located.symbol.kind == SymbolKind.TEST and f".{name}" not in f".{one.name}":
+                    continue  # `describe '#name'`
                 if (rank := fit(module, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)
         return found

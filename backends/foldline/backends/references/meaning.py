@@ -85,6 +85,18 @@ class Meaning(NamedTuple):
             raise AmbiguousSymbolError("", self.name, every, self.gap, said)
         return found[0]
 
+    def told(self) -> str:
+        """What is said of the first definition, and where the same name has others beside it."""
+        first = self.one()
+        others = {
+            f"{one.line}": one
+            for one in self.found
+            if (one.path, one.name) == (first.path, first.name) and not one.declares
+        }
+        others.pop(f"{first.line}", None)
+        also = f"also on {plural('line', len(others))} {first_of(others, _MOST_MEMBERS)}"
+        return sentences(self.said, also if others else "")
+
     def shown(self, detail: SymbolDetail) -> SymbolDetail:
         """A definition with what is said of it; where others may be missing, as its coverage."""
         if self.gap:
@@ -122,7 +134,9 @@ class Names:
         meant = await self._exactly(name, path)
         if not meant.found and (plain := unmarked(name)) != name:
             meant = await self._exactly(plain, path)
-            if meant.found:
+            if macros := tuple(one for one in meant.found if one.is_macro and name[-1] == "!"):
+                meant = meant._replace(found=macros)
+            elif meant.found:
                 meant = meant._replace(said=sentences(f"{name} taken for {plain}", meant.said))
         if not meant.found:
             meant = await self.in_another_case(name, path) or meant._replace(name=text)

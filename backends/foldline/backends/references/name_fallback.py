@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.languages import language_of
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
-from foldline.backends.formatting.text import plural, symbol_line
+from foldline.backends.formatting.text import plural, sentences, symbol_line
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import (
@@ -62,9 +62,16 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
         renamed = renamed_in(uses, position.name)
         more = [await uses_of(analysis, original, use.path) for use, original in renamed]
         found = [use for one in more for use in one if use.kind == ReferenceKind.DEFINITION]
-    if not found:
+    places = tuple(map(_location, found))
+    symbol = None if found else _symbol_at(analysis, position.path, position.line)
+    if symbol is not None and symbol.name.endswith(position.name):
+        # A definition without a name of its own, such as an initializer.
+        start, end = position.column, position.column + len(position.name)
+        place = Location(position.path, position.line, start, end, symbol.signature)
+        places, coverage = (place,), COVERAGE
+    elif not found:
         reason = f"no definition of {position.name!r} in code; {reason}"
-    return Locations(tuple(map(_location, found)), analysis.name, coverage, reason)
+    return Locations(places, analysis.name, coverage, reason)
 
 
 async def implementations(analysis: Analysis, position: Position, reason: str) -> Locations:
@@ -85,6 +92,16 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     if not found:
         base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
         reason = f"none found by name in {heirs.looked_at()} {base!r} in code; {reason}"
+    told = {
+        use.line
+        for use in uses
+        if use.kind == ReferenceKind.DEFINITION
+        and use.path == position.path
+        and _whole(use, position.name) in at
+    }
+    if not owners and len(told) > 1:
+        lines = ", ".join(map(str, sorted(told)))
+        reason = sentences(f"those of lines {lines} aren't told apart", reason)
     return Locations(tuple(found), analysis.name, f"{coverage}{heirs.unseen()}", reason)
 
 

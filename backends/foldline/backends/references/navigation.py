@@ -120,12 +120,12 @@ class CodeNavigation:
             place = names.place(name)
             if place is None:
                 meant = await self._meaning(names, name, None)
-                return names.position(meant.one(), meant.said)
+                return names.position(meant.one(), meant.told())
             file, name, line, column = place.path, place.name or None, place.line, place.column
         if name is not None and line is None and column is None:
             meant = await names.meaning(name, self._files.resolve(file))
             if len({one.name for one in meant.found}) == 1:
-                return names.position(meant.found[0], meant.said)
+                return names.position(meant.found[0], meant.told())
         return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
     @waits

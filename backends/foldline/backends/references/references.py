@@ -84,6 +84,8 @@ _OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
 _CALLED = re.compile(rb"[ \t]*\(")
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
+_MAKES_MACRO = re.compile(rb"\bmacro_rules\s*!\s*\Z")
+_LONGEST_BEFORE = 40
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 8
@@ -112,8 +114,9 @@ def references_in_source(
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
     token = token_of(language, name)
-    is_setter = language in MARKED and token == f"{word_of(token)}="
-    word = token[: len(token) - is_setter].encode("utf-8", "replace")
+    mark = "=" * (language in MARKED and token == f"{word_of(token)}=")
+    mark = "!" if language == "rust" and name.endswith("!") else mark
+    word = token.removesuffix(mark).encode("utf-8", "replace")
     if not word or not _places(data, word):
         return []
     if language == "python":
@@ -135,7 +138,7 @@ def references_in_source(
         is_export = _is_export(data, nodes, start, start + len(word))
         if not (is_export or _is_name(language, data, nodes, start, word)):
             continue
-        if is_setter and not _sets(data, nodes):
+        if mark and not (_sets(data, nodes) if mark == "=" else _is_macro(data, nodes)):
             continue
         if definitions is None or symbols is None:
             symbols = symbols or outline_of_tree(language, data, root, guarded=guarded).symbols
@@ -151,7 +154,7 @@ def references_in_source(
             place, row = start, row + data.count(b"\n", place, start)
             is_call = _CALLED.match(data, start + len(word)) and row + 1 not in definitions
             kind = ReferenceKind.CALL if is_call else kind
-        is_variable = False
+        is_variable = node.type == "metavariable"
         if bare_names is not None and len(nodes) > 1:
             kind, is_variable = bare_names.kind(nodes, kind)
         line = row + 1
@@ -360,6 +363,15 @@ def _sets(data: bytes, nodes: list[Node]) -> bool:
             and data.startswith((b"attr_writer", b"attr_accessor"), above.start_byte)
         )
     )
+
+
+def _is_macro(data: bytes, nodes: list[Node]) -> bool:
+    """Return whether a name of Rust is that of a macro: in `run!`, `macro_rules! run` or `use`."""
+    node = nodes[-1]
+    start, end = node.start_byte, node.end_byte
+    makes = _MAKES_MACRO.search(data, max(start - _LONGEST_BEFORE, 0), start)
+    around = nodes[-_MOST_AROUND:-1]
+    return bool(makes) or data.startswith(b"!", end) or _is_imported(data, around, node)
 
 
 def _is_export(data: bytes, nodes: list[Node], start: int, end: int) -> bool:

@@ -38,7 +38,7 @@ _THIS = re.compile(r"(?:self|this|cls|super|crate|Self)\.(?=[#\w])")
 # Other marks than letters, as in `operator==`, and those that begin or end names of some languages.
 SIGNS = re.compile(r"[-+*/%<>=!~^&|\[\]]{1,3}")
 _NAME = re.compile(
-    r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|(?<![=!])=)?"
+    r"(?:[^\W\d]|[^\x00-\x7f]|\$)(?:[\w$-]|[^\x00-\x7f])*(?:[?!]|'+|(?<![=!])=)?"
     r"|operator(?:\S{1,3}|\"\"\w+| \w[\w:]*[*&]*)"
 )
 _WORD = re.compile(r"(?:\w|[^\x00-\x7f])+")
@@ -137,7 +137,9 @@ def spelled(text: str) -> str:
     >>> [spelled(text) for text in ("Headers#get_all", "(*T).m", "async foo(a): b", "x.#own()")]
     ['Headers.get_all', 'T.m', 'foo', 'x.#own']
     """
-    text = _TEST_ID.sub(r"\1", text.strip().strip("`'\""))
+    text = text.strip().rstrip('`"')
+    # `x'` is a name of Haskell's.
+    text = _TEST_ID.sub(r"\1", text.strip("`'\"") if text[:1] in "`'\"" else text)
     if receiver := _RECEIVER.match(text):
         return f"{receiver[1]}.{receiver[2]}"
     if method := re.fullmatch(rf"([\w.:]*\w)?(?:\.|#|::)?(?<!\w)({SIGNS.pattern})", text):
@@ -171,10 +173,10 @@ def word_of(name: str) -> str:
 
 
 def unmarked(name: str) -> str:
-    """The name without the `?`, `!`, `=` or `()` that only some languages have in names."""
+    """The name without the `?`, `!`, `=`, `'` or `()` that only some languages have in names."""
     if "operator" in name:
         return name.removesuffix("()")
-    return name.rstrip("?!=") if word_of(name) else name
+    return name.rstrip("?!='") if word_of(name) else name
 
 
 def tokens_of(language: str) -> Tokens:
@@ -197,5 +199,5 @@ def token_of(language: str, name: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """A part of a name without the sign of a private or a variable name."""
-    return name.lstrip("#$@~")
+    """A part of a name without the sign of a private or a variable name; an operator as it is."""
+    return name.lstrip("#$@~") if word_of(name) else name
