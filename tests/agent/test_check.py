@@ -585,6 +585,36 @@ _UNRESOLVED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("pass", ""),
+        ("def render(self): return None", "what overrides, or other code, make of the prompt"),
+        ("def __init__(self, **all): super().__init__(**all)", "what overrides, or other code"),
+    ],
+)
+def test_a_prompt_of_a_subclass_is_counted_and_checked(project: Path, body: str, told: str) -> None:
+    before = json.loads(run("tokens", project, "--json")[1])["prompts"]["good.py:PROMPT"]
+    ours = f"class Ours(PromptTemplate):\n    {body}\n\nPROMPT = Ours("
+    (project / "good.py").write_text(GOOD.replace("PROMPT = PromptTemplate(", ours))
+    after = json.loads(run("tokens", project, "--json")[1])["prompts"]["good.py:PROMPT"]
+    assert after["tokens"] == before["tokens"]
+    assert [one.startswith(told) for one in after["unresolved"]] == ([True] if told else [])
+    assert not after["lower_bound"]
+    (project / "good.py").write_text(
+        GOOD.replace("PROMPT = PromptTemplate(", ours.replace("PROMPT = ", "ALL = [")).rstrip()
+        + "]\n"
+    )
+    assert json.loads(run("tokens", project, "--json")[1])["without_variable"] == [
+        "demo/good of good.py"
+    ]
+    (project / "good.py").write_text(GOOD.replace("PROMPT = PromptTemplate(", ours))
+    text = (project / "good.py").read_text().replace("Hello ${name}", "Hello ${nobody}")
+    (project / "good.py").write_text(text)
+    status, out, _ = run("check", project)
+    assert (status, "nobody" in out) == (1, True)
+
+
 @pytest.mark.parametrize("what", _UNRESOLVED)
 def test_what_cannot_be_counted_now_fails_by_name_and_the_same_as_before_is_told(
     project: Path, what: str

@@ -105,6 +105,7 @@ def without_variable(found: Scan) -> list[str]:
         # Finding all templates of a module takes three times as long as reading its variables.
         if analysis.text.count("PromptTemplate(") + analysis.text.count("PromptTemplate[")
         > len(named)
+        or "(PromptTemplate" in analysis.text
         for template in analysis.templates
         if template.node not in named
     ]

@@ -87,6 +87,12 @@ def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Val
         lineage = lineage_of(evaluator, func)
         if lineage.root in SECTION_KINDS:
             return _section(evaluator, node, scope, lineage)
+        if lineage.root in ("PromptTemplate", "Prompt"):
+            made = _library_instance(evaluator, node, scope, lineage.root, lineage.types)
+            plain = not any(map(_makes_other, lineage.classes))
+            if plain or not isinstance(made, TemplateValue | PromptValue):
+                return made
+            return replace(made, maybe=True)
         if lineage.root:
             return UNKNOWN
         info = params_types.dataclass_of(evaluator, origin)
@@ -249,6 +255,11 @@ def _decides(statement: Statement) -> bool:
     return isinstance(statement, Assign) and any(
         isinstance(target, Name) and target.id in _DERIVED for target in statement.targets
     )
+
+
+def _makes_other(value: ClassValue) -> bool:
+    """Return True if a class may change what its prompts are."""
+    return any(isinstance(one, FunctionDefinition | Assign) for one in value.definition.body)
 
 
 def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -> Value:
