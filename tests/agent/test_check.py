@@ -441,6 +441,18 @@ def test_a_prompt_that_no_variable_holds_is_not_counted_and_named(project: Path)
     assert json.loads(run("tokens", project, "--json")[1])["without_variable"] == []
 
 
+def test_overrides_of_a_prompt_that_is_not_there_are_named(project: Path) -> None:
+    folder = project / ".foldline" / "prompts" / "overrides" / "n" / "gone"
+    folder.mkdir(parents=True)
+    (folder / "de.json").write_text("{}")
+    status, out, _ = run("check", project, "--format", "concise")
+    place = ".foldline/prompts/overrides/n/gone/de.json:1:1: error: "
+    assert (status, f"{place}No prompt here is `n/gone`, so nothing reads" in out) == (1, True)
+    # It may be the one whose key only running the code would tell.
+    (project / "other.py").write_text(GOOD.replace('"demo"', "str(1)"))
+    assert "n/gone" not in run("check", project)[1]
+
+
 @pytest.mark.real
 def test_a_count_without_what_code_computes_is_a_lower_bound_and_run_counts_it(
     project: Path,

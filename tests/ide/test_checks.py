@@ -13,6 +13,7 @@ from tests.fixtures import cases
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
 from foldline.prompts import OverridesStore, PromptOverride, SectionOverride
+from foldline.prompts.layout.descriptor import text_hash
 
 if TYPE_CHECKING:
     from tests.ide.conftest import Fixtures
@@ -233,12 +234,19 @@ def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_pat
     file.write_text(source, encoding="utf-8")
     store = OverridesStore(root)
     texts = (
-        SectionOverride(("b", "a"), "Salut ${nmae}", summary="$5"),
-        SectionOverride(("b",), "plain"),
+        SectionOverride(("b", "a"), "Salut ${nmae}", text_hash("Hi ${name}"), "$5"),
+        SectionOverride(("b",), "plain", text_hash("y"), title="C\nD", title_hash=text_hash("B")),
         SectionOverride(("gone",), "${nothing}"),
     )
     store.save(PromptOverride("team/x", "k", "fr", texts))
-    store.save(PromptOverride("team/x", "k", "de", (SectionOverride(("b", "a"), "Hallo ${name}"),)))
+    store.save(
+        PromptOverride(
+            "team/x",
+            "k",
+            "de",
+            (SectionOverride(("b", "a"), "Hallo ${name}", text_hash("Hi ${name}")),),
+        )
+    )
     store.save(PromptOverride("team/x", "other", "fr", (SectionOverride(("b",), "${nmae}"),)))
 
     def found() -> list[tuple[str, str, str]]:
@@ -250,15 +258,33 @@ def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_pat
         ]
 
     place = ".foldline/prompts/overrides/team/x/k/fr.json"
-    assert found() == [
+    assert [one for one in found() if one[0] != "invalid-override"] == [
         ("unknown-placeholder", '"Hi ${name}"', f"In {place}:12, of `b.a`: `nmae` isn't a field of `P`. Did you mean `name`?"),
         ("stray-dollar", "X", f"In {place}:14, of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${{field}}`."),
         ("stray-dollar", "Y", f"In {place}:14, of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${{field}}`."),
     ]  # fmt: skip
     stored = store.path_for("team/x", "k", "fr")
     text = stored.read_text(encoding="utf-8")
-    stored.write_text("{", encoding="utf-8")
-    assert found() == []
+    ((_, _, said),) = (one for one in found() if one[0] == "invalid-override")
+    assert said.split("The override in ")[1:] == [
+        f"{place}:27, of `b`, isn't applied: the title must be one line of text, not 'C\\nD'. ",
+        f"{place}:23, of `b`, isn't applied: the text it replaces has changed since it was written. ",
+        f"{place}:34 isn't applied: the prompt has no section `gone`.",
+    ]
+    last = text.count("\n") + 1
+    for broken, reason in (
+        ("<<<<<<< HEAD", ":1 is not JSON: Expecting value: line 1 column 1 (char 0)."),
+        (
+            f"{text}>>>>>>> x\n",
+            f":{last} is not JSON: Extra data: line {last} column 1 (char {len(text)}).",
+        ),
+        ("[]", ":1 is not an overrides file of format 1."),
+        (text.replace('"format": 1', '"format": 99'), ":1 is not an overrides file of format 1."),
+        (text.replace('"fr"', '"it"'), ":1 says it is for team/x/k, tag 'it'."),
+        (text.replace("team/x", "team"), ":1 says it is for team/k, tag 'fr'."),
+    ):
+        stored.write_text(broken, encoding="utf-8")
+        assert found() == [("invalid-override", "X", f"The override isn't read: {place}{reason}")]
     # A folder of overrides that is a link is followed inside of the root alone.
     stored.write_text(text, encoding="utf-8")
     (root / ".foldline").rename(tmp_path / "elsewhere")

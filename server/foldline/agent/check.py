@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.agent.terminal import complain, console_of, show, show_styled
 from foldline.backends.formatting.visible import visible
+from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
     from foldline.ide.analysis.model import LineTable, SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.checks import Diagnostic
 
 _SECONDS = 60.0
@@ -64,6 +68,7 @@ def run(options: Namespace) -> int:
     scanned = scan(options.paths)
     found: list[FileDiagnostic] = []
     known: dict[str, tuple[SourceSpan, int]] = {}
+    names: set[str | None] = set()
     without: dict[str, str] = {
         scanned.relative(file): "it can't be read as text" for file in scanned.named
     }
@@ -72,6 +77,7 @@ def run(options: Namespace) -> int:
         without.pop(file, None)
         located = _diagnostics(scanned, analysis, file, known)
         found += located
+        names.update(map(_name_of, analysis.templates))
         holds_prompts = any(
             facts.sections or facts.templates or facts.tools or facts.prompts
             for facts in analysis.facts
@@ -81,6 +87,9 @@ def run(options: Namespace) -> int:
                 "it holds no prompt, section or tool of foldline.prompts; `foldline adopt "
                 f"{visible(file)}` makes a prompt of a string or a template in it"
             )
+    is_whole = all(resolved(Path(path)) == scanned.folder.root for path in options.paths or ["."])
+    if is_whole and None not in names:
+        found += _of_no_prompt(scanned, names)
     found += _of_instructions(scanned)
     everything = (*scanned.files, *map(str, scanned.instructions))
     checked = [file for file in map(scanned.relative, everything) if file not in without]
@@ -121,6 +130,39 @@ def _diagnostics(
         ),
     ]
     return _placed(file, analysis.text, found)
+
+
+def _name_of(template: TemplateValue) -> str | None:
+    """Return `ns/key`; None if only running the code would tell."""
+    given = [template.arguments.get(name) for name in ("ns", "key")]
+    parts = [getattr(one.value, "known", None) for one in given if one is not None]
+    return "/".join(map(str, parts)) if len(parts) == len(given) and None not in parts else None
+
+
+def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnostic]:
+    """Yield the overrides of prompts that the project doesn't have."""
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
+    from foldline.prompts import OverridesStore
+    from foldline.prompts.files import read_text_file
+    from foldline.prompts.overrides.overrides_store import MAX_BYTES
+
+    code = Code.INVALID_OVERRIDE
+    store = OverridesStore(scanned.folder.root).directory
+    for path in sorted(store.rglob("*.json")):
+        name = path.parent.relative_to(store).as_posix()
+        severity = scanned.options(str(path)).severity.get(code, default_severity(code))
+        if name not in names and severity is not Severity.OFF:
+            message = (
+                f"No prompt here is `{name}`, so nothing reads this override: move it to the "
+                "folder of the prompt's `ns` and `key`, or delete it."
+            )
+            place = SourceSpan(str(path), 0, 0)
+            shown = Diagnostic(code, severity, message, place)
+            text = ""
+            with suppress(OSError):
+                text = read_text_file(path, MAX_BYTES)
+            yield from _placed(scanned.relative(str(path)), text, [shown])
 
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
@@ -188,8 +230,6 @@ def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> 
 
 
 def _explain(code: str) -> int:
-    from pathlib import Path
-
     from foldline.backends.base.near_names import near_names
     from foldline.ide import checks
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import returned
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import ITEMS, TemplateText, shown
+from foldline.ide.analysis.section_tree import in_template, sections_of
 from foldline.ide.analysis.source_map import MappedText
 from foldline.ide.analysis.static_render import places_of
 from foldline.ide.analysis.syntax import Assign, Constant, Operation, String
@@ -43,13 +45,15 @@ from foldline.prompts import OverridesStore, refusals
 from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
+from foldline.prompts.layout.descriptor import text_hash
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 from foldline.prompts.overrides.overrides_store import MAX_BYTES
 from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE, is_title, repaired_key
 from foldline.prompts.sections.task import TASK_BLOCKS, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.placeholders import Placeholder
@@ -296,46 +300,106 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
 
 
 def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
-    """Report stored texts that the sections of a file's prompts refuse."""
+    """Report overrides that can't be read, and stored texts that a file's prompts refuse."""
     root = analysis.evaluator.modules.root
+    told: set[int] = set()
     for prompt in analysis.prompts:
-        stored = [] if root is None else [*_stored(prompt.template, Path(analysis.file), root)]
-        places = places_of(prompt.value) if stored else ()
-        sections = {place.path: place.section.value for place in places}
-        for place, path, role, written in stored:
-            section, text = sections.get(path), shown(MappedText(written, ()))
-            if section is None:
-                continue
-            at = section.arguments.get(role)
-            made = TemplateText(section, role, text.mapped, text.mapped, text.placeholders)
-            for found in check_text(made):
-                yield LazyDiagnostic(
-                    found.code,
-                    f"In {place}, of `{'.'.join(path)}`: {found.message}",
-                    at_node(prompt.name if at is None else at.node),
-                    instead=at_node(prompt.name),
-                )
+        template = prompt.template
+        found = [] if root is None else [*_stored(template, Path(analysis.file), root)]
+        if root is None or not found:
+            continue
+        unread = [f"The override isn't read: {said}" for _, said in found if isinstance(said, str)]
+        stored = [(file, said) for file, said in found if isinstance(said, PromptOverride)]
+        sections = {place.path: place.section.value for place in places_of(prompt.value)}
+        for file, override in stored:
+            for item in override.sections:
+                section, name = sections.get(item.path), ".".join(item.path)
+                unread += _not_applied(template, item, section, partial(_place, file, root))
+                for role, text in (("template", item.text), ("summary", item.summary)):
+                    if section is None or text is None:
+                        continue
+                    at, written = section.arguments.get(role), shown(MappedText(text, ()))
+                    made = TemplateText(
+                        section, role, written.mapped, written.mapped, written.placeholders
+                    )
+                    for one in check_text(made):
+                        yield LazyDiagnostic(
+                            one.code,
+                            f"In {_place(file, root, text)}, of `{name}`: {one.message}",
+                            at_node(prompt.name if at is None else at.node),
+                            instead=at_node(prompt.name),
+                        )
+        if unread and id(template) not in told:
+            told.add(id(template))
+            yield LazyDiagnostic(Code.INVALID_OVERRIDE, " ".join(unread), at_node(prompt.name))
 
 
 def _stored(
     template: TemplateValue, module: Path, root: Path
-) -> Iterator[tuple[str, tuple[str, ...], str, str]]:
-    """Yield the texts of a prompt that folders around it store: place, path, role and text.
+) -> Iterator[tuple[Path, PromptOverride | str]]:
+    """Yield the files with overrides of a prompt in the folders around it.
 
-    What can't be read is left out.
+    Each with what it says, or with the reason why a store can't read it.
     """
     ns, key = template.text("ns"), template.text("key")
     for folder in (one for one in module.parents if one.is_relative_to(root)):
         store = OverridesStore(folder)
+        tags: tuple[str, ...] = ()
         with suppress(PromptValidationError, OSError):
-            for tag in store.tags(ns, key):
-                file = store.path_for(ns, key, tag)
-                inside = resolved(file).is_relative_to(root)
-                override = store.load(ns, key, tag) if inside else None
-                for item in override.sections if override is not None else ():
-                    for role, text in (("template", item.text), ("summary", item.summary)):
-                        if text is not None:
-                            yield _place(file, root, text), item.path, role, text
+            tags = store.tags(ns, key)
+        for tag in tags:
+            file = store.directory.joinpath(ns, key, f"{tag}.json")
+            try:
+                override = store.load(ns, key, tag) if resolved(file).is_relative_to(root) else None
+            except (PromptValidationError, OSError) as error:
+                line = getattr(error.__cause__, "lineno", 1)
+                said = str(error).replace(str(file), f"{file.relative_to(root).as_posix()}:{line}")
+                yield file, said if said.endswith(".") else f"{said}."
+            else:
+                if override is not None:
+                    yield file, override
+
+
+_TEXTS = (("title", "title"), ("text", "template"), ("summary", "summary"))
+
+
+def _not_applied(
+    template: TemplateValue,
+    item: SectionOverride,
+    section: SectionValue | None,
+    place: Callable[[str], str],
+) -> Iterator[str]:
+    """Yield why a store leaves stored texts of a section out, as far as the source tells."""
+    given = {role: getattr(item, role) for role, _ in _TEXTS if getattr(item, role) is not None}
+    name = ".".join(item.path)
+    if section is None:
+        built, complete = sections_of(template)
+        every = {one.path for top in built for one in top.walk()}
+        texts = [_current(one, "template") for one in in_template(template)]
+        moved = item.text_hash in {text_hash(text) for text in texts if text is not None}
+        if complete and None not in texts and item.path not in every and not moved:
+            at = place(next(iter(given.values()), item.path[-1]))
+            yield f"The override in {at} isn't applied: the prompt has no section `{name}`."
+        return
+    for role, argument in _TEXTS:
+        text, current = given.get(role), _current(section, argument)
+        if text is None or current is None or text == current:
+            continue
+        reason = ""
+        if getattr(item, f"{role}_hash") != text_hash(current):
+            reason = f"the {role} it replaces has changed since it was written"
+        elif role == "title" and not is_title(text):
+            reason = f"the title must be one line of text, not {text!r}"
+        if reason:
+            yield f"The override in {place(text)}, of `{name}`, isn't applied: {reason}."
+
+
+def _current(section: SectionValue, argument: str) -> str | None:
+    """Return a text of a section as a store has it; None if only running the code would tell."""
+    written = section.text(argument)
+    if written is None or written.dynamic:
+        return None
+    return written.text.strip() if argument == "title" else shown(written).mapped.text
 
 
 def _place(file: Path, root: Path, text: str) -> str:
