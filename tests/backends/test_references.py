@@ -321,6 +321,16 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     access.close()
 
 
+def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "__all__ = ['run', 'go']\ndef run(): ...\ndef go(): ...\n# run 'x'\nf('run')\n"
+    )
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+        said = "(strings aren't among these, such as a.py:5)"
+        assert shown(access, "run")[-1].startswith(said)
+        assert not any("strings" in line for line in shown(access, "go"))
+
+
 def test_many_texts_leave_room_for_references(tmp_path: Path) -> None:
     for number in range(60):
         (tmp_path / f"t{number:02}.zig").write_text("word\n" * 20)

@@ -391,7 +391,7 @@ class SmartFileAccess(CodeNavigation):
             page_references,
         )
         from foldline.backends.references.spelling import spelled, unmarked
-        from foldline.backends.references.text_uses import with_text
+        from foldline.backends.references.text_uses import said_of_strings, with_text
         from foldline.backends.references.two_tier_references import ReferencesQuery
 
         first = budgets.read_cursor(KIND, cursor)
@@ -437,6 +437,8 @@ class SmartFileAccess(CodeNavigation):
                 found = replace(found, reason=reason)
         if not first:
             found = await with_text(found, self._files, self._index, since)
+            strings = await said_of_strings(found, self._files, self._index, since)
+            found = replace(found, reason=sentences(found.reason, strings))
         return page_references(found, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:

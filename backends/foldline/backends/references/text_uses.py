@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import PurePath
@@ -92,6 +93,32 @@ async def with_text(
     if coverage != COMPLETE and gap not in known:
         known = f"{TEXT_ALONE}{gap}" if known == COMPLETE else f"{known}; text: {gap}"
     return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=known)
+
+
+async def said_of_strings(
+    found: References, files: FileBackend, index: WorkspaceIndex | None, since: float
+) -> str:
+    """Tell of a string in code that is the name: `getattr(a, "name")` uses it, too."""
+    name = key_of(found.name.rpartition(".")[2])
+    if not (word := word_of(name)):
+        return ""
+    within = Scope(files, found.scope)
+    if index is None:
+        paths = [stamp.path for stamp in within.walk() if not is_text(stamp.path)]
+    else:
+        paths = [*(await coroutine_of(index.files_with)(word, since=since)).paths]
+    quoted = re.compile(rb"([\"'`])%b\1" % re.escape(name.encode("utf-8", "replace")))
+    # Names in `__all__` are references.
+    known = {(use.path, use.line) for use in found}
+    paths = [path for path in paths if within.holds(path)]
+    for path in paths[:_MOST_FILES]:
+        with suppress(PathError):
+            data = files.load(path).parse_data
+            for match in quoted.finditer(data):
+                line = data.count(b"\n", 0, match.start()) + 1
+                if (path, line) not in known:
+                    return f"strings aren't among these, such as {path}:{line}"
+    return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
 
 
 async def said_of_text(
