@@ -671,6 +671,8 @@ def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:
         "nothing here defines 'start' at top level or in a type; it has 2 uses, such as a.js:1"
     )
     assert "'start'?" not in str(error.value)
+    with pytest.raises(SymbolNotFoundError, match=r"not looked at: .*what class_eval makes"):
+        access.find_position(None, "Opened.evaluated")
 
 
 def test_each_file_that_defines_a_random_name_is_told(tmp_path: Path) -> None:

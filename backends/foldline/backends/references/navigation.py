@@ -297,12 +297,16 @@ class CodeNavigation:
 
     async def left_out(self, scope: str | None = None, *, of_code: bool = False) -> str:
         """Says which files of a scope an empty answer isn't about, and how to look there."""
-        from foldline.backends.references.text_uses import not_read, of_no_language
+        from foldline.backends.references.text_uses import at_run_time, not_read, of_no_language
         from foldline.backends.search.walks import Scope, left_out
 
         walked = await Scope(self._files, scope).walked(self._walks)
-        counts = [*not_read(self._files, walked), *of_no_language(walked)] if of_code else ()
-        return left_out(self._files, walked, counts)
+        counts = [
+            *not_read(self._files, walked),
+            *of_no_language(walked),
+            *at_run_time(walked),
+        ]
+        return left_out(self._files, walked, counts if of_code else ())
 
     def _engine_for(self, seconds: float) -> Engine:
         fallback.check_seconds(seconds)

@@ -158,6 +158,12 @@ def of_no_language(walked: Walked) -> Iterator[str]:
         yield f"{kinds.total()} of no known language ({_counts(some)})"
 
 
+def at_run_time(walked: Walked) -> Iterator[str]:
+    """Yield what makes definitions that no source has: texts that Ruby evaluates."""
+    if any(language_of(stamp.path) == "ruby" for stamp in walked.stamps):
+        yield "what class_eval makes"
+
+
 def _kind(path: str) -> str:
     name = PurePath(path)
     return name.suffix or name.name
