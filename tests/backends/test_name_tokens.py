@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.backends.base.languages import language_of
-from foldline.backends.outlines.outlines import reparsed
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.references.references import (
     LOCAL,
@@ -48,9 +47,7 @@ _STYLES = {"css", "hcl", "make", "dockerfile", "sql", "html", "vue", "svelte"}
 def leaves(language: str, data: bytes) -> dict[str, set[int]]:
     """The lines of each name in the leaves of a tree."""
     found: dict[str, set[int]] = defaultdict(set)
-    root = parse(language, data).root_node
-    # In the head of a class, `constructor` may be taken for a name.
-    waiting = [reparsed(language, data, root)[0] if language == "kotlin" else root]
+    waiting = [parse(language, data).root_node]
     while waiting:
         node = waiting.pop()
         waiting.extend(node.children)

@@ -32,7 +32,6 @@ _INTERFACE = re.compile(rb"\binterface\s[^{};]*")
 _GOES_ON = re.compile(rb"(?:=>|[-:,|&=(<?{;+*])[ \t]*\Z")
 _EXPORT_TYPE = re.compile(rb"(?<=^export )type(?= *\*)", re.MULTILINE)
 _KOTLIN_END = re.compile(rb"(?<=[^\s{;])[ \t](?=\})")
-_KOTLIN_HEAD = re.compile(rb"(\n)([ \t]*(?:\w+[ \t]+)+)(?=constructor[ \t]*\()")
 # Macros of C where no expression stands: `class API name {`, `INLINE bool f(`, `) NOEXCEPT {`.
 _MACRO = rb"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
 _MACROS = re.compile(
@@ -67,7 +66,7 @@ def end_of(lines: Sequence[str], first: int, last: int, language: str) -> int | 
 def mended(data: bytes, language: str) -> bytes:
     """The source, as long as before, without what its grammar is known to misread."""
     if language == "kotlin":  # class A { fun a() = 1 }
-        return _KOTLIN_HEAD.sub(_blanked, _KOTLIN_END.sub(b";", data))
+        return _KOTLIN_END.sub(b";", data)
     if language in {"c", "cpp"}:
         return _MACROS.sub(_blanked, data)
     if language not in SCRIPTS:
