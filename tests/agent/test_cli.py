@@ -103,7 +103,7 @@ IMPORTS = {
     "outline review.py": (FILES | PARSERS, 122),
     "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 199),
     "search review": (FILES | PARSERS, 122),
-    "grep review": (FILES, 87),
+    "grep review": (FILES, 88),
 }
 
 

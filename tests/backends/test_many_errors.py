@@ -24,6 +24,7 @@ from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from functools import partial
     from pathlib import Path
 
     from foldline.backends.parsers.outline_builder import Outline
@@ -229,8 +230,10 @@ def test_uses_in_a_file_whose_parse_was_cut_are_looked_for_once(
     asked: list[str] = []
 
     class Workers:
-        def submit(self, _: object, source: Parsed, name: str) -> Future[list[Refused]]:
-            asked.append(name)
+        def submit(
+            self, _: object, task: partial[object], source: Parsed
+        ) -> Future[list[Refused]]:
+            asked.append(task.keywords["name"])
             done: Future[list[Refused]] = Future()
             done.set_result([Refused(source.path, "not parsed: its parser was stopped")])
             return done

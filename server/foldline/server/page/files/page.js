@@ -354,8 +354,7 @@ var BlockView = class {
           this.source,
           this.costs,
           this.badge,
-          this.peek,
-          element("span.split", {}, this.change, this.why)
+          element("span.doings", {}, this.peek, element("span.split", {}, this.change, this.why))
         )
       ),
       this.aside,
