@@ -230,9 +230,7 @@ def test_uses_in_a_file_whose_parse_was_cut_are_looked_for_once(
     asked: list[str] = []
 
     class Workers:
-        def submit(
-            self, _: object, task: partial[object], source: Parsed
-        ) -> Future[list[Refused]]:
+        def submit(self, _: object, task: partial[object], source: Parsed) -> Future[list[Refused]]:
             asked.append(task.keywords["name"])
             done: Future[list[Refused]] = Future()
             done.set_result([Refused(source.path, "not parsed: its parser was stopped")])

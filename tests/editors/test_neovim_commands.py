@@ -311,8 +311,8 @@ def test_the_text_is_compared_with_what_git_has(nvim: Neovim) -> None:
     wait_for_text(nvim, "Sort the message")
     assert nvim.text("return bar()").startswith(" HEAD · triage · ")
     nvim.command("FoldlineDiff nowhere")
-    nvim.wait("#notified > 1")
-    assert "nowhere" in nvim.notified()[1]
+    nvim.wait("#notified > 2")
+    assert "nowhere" in nvim.notified()[2]
 
 
 def test_the_report_lists_sections_tools_values_and_the_interpreter(nvim: Neovim) -> None:
