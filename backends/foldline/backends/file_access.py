@@ -436,8 +436,9 @@ class SmartFileAccess(CodeNavigation):
                 reason = sentences(found.reason, await self.left_out(scope, of_code=True))
                 found = replace(found, reason=reason)
         if not first:
-            found = await with_text(found, self._files, self._index, since)
+            # Of the files with a word, the last answer is kept: code is asked about before texts.
             strings = await said_of_strings(found, self._files, self._index, since)
+            found = await with_text(found, self._files, self._index, since)
             found = replace(found, reason=sentences(found.reason, strings))
         return page_references(found, first, budget)
 
