@@ -276,6 +276,20 @@ def test_overrides_by_name_are_those_in_heirs_also_local_and_nameless_ones(langu
 
 
 @pytest.mark.parametrize(
+    ("path", "text", "lines"),
+    [
+        ("a.java", "class S {\n  S() {}\n  static class C extends S { C() {} }\n}\n", [3]),
+        ("a.cs", "class S {\n  S() {}\n  class C : S { C() {} }\n}\n", [3]),
+        ("a.java", "enum S {\n  A { int f() {} },\n  B,\n  C { int f() {} };\n}\n", [2, 4]),
+    ],
+)
+def test_heirs_inside_of_their_base_are_found(path: str, text: str, lines: list[int]) -> None:
+    access = SmartFileAccess(MemoryFileBackend({path: text}))
+    found = access.find_implementations(path, 1, "S", seconds=0)
+    assert [one.line for one in found] == lines
+
+
+@pytest.mark.parametrize(
     ("base", "user"),
     [
         ("class Base: ...\n", "from base import Base as B\nclass Kid(B): ...\n"),

@@ -6,7 +6,7 @@ from .soak import run
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-MINUTES = 0.5
+MINUTES = 0.3
 SEED = 7
 
 

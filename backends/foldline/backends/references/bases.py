@@ -175,7 +175,8 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
         node, base = found.get("type"), found.get("base")
         if node is None:
             loose.append((base or found["mixed"], base is None))
-        elif base is None or base.id not in owned:
+        # An enum is the base of each of its constants with a body; other bases are one type's.
+        elif base is None or base.id not in owned or base.end_byte <= node.start_byte:
             one = types.setdefault(node.id, _Type(node))
             one.name = one.name or found.get("name")
             if base is not None:

@@ -307,8 +307,9 @@ async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
             known.setdefault(use.path, {base}).add(use.alias or base)
             if use.kind == ReferenceKind.DEFINITION:
                 is_asked |= _whole(use, base) == whole in first
-                # An `alias` of Elixir's may bind a plain name.
-                if use.enclosing or language_of(use.path) != "elixir":
+                # An `alias` of Elixir's may bind a plain name; a constructor has its class's.
+                is_plain = not use.enclosing and language_of(use.path) == "elixir"
+                if not is_plain and use.enclosing.rpartition(".")[2] != base:
                     namesakes.setdefault(_reach(use.path), set()).add(_whole(use, base))
         for path, names in known.items():
             if path not in heirs.every:
