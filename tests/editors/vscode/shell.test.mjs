@@ -255,6 +255,8 @@ test('Open Prompt as Document and Copy Rendered Prompt take what the panel shows
   const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines').last();
   await document.getByText(/Refunds.are.for.a.person/).waitFor();
   await document.getByText(/Grace/).waitFor();
+  // The preview can have the focus still.
+  await tabs('triage.md').click();
   await page.keyboard.press('Control+w');
 });
 
