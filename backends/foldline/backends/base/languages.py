@@ -43,7 +43,7 @@ _BINARY = re.compile(
     re.IGNORECASE,
 )
 _MOST_HEAD = 100_000
-# What is longer is no file's name; its end says what it is.
+# No file's name is longer; the ending of a longer text decides.
 _LONGEST_NAME = 255
 _parsers = threading.local()
 

@@ -104,7 +104,7 @@ class ServerSession:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nobody waits for it."""
+        """Return whether it is neither starting nor answering."""
         return not self._busy and self._starting is None
 
     def rest(self) -> None:

@@ -87,7 +87,7 @@ def mended(data: bytes, language: str) -> bytes:
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:
-    """What stays of a match, and blanks for the rest of it."""
+    """The part of a match that is kept, the rest as blanks."""
     kept, rest = filter(lambda part: part is not None, match.groups())
     return kept + b" " * len(rest)
 

@@ -86,7 +86,7 @@ class Meaning(NamedTuple):
         return found[0]
 
     def told(self) -> str:
-        """What is said of the first definition, and where the same name has others beside it."""
+        """The text about the first definition, with the lines of others of its name."""
         first = self.one()
         others = {
             f"{one.line}": one
