@@ -7,7 +7,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.fixtures import files
 
@@ -55,11 +55,13 @@ def test_an_unusual_module_works_and_nothing_is_reported_of_it(name: str, tmp_pa
 
 # Half a comment silences nothing, and half a string is a comment.
 @given(
-    st.sampled_from(sorted({*FILES} - {"silenced.py", "directives.py"})),
-    st.floats(0, 1),
-    st.booleans(),
-    st.booleans(),
+    name=st.sampled_from(sorted({*FILES} - {"silenced.py", "directives.py"})),
+    place=st.floats(0, 1),
+    whole_before=st.booleans(),
+    cut=st.booleans(),
 )
+# An indented block whose indent is one less: what it makes is evaluated as it was, and as it is.
+@example(name="nested_scopes.py", place=0.36328125, whole_before=True, cut=False)
 def test_nothing_is_reported_while_an_unusual_module_is_typed(
     name: str, place: float, whole_before: bool, cut: bool
 ) -> None:

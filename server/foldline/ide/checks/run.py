@@ -54,9 +54,9 @@ def diagnostics(
     sound = not any(statement.broken for statement in analysis.statements)
     if sound:
         found.extend(check_fields(analysis))
+        found.extend(check_prompt_names(analysis, {} if known is None else known))
     found.extend(check_evaluated(analysis))
     found.extend(check_overrides(analysis))
-    found.extend(check_prompt_names(analysis, {} if known is None else known))
     found.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken
