@@ -225,8 +225,8 @@ def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tupl
     messages = tuple(messages)
     recent = _recent(messages, keep_turns)
     return tuple(
-        message if place in recent else _summarized(message)
-        for place, message in enumerate(messages)
+        message if index in recent else _summarized(message)
+        for index, message in enumerate(messages)
     )
 
 
@@ -238,14 +238,14 @@ def trim(messages: Iterable[Message], budget: int, keep_turns: int = KEEP_TURNS)
     """
     kept = list(messages)
     order = _eviction_order(kept, keep_turns)
-    size = sum(kept[place].size for place in order)
+    size = sum(kept[index].size for index in order)
     evicted: list[int] = []
-    for place in order:
+    for index in order:
         if size <= budget:
             break
-        size -= kept[place].size
-        kept[place] = _stub(kept[place])
-        evicted.append(place)
+        size -= kept[index].size
+        kept[index] = _stub(kept[index])
+        evicted.append(index)
     return ManagedContext(tuple(kept), tuple(evicted), _size_of_results(kept))
 
 
@@ -264,8 +264,8 @@ def _paying_batch(
 ) -> Sequence[Message]:
     """The messages with the latest results replaced, as far back as saves most, if that pays."""
     best: tuple[float, Sequence[Message]] = 0, messages
-    for place in reversed(_changes(messages, managed)):
-        batch = (*messages[:place], *managed[place:])
+    for index in reversed(_changes(messages, managed)):
+        batch = (*messages[:index], *managed[index:])
         savings = _savings(messages, batch, prices)
         if savings is None or (savings.cost and savings.removed < savings.rewritten):
             continue
@@ -280,11 +280,11 @@ def _large_batch(
 ) -> Sequence[Message]:
     """The messages, with further results removed until the batch is as large as its tail."""
     batch = list(managed)
-    for place in _eviction_order(batch, keep_turns):
+    for index in _eviction_order(batch, keep_turns):
         savings = _savings(messages, batch, prices)
         if savings is None or savings.removed >= savings.rewritten:
             break
-        batch[place] = _stub(messages[place])
+        batch[index] = _stub(messages[index])
     return batch
 
 
@@ -292,14 +292,14 @@ def _batched(
     messages: Sequence[Message], batch: Sequence[Message], prices: CachePrices
 ) -> ManagedContext:
     evicted = tuple(
-        place for place in _changes(messages, batch) if batch[place] == _stub(messages[place])
+        index for index in _changes(messages, batch) if batch[index] == _stub(messages[index])
     )
     savings = _savings(messages, batch, prices)
     return ManagedContext(tuple(batch), evicted, _size_of_results(batch), savings)
 
 
 def _changes(messages: Sequence[Message], managed: Sequence[Message]) -> list[int]:
-    return [place for place, message in enumerate(messages) if managed[place] != message]
+    return [index for index, message in enumerate(messages) if managed[index] != message]
 
 
 def _savings(
@@ -309,24 +309,24 @@ def _savings(
     if not changes:
         return None
     # The last message of the model and what follows it is in no cache yet.
-    models = [place for place, message in enumerate(messages) if message.role is Role.ASSISTANT]
+    models = [index for index, message in enumerate(messages) if message.role is Role.ASSISTANT]
     new = models[-1] if models else len(messages)
-    removed = sum(messages[place].size - managed[place].size for place in changes)
+    removed = sum(messages[index].size - managed[index].size for index in changes)
     rewritten = sum(message.size for message in managed[changes[0] : max(new, changes[0])])
     return Savings(removed, rewritten, prices)
 
 
 def _recent(messages: Sequence[Message], keep_turns: int) -> frozenset[int]:
     """The places of the last turns, and of the system's messages."""
-    kept = {place for place, message in enumerate(messages) if message.role is Role.SYSTEM}
+    kept = {index for index, message in enumerate(messages) if message.role is Role.SYSTEM}
     turns = 0
-    for place in range(len(messages) - 1, -1, -1):
-        if turns == keep_turns and messages[place].role is not Role.USER:
+    for index in range(len(messages) - 1, -1, -1):
+        if turns == keep_turns and messages[index].role is not Role.USER:
             # A question belongs to the answer after it; here an earlier turn ends.
             break
         if keep_turns:
-            kept.add(place)
-        turns += messages[place].role is Role.ASSISTANT
+            kept.add(index)
+        turns += messages[index].role is Role.ASSISTANT
     return frozenset(kept)
 
 
@@ -340,9 +340,9 @@ def _eviction_order(messages: Sequence[Message], keep_turns: int) -> list[int]:
     """The places of the old results whose removal makes room."""
     recent = _recent(messages, keep_turns)
     ranks = {
-        place: message.priority.rank
-        for place, message in enumerate(messages)
-        if place not in recent and message.role is Role.TOOL and _stub(message).size < message.size
+        index: message.priority.rank
+        for index, message in enumerate(messages)
+        if index not in recent and message.role is Role.TOOL and _stub(message).size < message.size
     }
     return sorted(ranks, key=lambda place: (ranks[place], place))
 

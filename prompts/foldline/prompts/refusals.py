@@ -161,8 +161,8 @@ def same_tool_name(name: str, first: str, second: str) -> str:
 
 def not_bindable(shown: str, name: str = "Params", fields: Iterable[str] = ("field",)) -> str:
     """A bound value that isn't an instance of a dataclass, and what to make an instance of."""
-    made = f"{name}({', '.join(f'{field}=…' for field in fields)})"
-    return f"Only instances of dataclasses can be bound, not {shown}: write `bind({made})`."
+    call = f"{name}({', '.join(f'{field}=…' for field in fields)})"
+    return f"Only instances of dataclasses can be bound, not {shown}: write `bind({call})`."
 
 
 def subclass_bound(name: str, base: str) -> str:

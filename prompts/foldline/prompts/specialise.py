@@ -35,9 +35,9 @@ class Specialised:
             if cache is None:
                 cache = {}
                 cls._specialisations = cache
-            found = cache.get(arguments)
-            if found is not None:
-                return found
+            specialised = cache.get(arguments)
+            if specialised is not None:
+                return specialised
             # Checks that the class is generic, and the number of arguments.
             try:
                 alias = super().__class_getitem__(item)
@@ -57,9 +57,9 @@ class Specialised:
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, Specialised):
                 # Type variables may be reordered, fixed, or mixed with the subclass's own.
-                given = _own(origin, base.__args__)
-                used = {variable for argument in given for variable in _variables(argument)}
-                cls._pattern = (*given, *(p for p in parameters if p not in used))
+                bindings = _own(origin, base.__args__)
+                used = {variable for argument in bindings for variable in _variables(argument)}
+                cls._pattern = (*bindings, *(p for p in parameters if p not in used))
 
 
 def _explaining(init: Callable[..., None]) -> Callable[..., None]:
@@ -72,9 +72,14 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise  # It got its arguments.
-            known = inspect.signature(init).parameters
-            near = [name for key in keywords if key not in known for name in near_names(key, known)]
-            required = (p for p in known.values() if p.kind is p.KEYWORD_ONLY)
+            parameters = inspect.signature(init).parameters
+            near = [
+                name
+                for key in keywords
+                if key not in parameters
+                for name in near_names(key, parameters)
+            ]
+            required = (p for p in parameters.values() if p.kind is p.KEYWORD_ONLY)
             needed = ", ".join(f"{p.name}=…" for p in required if p.default is p.empty)
             call = f": write `{init.__qualname__.partition('.')[0]}({needed})`."
             raise TypeError(f"{error}{did_you_mean(near, call)}") from None
@@ -118,8 +123,8 @@ def _own(cls: type[Specialised], arguments: tuple[object, ...]) -> tuple[object,
     if cls._pattern is None:
         return arguments
     parameters: tuple[object, ...] = getattr(cls, "__parameters__", ())
-    given = dict(zip(parameters, arguments, strict=True))
-    return tuple(_substituted(argument, given) for argument in cls._pattern)
+    bindings = dict(zip(parameters, arguments, strict=True))
+    return tuple(_substituted(argument, bindings) for argument in cls._pattern)
 
 
 def _substituted(argument: object, given: Mapping[object, object]) -> object:
@@ -140,12 +145,12 @@ def _variables(argument: object) -> tuple[object, ...]:
 
 
 def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Specialised]:
-    given = _own(cls, arguments)
-    for argument in given:
+    bindings = _own(cls, arguments)
+    for argument in bindings:
         if isinstance(argument, str) or type(argument).__name__ == "ForwardRef":
             raise PromptValidationError(f"{cls.__name__}[{argument!r}]: {refusals.QUOTED_TYPE}")
     namespace = {
-        "type_arguments": given,
+        "type_arguments": bindings,
         "__module__": cls.__module__,
         "__doc__": cls.__doc__,
         "__qualname__": f"{cls.__qualname__}[{', '.join(map(type_name, arguments))}]",

@@ -71,9 +71,9 @@ class Snapshot:
     def __str__(self) -> str:
         lines: list[str] = []
         for key, section in self.sections.items():
-            own = section.text.split("\n") if section.text else []
-            count = f"{len(own)} {'line' if len(own) == 1 else 'lines'}"
-            lines += [f"<!-- {key}: {section.shown}, {count} -->", *own]
+            text_lines = section.text.split("\n") if section.text else []
+            count = f"{len(text_lines)} {'line' if len(text_lines) == 1 else 'lines'}"
+            lines += [f"<!-- {key}: {section.shown}, {count} -->", *text_lines]
         lines.append(f"<!-- tools: {', '.join(self.tools) or NO_TOOLS} -->")
         return "\n".join(lines) + "\n"
 
@@ -147,9 +147,9 @@ def assert_snapshot(
         raise AssertionError(f"there is no snapshot {path} yet") from None
     except ValueError as error:
         raise AssertionError(f"{path} isn't a snapshot: {error}") from error
-    found = list(differences(old, new, may_change=may_change))
-    if found:
-        raise AssertionError(f"the prompt differs from {path}:\n\n" + "\n\n".join(found))
+    problems = list(differences(old, new, may_change=may_change))
+    if problems:
+        raise AssertionError(f"the prompt differs from {path}:\n\n" + "\n\n".join(problems))
 
 
 def differences(old: Snapshot, new: Snapshot, *, may_change: Collection[str] = ()) -> Iterator[str]:
@@ -190,10 +190,10 @@ def sizes(rendered: RenderedPrompt[object], count: Callable[[str], int] = _bytes
         count: Returns the size of a text: bytes of UTF-8 by default, or tokens by your model's
             counter.
     """
-    own = {block.path: count(block.text) for block in rendered.blocks}
+    counts = {block.path: count(block.text) for block in rendered.blocks}
     return {
-        ".".join(path): sum(size for below, size in own.items() if below[: len(path)] == path)
-        for path in own
+        ".".join(path): sum(size for below, size in counts.items() if below[: len(path)] == path)
+        for path in counts
     }
 
 
@@ -217,9 +217,9 @@ def assert_within(
         ValueError: `sections` names a section that the prompt doesn't have.
     """
     __tracebackhide__ = True
-    found = list(_exceeded(rendered, total, sections or {}, count))
-    if found:
-        raise AssertionError("\n".join(found))
+    problems = list(_exceeded(rendered, total, sections or {}, count))
+    if problems:
+        raise AssertionError("\n".join(problems))
 
 
 def _exceeded(
@@ -229,15 +229,15 @@ def _exceeded(
     count: Callable[[str], int],
 ) -> Iterator[str]:
     __tracebackhide__ = True
-    known = sizes(rendered, count)
+    counts = sizes(rendered, count)
     unit = " bytes" if count is _bytes else ""
     for key, most in sections.items():
-        _check("section", key, known)
-        if known[key] > most:
-            yield f"section {key} has {known[key]:,}{unit}, and may have {most:,}"
+        _check("section", key, counts)
+        if counts[key] > most:
+            yield f"section {key} has {counts[key]:,}{unit}, and may have {most:,}"
     size = count(rendered.text)
     if total is not None and size > total:
-        largest = sorted(known.items(), key=lambda item: -item[1])[:5]
+        largest = sorted(counts.items(), key=lambda item: -item[1])[:5]
         yield (
             f"the prompt has {size:,}{unit}, and may have {total:,}; its largest sections are "
             + ", ".join(f"{key} ({size:,})" for key, size in largest)
@@ -287,11 +287,11 @@ def assert_sets(
         _check("section", key, declared)
     for name in chain.from_iterable(enabled.values()):
         _check("parameter set", name, functions)
-    found: dict[str, RenderedPrompt[object]] = {}
+    rendered_sets: dict[str, RenderedPrompt[object]] = {}
     problems: list[str] = []
-    for name, own in functions.items():
+    for name, instances_of in functions.items():
         try:
-            rendered = found[name] = _with_set(bound, own)
+            rendered = rendered_sets[name] = _with_set(bound, instances_of)
         except Exception as error:  # Whatever the author's code raises.
             problems.append(f"set {name}: not rendered: {type(error).__name__}: {error}")
             continue
@@ -305,7 +305,7 @@ def assert_sets(
         problems += (f"set {name}: {problem}" for problem in exceeded)
     if problems:
         raise AssertionError("\n".join(problems))
-    return found
+    return rendered_sets
 
 
 def _check(kind: str, name: str, known: Collection[str]) -> None:
@@ -326,13 +326,13 @@ def _with_set(
     shared: list[object] = []
     single: dict[str, object] = {}
     for function in functions:
-        given = list(instances(function()))
-        own = [value for value, key in given if key is None and type(value) in kinds]
-        by_key = {key: value for value, key in given if key in declared}
-        if given and not (own or by_key):
+        sets = list(instances(function()))
+        whole_sets = [value for value, key in sets if key is None and type(value) in kinds]
+        by_key = {key: value for value, key in sets if key in declared}
+        if sets and not (whole_sets or by_key):
             takes = sorted(kind.__name__ for kind in kinds if kind is not None)
-            raise ValueError(f"{function.__name__}() {misfit(function, given, takes)}")
-        shared += own
+            raise ValueError(f"{function.__name__}() {misfit(function, sets, takes)}")
+        shared += whole_sets
         single |= by_key
     return render_for_evaluation(copy(prompt).bind(*shared, section_params=single))
 

@@ -223,12 +223,12 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         Raises:
             PromptValidationError: A value can never work.
         """
-        own = vars(self)
-        own["name"] = _checked_name(values.get("name", own.get("name")))
+        attributes = vars(self)
+        attributes["name"] = _checked_name(values.get("name", attributes.get("name")))
         for argument, value in values.items():
             check = _CHECKS.get(argument)
             if argument != "name":
-                own[argument] = value if check is None else check(value, self.name)
+                attributes[argument] = value if check is None else check(value, self.name)
         self._check_types()
 
     def __repr__(self) -> str:

@@ -147,12 +147,12 @@ def _check(name: str, sentence: object, default: str) -> None:
         raise PromptValidationError(
             f"{where} has a `$` that doesn't start a placeholder; write `$$` for a dollar sign."
         )
-    known = Template(default).get_identifiers()
+    placeholders = Template(default).get_identifiers()
     written = template.get_identifiers()
-    listed = ", ".join(f"`${{{known_name}}}`" for known_name in known) or "none"
+    listed = ", ".join(f"`${{{known_name}}}`" for known_name in placeholders) or "none"
     for placeholder in written:
-        if placeholder not in known:
-            near = near_names(placeholder, known)
+        if placeholder not in placeholders:
+            near = near_names(placeholder, placeholders)
             hint = (
                 f" Did you mean {' or '.join(f'`${{{item}}}`' for item in near)}?" if near else ""
             )
@@ -162,7 +162,7 @@ def _check(name: str, sentence: object, default: str) -> None:
                 placeholder=placeholder,
                 near=near,
             )
-    for placeholder in known:
+    for placeholder in placeholders:
         if placeholder not in written:
             raise PromptValidationError(
                 f"{where} leaves out `${{{placeholder}}}`; its placeholders are {listed}.",

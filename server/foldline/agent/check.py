@@ -66,8 +66,8 @@ def run(options: Namespace) -> int:
     if options.explain is not None:
         return _explain(options.explain)
     scanned = scan(options.paths)
-    found: list[FileDiagnostic] = []
-    known: dict[str, tuple[SourceSpan, int]] = {}
+    reported: list[FileDiagnostic] = []
+    prompts: dict[str, tuple[SourceSpan, int]] = {}
     names: set[str | None] = set()
     without: dict[str, str] = {
         scanned.relative(file): "it can't be read as text" for file in scanned.named
@@ -75,8 +75,8 @@ def run(options: Namespace) -> int:
     for analysis in scanned.analyses():
         file = scanned.relative(analysis.file)
         without.pop(file, None)
-        located = _diagnostics(scanned, analysis, file, known)
-        found += located
+        located = _diagnostics(scanned, analysis, file, prompts)
+        reported += located
         names.update(map(_name_of, analysis.templates))
         holds_prompts = any(
             facts.sections or facts.templates or facts.tools or facts.prompts
@@ -89,12 +89,12 @@ def run(options: Namespace) -> int:
             )
     is_whole = all(resolved(Path(path)) == scanned.folder.root for path in options.paths or ["."])
     if is_whole and None not in names:
-        found += _of_no_prompt(scanned, names)
-    found += _of_instructions(scanned)
+        reported += _of_no_prompt(scanned, names)
+    reported += _of_instructions(scanned)
     everything = (*scanned.files, *map(str, scanned.instructions))
     checked = [file for file in map(scanned.relative, everything) if file not in without]
     if checked or options.format not in ("text", "concise"):
-        _write(checked, found, options.format)
+        _write(checked, reported, options.format)
     for file, reason in without.items():
         complain(f"foldline check: {visible(file)}: {reason}")
     if not everything:
@@ -107,7 +107,7 @@ def run(options: Namespace) -> int:
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
     if without:
         return 2
-    return int(any(one.diagnostic.severity in failing for one in found))
+    return int(any(one.diagnostic.severity in failing for one in reported))
 
 
 def _diagnostics(
@@ -120,7 +120,7 @@ def _diagnostics(
 
     options = scanned.options(analysis.file)
     counter = token_counter(options.tokens, exact=options.exact_tokens)
-    found = [
+    located = [
         *_syntax_errors(scanned, analysis, LineTable(analysis.text)),
         *diagnostics(
             analysis,
@@ -129,14 +129,14 @@ def _diagnostics(
             known=known,
         ),
     ]
-    return _placed(file, analysis.text, found)
+    return _placed(file, analysis.text, located)
 
 
 def _name_of(template: TemplateValue) -> str | None:
     """Return `ns/key`; None if only running the code would tell."""
-    given = [template.arguments.get(name) for name in ("ns", "key")]
-    parts = [getattr(one.value, "known", None) for one in given if one is not None]
-    return "/".join(map(str, parts)) if len(parts) == len(given) and None not in parts else None
+    arguments = [template.arguments.get(name) for name in ("ns", "key")]
+    parts = [getattr(one.value, "known", None) for one in arguments if one is not None]
+    return "/".join(map(str, parts)) if len(parts) == len(arguments) and None not in parts else None
 
 
 def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnostic]:
@@ -157,8 +157,8 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
                 f"No prompt here is `{name}`, so nothing reads this override: move it to the "
                 "folder of the prompt's `ns` and `key`, or delete it."
             )
-            place = SourceSpan(str(path), 0, 0)
-            shown = Diagnostic(code, severity, message, place)
+            span = SourceSpan(str(path), 0, 0)
+            shown = Diagnostic(code, severity, message, span)
             text = ""
             with suppress(OSError):
                 text = read_text_file(path, MAX_BYTES)
@@ -174,8 +174,8 @@ def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
         scanned.folder.access.start_indexing()
     for path, file in scanned.instruction_files():
         around = look_around(file, path, scanned.folder, min(SECONDS, end - monotonic()))
-        found = diagnostics(file, path, scanned.folder, around)
-        yield from _placed(scanned.relative(str(path)), file.text, found)
+        problems = diagnostics(file, path, scanned.folder, around)
+        yield from _placed(scanned.relative(str(path)), file.text, problems)
     if monotonic() > end:
         complain(
             f"foldline check: looking up names took over {_SECONDS:.0f} seconds, so not all in "
@@ -214,9 +214,9 @@ def _syntax_errors(
         return
     fault = syntax_fault(analysis.text, lines.position(broken))
     if fault is not None:
-        place = SourceSpan(analysis.file, lines.offset(*fault.start), lines.offset(*fault.end))
+        span = SourceSpan(analysis.file, lines.offset(*fault.start), lines.offset(*fault.end))
         end = "" if fault.message.endswith(("?", ".", "!")) else "."
-        yield Diagnostic(code, severity, f"This isn't Python: {fault.message}{end}", place)
+        yield Diagnostic(code, severity, f"This isn't Python: {fault.message}{end}", span)
 
 
 def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> None:

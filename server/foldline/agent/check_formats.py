@@ -75,8 +75,8 @@ def text_lines(
         return
     counts = Counter(located.diagnostic.severity for located in diagnostics)
     nouns = {severity: str(severity) for severity in _STYLES} | {Severity.INFORMATION: "remark"}
-    said = ", ".join(counted(counts[one], noun) for one, noun in nouns.items() if counts[one])
-    yield [(f"{said} in {what}", "bold")]
+    summary = ", ".join(counted(counts[one], noun) for one, noun in nouns.items() if counts[one])
+    yield [(f"{summary} in {what}", "bold")]
 
 
 def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
@@ -180,7 +180,7 @@ def _github(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
     lines = []
     for located in diagnostics:
         diagnostic = located.diagnostic
-        place = {
+        location = {
             "file": located.file,
             "line": located.start.line + 1,
             "col": located.start.column + 1,
@@ -188,7 +188,7 @@ def _github(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
             "endColumn": located.end.column + 1,
             "title": f"foldline {diagnostic.code}",
         }
-        properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
+        properties = ",".join(f"{name}={_property(value)}" for name, value in location.items())
         message = _escaped(diagnostic.message)
         lines.append(f"::{_level(diagnostic.severity, 'notice')} {properties}::{message}\n")
     return "".join(lines)

@@ -134,14 +134,14 @@ def _run(words: list[str]) -> int:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         verb = next(word for word in words if word in verbs.choices)
-        known = _OPTION.findall(verbs.choices[verb].format_help())
+        option_names = _OPTION.findall(verbs.choices[verb].format_help())
         name = unknown[0].partition("=")[0]
-        if name in known:
+        if name in option_names:
             from foldline.agent.refusals import Refused
 
             raise Refused(f"write {name} behind `foldline {verb}`", kind="usage")
         what = f"`foldline {verb}` takes no {name!r}"
-        raise _unknown(what, name, known, f"foldline {verb} --help")
+        raise _unknown(what, name, option_names, f"foldline {verb} --help")
     return int(options.run(options))
 
 
@@ -150,7 +150,7 @@ def _unknown(what: str, name: str, names: Iterable[str], page: str) -> Refused:
     from foldline.backends.base.near_names import near_names
 
     near = near_names(name, names)[:1]
-    meant = "".join(f"did you mean `{found}`? " for found in near)
+    meant = "".join(f"did you mean `{name}`? " for name in near)
     message = f"{what}: {meant}`{page}` lists what there is."
     return Refused(message, kind="usage", data={"near": near})
 

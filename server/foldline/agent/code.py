@@ -75,8 +75,8 @@ def _add_combined(
     if issubclass(operation.arguments, LinesArguments):
         parser.add_argument("path", help="a file")
         parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
-        said = "the last line: `1 8` is `1-8`"
-        parser.add_argument("last", nargs="?", type=number_from(1), metavar="END", help=said)
+        message = "the last line: `1 8` is `1-8`"
+        parser.add_argument("last", nargs="?", type=number_from(1), metavar="END", help=message)
         return frozenset({"path", "start", "end"})
     return add_subject(parser, operation)
 
@@ -152,10 +152,10 @@ def run_operation(operation: Operation[Any, Any], options: argparse.Namespace) -
         show(json_text(data if len(data) > 1 else data[0]))
     else:
         _print(operation, all_arguments, [lines for _, lines in answers])
-    found = [operation.found(result) for result, _ in answers]
-    if any(found):
+    structured = [operation.found(result) for result, _ in answers]
+    if any(structured):
         return FOUND
-    return REFUSED if None in found else NOTHING
+    return REFUSED if None in structured else NOTHING
 
 
 def _print(
@@ -209,7 +209,7 @@ async def _values(
             raise Refused(f"{start}-{end} is a range: leave out {options.last}")
         values |= {"start": start, "end": options.last or end}
     if hasattr(options, "subject"):
-        return [{**values, **own} for own in subject_values(access, operation, options)]
+        return [{**values, **subject} for subject in subject_values(access, operation, options)]
     if operation.several:
         return [{**values, "path": path} for path in options.path]
     return [values]

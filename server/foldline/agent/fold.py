@@ -77,10 +77,10 @@ def run(options: Namespace) -> int:
         origin = fold.origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
-        place = resolved(root / origin["source"])
-        if not place.is_relative_to(root):
-            raise Refused(f"{options.file} names a source outside of its project: {place}")
-        source = _read(workspace, root, place)
+        source_path = resolved(root / origin["source"])
+        if not source_path.is_relative_to(root):
+            raise Refused(f"{options.file} names a source outside of its project: {source_path}")
+        source = _read(workspace, root, source_path)
         if options.unfold:
             _print(mark + fold.unfold(file.text, source))
             return 0
@@ -121,8 +121,8 @@ def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> Instr
     from foldline.ide.instructions.files import LARGEST
 
     file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
-    known = tool if tool and workspace.is_instructions(path) else ""
-    return replace(file, tool=known, has_front_matter=False)
+    client = tool if tool and workspace.is_instructions(path) else ""
+    return replace(file, tool=client, has_front_matter=False)
 
 
 def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: str) -> None:
@@ -150,10 +150,10 @@ def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> 
     if not changed:
         try:
             fold.unfold(file.text, source)
-            said = f"put what `foldline fold {name} --unfold` prints into {visible(source.path)}"
+            message = f"put what `foldline fold {name} --unfold` prints into {visible(source.path)}"
         except ToolRefused as error:
-            said = visible(str(error))
-        why = f"was changed by hand: {said}"
+            message = visible(str(error))
+        why = f"was changed by hand: {message}"
     complain(f"{name} {why}, and run `{command}`")
     return 1
 
@@ -162,17 +162,17 @@ def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     from foldline.ide.instructions import fold
 
     counter = workspace.folder(path).counter(path)
-    found: list[InstructionSection] = []
+    sections: list[InstructionSection] = []
     for section in file.sections:
-        inside = found and section.start < found[-1].end
+        inside = sections and section.start < sections[-1].end
         if not inside and fold.is_reference(file, section):
-            found.append(section)
-    for section in found:
+            sections.append(section)
+    for section in sections:
         tokens = counter.format(counter.count(file.whole_text(section)))
         show(f"{file.path}:{file.line(section.start)}: {section.title} ({tokens} tokens)")
-    if not found:
+    if not sections:
         complain("no long section is without directives; mark one yourself, where you know better")
-    return 0 if found else 1
+    return 0 if sections else 1
 
 
 def _print(text: str) -> None:

@@ -93,7 +93,7 @@ async def run_in_folders(
     asked, left_out = _by_repository(by_folder)
     if left_out:
         share = folders.share(arguments.budget, len(asked))
-        asked = [(folder, replace(own, budget=share)) for folder, own in asked]
+        asked = [(folder, replace(part, budget=share)) for folder, part in asked]
     answers = await _answers_in(operation, asked, missing)
     if not any(one.has_found for one in answers):
         answers += await _answers_in(operation, left_out, missing)
@@ -110,12 +110,15 @@ async def run_in_folders(
 def _by_repository(by_folder: _ByFolder) -> tuple[_ByFolder, _ByFolder]:
     """Split into the folders to ask, and worktrees of the same repositories."""
     by_repository: dict[Path, _ByFolder] = {}
-    for folder, own in by_folder:
+    for folder, arguments in by_folder:
         index = folder.access.index if len(by_folder) > MOST_WORKTREES else None
         repository = folder.root if index is None else index.location
-        by_repository.setdefault(repository, []).append((folder, own))
+        by_repository.setdefault(repository, []).append((folder, arguments))
     left_out = [
-        pair for some in by_repository.values() if len(some) > MOST_WORKTREES for pair in some[1:]
+        pair
+        for worktrees in by_repository.values()
+        if len(worktrees) > MOST_WORKTREES
+        for pair in worktrees[1:]
     ]
     roots = {folder.root for folder, _ in left_out}
     return [pair for pair in by_folder if pair[0].root not in roots], left_out
@@ -126,9 +129,9 @@ async def _answers_in(
 ) -> list[Answer]:
     """Run an operation in the folders; `missing` gets the errors that another may not have."""
     answers = []
-    for folder, own in by_folder:
+    for folder, arguments in by_folder:
         try:
-            answers.append(await _answer_in(operation, folder, own))
+            answers.append(await _answer_in(operation, folder, arguments))
         except (MissingPathError, NoMatchError, SymbolError) as error:
             missing.append(error)
     return answers
@@ -138,7 +141,7 @@ async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: 
     """Run an operation in one folder; its answer has paths prefixed with the folder's name."""
     outline = None
     with folder.errors():
-        found, lines = await ask(
+        result, lines = await ask(
             operation, folder.access, arguments, lambda result: with_prefix(result, folder)
         )
         text = plain(lines)
@@ -146,7 +149,7 @@ async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: 
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))
     summary = summary if summary and len(summary) < len(text) else None
-    return Answer(text, summary, bool(operation.found(found)))
+    return Answer(text, summary, bool(operation.found(result)))
 
 
 def _arguments_by_folder(
@@ -160,11 +163,11 @@ def _arguments_by_folder(
     named = by_role.get(Role.FILE) or by_role.get(Role.FOLDER)
     path = getattr(arguments, named) if named else None
     if named and path is not None and not (operation.across and path in ("", ".", "./")):
-        place = folders.locate(path)
-        own = {named: place.path}
+        location = folders.locate(path)
+        located = {named: location.path}
         if isinstance(arguments, Paged) and arguments.cursor:
-            own["cursor"] = arguments.cursor.removeprefix(place.folder.prefix)
-        yield place.folder, replace(arguments, **own)
+            located["cursor"] = arguments.cursor.removeprefix(location.folder.prefix)
+        yield location.folder, replace(arguments, **located)
         return
     scope = getattr(arguments, by_role[Role.SCOPE]) if Role.SCOPE in by_role else None
     if scope is not None and (folder := folders.beginning(scope)):

@@ -147,7 +147,7 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
     Raises:
         NoFolderError: None of them can be read.
     """
-    found: dict[Path, Folder] = {}
+    by_root: dict[Path, Folder] = {}
     problems: list[str] = []
     workspace.set_roots(map(resolved, roots))
     for root in workspace.roots:
@@ -156,16 +156,16 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
         except (BackendError, OSError) as error:
             problems.append(str(error))
         else:
-            found[folder.root] = folder
-    if not found:
+            by_root[folder.root] = folder
+    if not by_root:
         raise NoFolderError(
             "There is no folder to read: open one in the client, or start the server with "
             "`foldline mcp --root DIR`" + "".join(f"; {problem}" for problem in problems)
         )
-    if len(found) == 1:
-        return Folders(tuple(found.values()))
+    if len(by_root) == 1:
+        return Folders(tuple(by_root.values()))
     names: dict[str, Folder] = {}
-    for root, folder in found.items():
+    for root, folder in by_root.items():
         name = free_name(root.name or "root", names, "-")
         names[name] = replace(folder, prefix=f"{name}/")
     return Folders(tuple(names.values()))

@@ -43,12 +43,14 @@ class FoldersReader:
     async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults:
         every = []
         for folder in self.folders.folders:
-            own = None
+            paths = None
             if within is not None:
                 places = map(self.folders.locate, within)
-                own = [place.path for place in places if place.folder is folder]
-            every.append(with_prefix(await AccessReader(folder.access).symbols(query, own), folder))
-        files = (path for some in zip_longest(*(one.files for one in every)) for path in some)
+                paths = [location.path for location in places if location.folder is folder]
+            every.append(
+                with_prefix(await AccessReader(folder.access).symbols(query, paths), folder)
+            )
+        files = (path for part in zip_longest(*(one.files for one in every)) for path in part)
         near = tuple(near for one in every for near in one.near)
         return replace(_joined(every), files=tuple(filter(None, files)), near=near)
 
@@ -64,10 +66,10 @@ class FoldersReader:
     async def _read(
         self, path: str, read: Callable[[AccessReader, str], Awaitable[Model]]
     ) -> Model:
-        place = self.folders.locate(path)
-        with place.folder.errors():
+        location = self.folders.locate(path)
+        with location.folder.errors():
             return with_prefix(
-                await read(AccessReader(place.folder.access), place.path), place.folder
+                await read(AccessReader(location.folder.access), location.path), location.folder
             )
 
 

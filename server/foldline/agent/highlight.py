@@ -81,7 +81,7 @@ def _token_styles() -> Callable[[object], str]:
         Name.Function: "bold",
         Name.Decorator: "yellow",
     }
-    return lambda kind: next((style for known, style in styles.items() if kind in known), "")
+    return lambda kind: next((style for kinds, style in styles.items() if kind in kinds), "")
 
 
 def _lexer(path: str) -> Lexer | None:

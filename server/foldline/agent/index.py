@@ -59,32 +59,32 @@ def run(options: Namespace) -> int:
         )
     try:
         with closing(WorkspaceIndex(LocalFileBackend(options.root), patience=None)) as index:
-            found, text = _RUNS[options.action](index, options)
+            result, text = _RUNS[options.action](index, options)
     except PathError as error:
         raise Refused(error.summary, kind="path") from error
-    show(json_text(found) if options.json else text)
-    return NOTHING if options.action == "status" and not found["files"] else FOUND
+    show(json_text(result) if options.json else text)
+    return NOTHING if options.action == "status" and not result["files"] else FOUND
 
 
 def _status(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
     from foldline.backends.index.sharing import index_status
 
-    found: dict[str, Any] = index_status(index)
-    workspaces = found["workspaces"]
+    status: dict[str, Any] = index_status(index)
+    workspaces = status["workspaces"]
     lines = [
-        f"{found['file']}: {found['bytes']:,} bytes",
-        f"{found['files']:,} files of this workspace; {found['contents']:,} contents and "
-        f"{found['outlines']:,} outlines for {workspaces:,} workspace{'s' * (workspaces != 1)}",
+        f"{status['file']}: {status['bytes']:,} bytes",
+        f"{status['files']:,} files of this workspace; {status['contents']:,} contents and "
+        f"{status['outlines']:,} outlines for {workspaces:,} workspace{'s' * (workspaces != 1)}",
     ]
-    for one in found["artefacts"]:
+    for one in status["artefacts"]:
         day = time.strftime("%Y-%m-%d", time.localtime(one["taken"]))
         lines.append(
             f"imported {day}: {one['contents']:,} contents from {visible(one['source'])} "
             f"(sha256 {one['digest'][:12]}…)"
         )
-    if not found["files"]:
+    if not status["files"]:
         lines.append("nothing of this workspace is indexed yet: the first question does it")
-    return found, "\n".join(lines)
+    return status, "\n".join(lines)
 
 
 def _build(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
@@ -98,9 +98,9 @@ def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], 
 
     file = Path(options.where or f"{resolved(options.root).name or 'index'}{SUFFIX}")
     written = export_index(index, file)
-    found = {"file": str(file), **written._asdict()}
+    result = {"file": str(file), **written._asdict()}
     text = f"{written.contents:,} contents, {written.bytes:,} bytes (sha256 {written.digest})"
-    return found, f"{visible(str(file))}: {text}"
+    return result, f"{visible(str(file))}: {text}"
 
 
 def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
@@ -109,17 +109,17 @@ def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], 
     source, read, added = import_index(index, Path(options.where))
     # Now that files are only read, and no question has to wait for that.
     index.refresh()
-    found = {"source": source, "added": added, **read._asdict()}
+    result = {"source": source, "added": added, **read._asdict()}
     text = f"{added:,} of {read.contents:,} contents are new (sha256 {read.digest})"
-    return found, f"{visible(source)}: {text}"
+    return result, f"{visible(source)}: {text}"
 
 
 def _prune(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
     from foldline.backends.index.sharing import prune_index
 
-    found: dict[str, Any] = prune_index(index, imported=options.imported)
-    imported = f", {found['imported']:,} imported contents forgotten" if options.imported else ""
-    return found, f"{found['bytes']:,} bytes freed{imported}"
+    result: dict[str, Any] = prune_index(index, imported=options.imported)
+    imported = f", {result['imported']:,} imported contents forgotten" if options.imported else ""
+    return result, f"{result['bytes']:,} bytes freed{imported}"
 
 
 _RUNS = {

@@ -198,11 +198,11 @@ class Pipeline:
             unread=tuple(missing),
             steps=(Step("outlines", size_of(shown)),),
         )
-        result, whole = self._choose(result, outlines, shown)
+        result, whole_files = self._choose(result, outlines, shown)
         context = run(
             gather(
                 reader,
-                files=(*files, *whole),
+                files=(*files, *whole_files),
                 choices=result.choices,
                 supporting=[outline.path for outline in outlines],
                 sizes=self._sizes,
@@ -254,7 +254,7 @@ class Pipeline:
         )
         chosen = response.output
         assert chosen is not None
-        choices, whole, unknown = _known_choices(chosen, result.candidates)
+        choices, whole_files, unknown = _known_choices(chosen, result.candidates)
         step = Step("choose", size_of(response.rendered.text))
         result = replace(
             result,
@@ -263,7 +263,7 @@ class Pipeline:
             steps=(*result.steps, step),
             usage=result.usage + response.usage,
         )
-        return result, whole
+        return result, whole_files
 
     def _answer(self, result: PipelineResult, context: ScopedContext) -> PipelineResult:
         """Return the result with the packed context, and the model's answer."""
@@ -329,5 +329,5 @@ def _known_choices(
     for path in chosen.whole:
         if path not in candidates:
             unknown[LeftOut(cut(path), "", reason)] = None
-    whole = tuple(path for path in dict.fromkeys(chosen.whole) if path in candidates)
-    return tuple(one for one in choices if one.path not in whole), whole, tuple(unknown)
+    whole_files = tuple(path for path in dict.fromkeys(chosen.whole) if path in candidates)
+    return tuple(one for one in choices if one.path not in whole_files), whole_files, tuple(unknown)

@@ -155,11 +155,11 @@ def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
             for one in parameters_of(action)
         }
         values = {name: getattr(options, dest, None) for name, dest in names.items()}
-        given = {name: value for name, value in values.items() if value}
-        if key is not None and key.name in given:
+        chosen = {name: value for name, value in values.items() if value}
+        if key is not None and key.name in chosen:
             if "reason" in names:
-                given["reason"] = REASON
-            yield read_arguments(action, given, from_model=True)
+                chosen["reason"] = REASON
+            yield read_arguments(action, chosen, from_model=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -171,8 +171,8 @@ def run(options: argparse.Namespace) -> int:
         check_python(file)
     elif name is not None:
         raise Refused(f"{file.name} has sections, and no prompts by name: leave :{name} out")
-    elif given := [one for one in _OF_PROMPTS if getattr(options, one) is not None]:
-        option = "--set" if given[0] == "parameter_set" else f"--{given[0]}"
+    elif of_prompts := [one for one in _OF_PROMPTS if getattr(options, one) is not None]:
+        option = "--set" if of_prompts[0] == "parameter_set" else f"--{of_prompts[0]}"
         raise Refused(f"{file.name} has no parameters or chapters: leave {option} out")
     if options.matrix and options.parameter_set:
         raise Refused("--matrix shows every parameter set: leave --set out")
@@ -277,12 +277,12 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     answer = await perform(workspace, prompt, opening or RenderPrompt())
     render = answer.render if isinstance(answer, OpenedSections) else answer
     file, _ = file_and_name(options.target)
-    known = {chapter.key: chapter.open for chapter in answer.chapters}
+    states = {chapter.key: chapter.open for chapter in answer.chapters}
     wanted = options.chapter or frozenset()
-    for key in wanted - known.keys():
-        message = f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-        raise Refused(message, kind="prompt", data={"near": list(known)})
-    closed = not all(known[key] for key in wanted)
+    for key in wanted - states.keys():
+        message = f"there is no chapter {key!r}; there is {', '.join(states) or 'none'}"
+        raise Refused(message, kind="prompt", data={"near": list(states)})
+    closed = not all(states[key] for key in wanted)
     failed = [(block.key, block.error) for block in render.blocks if block.error is not None]
     problems = [f"{key}: {error.message}" for key, error in failed]
     status = NOTHING if failed or closed else FOUND
@@ -315,7 +315,7 @@ def _notes(workspace: Workspace, file: Path, name: str, *, is_named: bool) -> li
 
     def notes(snapshot: Snapshot) -> list[str]:
         lines = LineTable(snapshot.text)
-        said = [
+        remarks = [
             f"{file.name}:{lines.position(one.place.start).line + 1}: {one.message}"
             for one in diagnostics(snapshot.analysis, severities=snapshot.options.severity)
             if one.code in (Code.FOREIGN_TEMPLATE_SYNTAX, Code.REPR_PLACEHOLDER)
@@ -324,8 +324,8 @@ def _notes(workspace: Workspace, file: Path, name: str, *, is_named: bool) -> li
         shown = {(prompt.ns, prompt.key) for prompt in prompts if prompt.name == name}
         others = [one.name for one in prompts if (one.ns, one.key) not in shown]
         if others and not is_named:
-            said.append(f"{', '.join(others)}: not shown; name one as {file.name}:{others[0]}")
-        return said
+            remarks.append(f"{', '.join(others)}: not shown; name one as {file.name}:{others[0]}")
+        return remarks
 
     return workspace.with_snapshot(uri_of(file), notes) or []
 
@@ -351,12 +351,12 @@ async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: Pr
     from foldline.ide.structuring import unstructured
 
     action: Action[Any] = CompareSets() if options.matrix else Diff(revision=options.diff or "")
-    found = await perform(workspace, prompt, action)
-    status = NOTHING if isinstance(found, Matrix) and found.failed else FOUND
+    comparison = await perform(workspace, prompt, action)
+    status = NOTHING if isinstance(comparison, Matrix) and comparison.failed else FOUND
     if options.json:
-        return _Shown(status, _plain(json_text(unstructured(found))))
+        return _Shown(status, _plain(json_text(unstructured(comparison))))
     width = console_of(sys.stdout).width if is_styled() else sys.maxsize
-    lines = matrix_lines(found, width) if options.matrix else diff_lines(found)
+    lines = matrix_lines(comparison, width) if options.matrix else diff_lines(comparison)
     return _Shown(status, list(lines))
 
 

@@ -106,15 +106,15 @@ def scan(paths: Sequence[str]) -> Scan:
     modules = [path for path in files if path not in instructions]
     for path in modules:
         check_python(path)
-    found = dict.fromkeys(map(str, modules))
+    scanned_paths = dict.fromkeys(map(str, modules))
     below = [path.relative_to(root).as_posix() for path in places if path.is_dir()]
     if below:
-        found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
+        scanned_paths.update(dict.fromkeys(folder.prompt_files(below).refresh()))
         instructions.update(dict.fromkeys(instruction_files(folder, below)))
-    options = map(folder.project_options, [*map(Path, found), *instructions, root / "_"])
+    options = map(folder.project_options, [*map(Path, scanned_paths), *instructions, root / "_"])
     if problems := dict.fromkeys(problem for one in options for problem in one.problems):
         raise Refused("; ".join(problems))
-    return Scan(folder, tuple(found), frozenset(map(str, modules)), tuple(instructions))
+    return Scan(folder, tuple(scanned_paths), frozenset(map(str, modules)), tuple(instructions))
 
 
 def _shared_root(paths: Sequence[Path]) -> Path:
@@ -156,8 +156,8 @@ def repository_of(path: Path) -> Path:
     Without one, as in an unpacked archive, it is the working folder, where a client would start;
     for a path outside of that, the root of its project.
     """
-    if (found := repository.repository_of(path)) is not None:
-        return found
+    if (root := repository.repository_of(path)) is not None:
+        return root
     here = Path.cwd()
     return here if here in (path, *path.parents) else root_of(path)
 

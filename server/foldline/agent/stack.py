@@ -74,13 +74,13 @@ def run(options: Namespace) -> int:
             raise
         raise Refused(f"{error}; a FILE goes before --client") from error
     (folder,) = Workspace.at(root).folders()
-    found = list(stacks(folder, clients, file, start))
+    listed = list(stacks(folder, clients, file, start))
     if options.json:
         counter = {"encoding": folder.counter().encoding, "exact": folder.counter().exact}
-        show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(found)}))
+        show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(listed)}))
         return 0
-    shown = [one for one in found if options.client or one.files or one.left_out]
-    others = [one.title for one in found if one not in shown]
+    shown = [one for one in listed if options.client or one.files or one.left_out]
+    others = [one.title for one in listed if one not in shown]
     lines = list(_lines(shown, others, folder.counter(), options, clients))
     if repository.repository_of(root) != root:
         lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])

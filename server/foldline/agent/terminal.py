@@ -101,8 +101,8 @@ def _wrapped(line: Text, console: Console) -> Iterable[Text]:
 
     if line.cell_len <= console.width:
         return (line,)
-    found = _HANG.match(line.plain)
-    hang = found.end() if found else 0
+    indent = _HANG.match(line.plain)
+    hang = indent.end() if indent else 0
     if hang > min(_MOST_HANG, console.width // 2):
         hang = 0
     first, rest = line.divide([hang])

@@ -155,9 +155,9 @@ def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
         Refused: The encodings differ, or only one count is exact.
     """
     if (baseline.encoding, baseline.exact) != (counter.encoding, counter.exact):
-        made = f"{baseline.encoding} {'exactly' if baseline.exact else 'by estimate'}"
+        counting = f"{baseline.encoding} {'exactly' if baseline.exact else 'by estimate'}"
         now = f"{counter.encoding} {'exactly' if counter.exact else 'by estimate'}"
-        raise Refused(f"the baseline was counted with {made}, this is {now}: write it again")
+        raise Refused(f"the baseline was counted with {counting}, this is {now}: write it again")
 
 
 def percentage(text: str) -> float:

@@ -116,12 +116,12 @@ def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount
     from foldline.ide.instructions.fold import origin_of
 
     every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
-    made = {origin["source"]: file.path for _, file, origin in every if origin}
+    generated = {origin["source"]: file.path for _, file, origin in every if origin}
     for path, file, _ in every:
         render = costs(file, counter).render
         levels = skill_levels(file, path, found.folder, counter)
         name = found.relative(str(path))
-        source_of = made.get(file.path, "")
+        source_of = generated.get(file.path, "")
         yield PromptCount(name, "", name, render, certain=True, levels=levels, source_of=source_of)
 
 
@@ -138,11 +138,11 @@ async def executed(
     from foldline.ide.workspace import Workspace
 
     workspace = Workspace.at(root, settings=Settings(trusted=True))
-    found: list[PromptCount] = []
+    prompt_counts: list[PromptCount] = []
     try:
         for count in counts:
             if not count.name:
-                found.append(count)
+                prompt_counts.append(count)
                 continue
             file = root / count.file
             prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
@@ -151,10 +151,10 @@ async def executed(
             shown = (part.field for one in render.blocks for part in one.segments)
             certain = made_up.isdisjoint(shown)
             one = PromptCount(count.file, count.name, count.prompt, render, certain, executed=True)
-            found.append(one)
+            prompt_counts.append(one)
     finally:
         await workspace.stop(STOP_SECONDS)
-    return found
+    return prompt_counts
 
 
 def table_lines(
@@ -167,8 +167,8 @@ def table_lines(
     Sections deeper than `depth` are counted with the one that holds them.
     """
     for count in counts:
-        whole = count.tokens.total
-        number = counter.format(whole, certain=count.certain, partial=count.lower_bound)
+        prompt_total = count.tokens.total
+        number = counter.format(prompt_total, certain=count.certain, partial=count.lower_bound)
         doubt = "" if count.certain else "  (estimated from source; --run gives the exact count)"
         if count.executed and not count.certain:
             doubt = "  (with values that were made up)"

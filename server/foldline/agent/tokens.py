@@ -62,22 +62,22 @@ def run(options: Namespace) -> int:
         raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
     limit = token_baseline.percentage(options.max_growth or "0%")
     baseline = token_baseline.read_baseline(options.baseline) if options.baseline else None
-    found = scan(options.paths)
-    counter = found.counter(options.encoding)
+    scanned = scan(options.paths)
+    counter = scanned.counter(options.encoding)
     if options.execute:
         # Counts from source and executed counts aren't comparable, so their encodings differ.
         counter = replace(counter, encoding=f"{counter.encoding} --run")
     if baseline is not None:
         token_baseline.check_comparable(baseline, counter)
-    counts = token_counts.count(found, counter)
+    counts = token_counts.count(scanned, counter)
     if options.execute:
         import asyncio
 
-        counts = asyncio.run(token_counts.executed(counts, found.folder.root, counter))
+        counts = asyncio.run(token_counts.executed(counts, scanned.folder.root, counter))
     comparison = token_baseline.Comparison()
     if baseline is not None:
         comparison = token_baseline.compare(counts, baseline, limit)
-    unnamed = token_counts.without_variable(found)
+    unnamed = token_counts.without_variable(scanned)
     if options.json:
         more = {"without_variable": unnamed, **unstructured(comparison)}
         show(token_counts.json_of(counts, counter, more))

@@ -60,8 +60,8 @@ def _lines(steps: Sequence[Shown]) -> Iterator[Line | Code]:
     """Yield the steps with their costs, and a table of the costs."""
     for step, lines in steps:
         arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-        whole, what = step.whole
-        cost = f"{step.bytes:,} bytes, {step.share} of {what} ({whole:,})"
+        size, what = step.whole
+        cost = f"{step.bytes:,} bytes, {step.share} of {what} ({size:,})"
         yield [(step.title, "bold"), (f"  {step.command}({arguments})", "cyan")]
         yield from lines
         yield from ([(cost, "dim")], [])
@@ -75,5 +75,5 @@ def _lines(steps: Sequence[Shown]) -> Iterator[Line | Code]:
 
 
 def _row(title: str, spent: int, share: str, step: Step) -> str:
-    whole, what = step.whole
-    return f"{title:<32}{spent:>7,}{share:>6} of {whole:>7,}  {what}"
+    size, what = step.whole
+    return f"{title:<32}{spent:>7,}{share:>6} of {size:>7,}  {what}"

@@ -106,13 +106,13 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
             workspace, replace(prompt, view=View(overrides=overrides)), RenderPrompt()
         )
         closed = [block.key for block in everything.blocks if block.visibility == "SUMMARY"]
-    whole = (size_of(everything.text), "the prompt with everything open")
+    full_size = (size_of(everything.text), "the prompt with everything open")
     arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}
     text, title = opened.render.text, f"The model opens `{SECTION}`"
     return [
-        (_step("The prompt, folded", "render", {}, folded.text, whole), sections),
+        (_step("The prompt, folded", "render", {}, folded.text, full_size), sections),
         (
-            _step(title, "open_sections", arguments, text, whole),
+            _step(title, "open_sections", arguments, text, full_size),
             list(_new_lines(folded.text, text)),
         ),
     ]
@@ -120,8 +120,8 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
 
 def _new_lines(before: str, after: str) -> Iterator[Line]:
     """Yield the first lines of `after` that aren't in `before`."""
-    known = set(before.splitlines())
-    lines = [line for line in after.splitlines() if line and line not in known]
+    old_lines = set(before.splitlines())
+    lines = [line for line in after.splitlines() if line and line not in old_lines]
     for line in lines[:_MOST_NEW]:
         yield [(f"+ {line}", "green")]
     if len(lines) > _MOST_NEW:
@@ -142,11 +142,11 @@ async def _code_steps(workspace: Workspace, folder: Path) -> list[Shown]:
     ]
     access = workspace.folder(folder / FILE).access
     steps: list[Shown] = []
-    for title, tool, values, whole in looks:
+    for title, tool, values, size in looks:
         operation = operations[tool]
         arguments = operation.arguments(**values)
         lines = operation.lines(await run_async(operation.run(access, arguments)), arguments)
-        steps.append((_step(title, tool, values, plain(lines), whole), lines))
+        steps.append((_step(title, tool, values, plain(lines), size), lines))
     return steps
 
 

@@ -68,11 +68,11 @@ def nearest_table(
             continue
         except OSError:
             pass  # It is there, and reading it says what is wrong.
-        found = _read(project, root, kind, names, others, time, size)
-        if isinstance(found, str):
-            problems.append(found)
-        elif found is not None:
-            return replace(found, problems=(*problems, *found.problems))
+        table = _read(project, root, kind, names, others, time, size)
+        if isinstance(table, str):
+            problems.append(table)
+        elif table is not None:
+            return replace(table, problems=(*problems, *table.problems))
     return Nearest(root, kind(), tuple(problems))
 
 
@@ -88,10 +88,10 @@ def _read(
 ) -> Nearest[TableT] | str | None:
     """The table of a file as it was at that time; None without one, or why it was not read."""
     try:
-        found = read_project(file, root, kind(), *names, others=others)
+        table = read_project(file, root, kind(), *names, others=others)
     except PathError as error:
         return error.summary
-    return None if found is None else Nearest(file.parent, *found)
+    return None if table is None else Nearest(file.parent, *table)
 
 
 @record

@@ -56,12 +56,12 @@ def if_opened(cost: IfOpened, plan: Mapping[str, Any] | None = None, *, exact: b
     If it changes the tools, that is said: `+38 if opened (+14 text, +24 tools)`. With the cache
     plan of the prompt, so is what isn't read from the cache then: `1,024 cached tokens read again`.
     """
-    said = f"{'' if exact else '~'}{change(cost.total)} if opened"
+    text = f"{'' if exact else '~'}{change(cost.total)} if opened"
     if cost.tools:
-        said += f" ({change(cost.text)} text, {change(cost.tools)} tools)"
+        text += f" ({change(cost.text)} text, {change(cost.tools)} tools)"
     if plan is not None and (again := read_again(cost, plan)):
-        said += f", {again:,} cached tokens read again"
-    return said
+        text += f", {again:,} cached tokens read again"
+    return text
 
 
 def read_again(cost: IfOpened, plan: Mapping[str, Any]) -> int:
@@ -83,13 +83,13 @@ def section_cost(
     With the prompt's cache `plan`, it says what opening it costs. It's `certain` if running the
     prompt gives what was counted.
     """
-    found = block.tokens
-    assert found is not None
-    parts = [tokens(found.own, counter, certain=certain)]
-    if found.subtree != found.own:
-        parts += [f"{counter.format(found.subtree, certain=certain)} in all"]
-    if plan is not None and found.if_opened is not None:
-        parts += [if_opened(found.if_opened, plan, exact=counter.exact and certain)]
+    cost = block.tokens
+    assert cost is not None
+    parts = [tokens(cost.own, counter, certain=certain)]
+    if cost.subtree != cost.own:
+        parts += [f"{counter.format(cost.subtree, certain=certain)} in all"]
+    if plan is not None and cost.if_opened is not None:
+        parts += [if_opened(cost.if_opened, plan, exact=counter.exact and certain)]
     return ", ".join(parts)
 
 
@@ -114,16 +114,16 @@ def totals(
     text: int, tools: int, output: int, counter: TokenCounter, *, certain: bool, partial: bool
 ) -> tuple[str, ...]:
     """Return a request's cost and its parts: `272 tokens`, `Text: 114 tokens`, `Tools: …`."""
-    whole = tokens(text + tools + output, counter, certain=certain, partial=partial)
+    total = tokens(text + tools + output, counter, certain=certain, partial=partial)
     if not tools and not output:
-        return (whole,)
+        return (total,)
     parts = {"Text": text, "Tools": tools, "Output schema": output}
-    said = (
+    sentence = (
         f"{name}: {tokens(count, counter, certain=certain)}"
         for name, count in parts.items()
         if count
     )
-    return (whole, *said)
+    return (total, *sentence)
 
 
 def cached(count: int, plan: CachePlan, different: Sequence[str]) -> str:

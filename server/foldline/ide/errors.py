@@ -136,8 +136,8 @@ class ValuesError(IdeError):
     mendable = True
 
     def __init__(self, file: Path, message: str, line: int | None = None) -> None:
-        place = f"{file.name}:{line}" if line else file.name
-        super().__init__(f"{place}: {message}", file=str(file), line=line)
+        where = f"{file.name}:{line}" if line else file.name
+        super().__init__(f"{where}: {message}", file=str(file), line=line)
         self.file = file
         self.line = line
 
@@ -187,5 +187,5 @@ def kind_of(error: IdeError | BackendError) -> str:
 def data_of(error: IdeError | BackendError) -> dict[str, object]:
     """Return the error's kind and details."""
     details = error.data if isinstance(error, IdeError) else vars(error)
-    known = {name: value for name, value in details.items() if value is not None}
-    return {"kind": kind_of(error), **known}
+    fields = {name: value for name, value in details.items() if value is not None}
+    return {"kind": kind_of(error), **fields}

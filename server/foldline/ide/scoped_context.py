@@ -199,9 +199,9 @@ async def context_for(
     of those that match best. A context without anything that matches says so.
     """
     files = tuple(files)
-    found = await reader.symbols(question, within)
-    choices = [*_choices(found, files)]
-    outlined = _outlined(choices, found.files)
+    symbols = await reader.symbols(question, within)
+    choices = [*_choices(symbols, files)]
+    outlined = _outlined(choices, symbols.files)
     context = await gather(
         reader,
         files=files,
@@ -214,10 +214,10 @@ async def context_for(
     context = replace(
         context,
         question=question,
-        matched=found.total,
-        near=tuple(one for one in found.near if (one.path, one.name) not in shown),
-        reason=found.reason or _unsure(found),
-        coverage=found.coverage,
+        matched=symbols.total,
+        near=tuple(one for one in symbols.near if (one.path, one.name) not in shown),
+        reason=symbols.reason or _unsure(symbols),
+        coverage=symbols.coverage,
     )
     return replace(context, left_out=pack(context, sizes)[1])
 
@@ -275,8 +275,8 @@ async def gather(
     in_full = {text.path for text in texts if text.start == 1 and text.cursor is None}
     choices = tuple(choice for choice in choices if choice.path not in in_full)
     for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
-    found = _symbols(reader, choices, for_symbols, sizes.symbol, query)
-    symbols = [detail async for detail in found]
+    gathered = _symbols(reader, choices, for_symbols, sizes.symbol, query)
+    symbols = [detail async for detail in gathered]
     outlines, missing = await outlines_of(reader, supporting)
     return ScopedContext(
         files=tuple(texts),
@@ -383,9 +383,9 @@ def fit_outlines(
     # The first ones, where less than that would hold nothing of each.
     count = min(len(outlines), max(budget // _SMALL_OUTLINE, 1))
     left_out = [LeftOut(outline.path, "", NO_ROOM) for outline in outlines[count:]]
-    for place, outline in enumerate(outlines[:count]):
+    for index, outline in enumerate(outlines[:count]):
         # As economical as the outline of one file, whatever room there is.
-        share = DefaultBudget(max(min(room.left // (count - place) - _BETWEEN, most), 1))
+        share = DefaultBudget(max(min(room.left // (count - index) - _BETWEEN, most), 1))
         text = format_outline(outline, share)
         # A smaller outline is only a header, unless the whole outline is that small.
         shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)
@@ -397,8 +397,8 @@ def fit_outlines(
 
 
 async def _files(reader: Reader, paths: Sequence[str], room: _Room) -> AsyncIterator[FileText]:
-    for place, path in enumerate(paths):
-        share = room.left // (len(paths) - place) - _BETWEEN
+    for index, path in enumerate(paths):
+        share = room.left // (len(paths) - index) - _BETWEEN
         if share < _SMALLEST_PART:
             room.left_out.append(LeftOut(path, "", NO_ROOM))
             continue

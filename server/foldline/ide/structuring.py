@@ -39,10 +39,10 @@ def structure(value: object, kind: type[T]) -> T:
     Raises:
         ArgumentsError: A field is missing, unknown or of the wrong type.
     """
-    found, problems = read(value, kind)
-    if found is None:
+    result, problems = read(value, kind)
+    if result is None:
         raise ArgumentsError(problems)
-    return found
+    return result
 
 
 def unstructure(value: object) -> object:

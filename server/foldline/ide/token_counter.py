@@ -32,14 +32,14 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens in a text."""
-        known = self._known.get(text)
-        if known is None:
-            known = self._count(text)
+        count = self._known.get(text)
+        if count is None:
+            count = self._count(text)
             if len(text) <= _LONGEST_REMEMBERED:
                 if len(self._known) >= _REMEMBERED:
                     self._known.clear()
-                self._known[text] = known
-        return known
+                self._known[text] = count
+        return count
 
     def format(self, count: int, *, certain: bool = True, partial: bool = False) -> str:
         """Format a count for people: `~` marks an estimate or an uncertain text, `≥` a part."""

@@ -17,14 +17,14 @@ def local_path(uri: str) -> Path | None:
         # A relative one would be found beside this process.
         if not path or not Path(path).is_absolute():
             return None
-        found = Path(path).resolve()
+        resolved = Path(path).resolve()
         # Check here once, so that an impossible file name fails nowhere else.
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            found.stat()
+            resolved.stat()
     except (ValueError, OSError, RuntimeError):
         # It isn't a URI, or not a file's name: NUL, half a character, a loop of links, too long.
         return None
-    return found
+    return resolved
 
 
 def path_of(uri: str) -> Path:

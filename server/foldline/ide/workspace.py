@@ -453,9 +453,9 @@ class Workspace:
         It starts again when it's next needed.
         """
         with self._lock:
-            known, self._access = self._access, {}
+            accesses, self._access = self._access, {}
             parsing, self._parsing = self._parsing, None
-        closes = [access.close for access in known.values()]
+        closes = [access.close for access in accesses.values()]
         _close([*closes, parsing.close] if parsing is not None else closes, seconds)
 
     def restart(self) -> list[ServerStatus]:
@@ -464,26 +464,26 @@ class Workspace:
         Everything starts again when it's next needed.
         """
         with self._lock:
-            known, self._access = self._access, {}
+            accesses, self._access = self._access, {}
             folders, self._folders = self._folders, {}
         _give_back(folders.values())
-        stopped = [status for access in known.values() for status in access.restart_servers()]
-        for access in known.values():
+        stopped = [status for access in accesses.values() for status in access.restart_servers()]
+        for access in accesses.values():
             access.close()
         return stopped
 
     def restart_servers(self, name: str) -> list[ServerStatus]:
         """Restart the language servers called `name`, of all folders, and return them."""
         with self._lock:
-            known = list(self._access.values())
-        return [status for access in known for status in access.restart_servers(name)]
+            accesses = list(self._access.values())
+        return [status for access in accesses for status in access.restart_servers(name)]
 
     async def server_status(self) -> list[ServerStatus]:
         """Return the status of the language servers used so far, of all folders; takes no lock."""
         from foldline.backends import AsyncSmartFileAccess
 
-        known = [AsyncSmartFileAccess(access) for access in list(self._access.values())]
-        return [status for access in known for status in await access.server_status()]
+        accesses = [AsyncSmartFileAccess(access) for access in list(self._access.values())]
+        return [status for access in accesses for status in await access.server_status()]
 
     def changed(self) -> None:
         """Have everything that is shown looked at again."""

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 def _modules(package: ModuleType, name: str) -> Iterator[ModuleType]:
     """The modules of a package that define `name`, in alphabetical order."""
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        module = import_module(found.name)
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        module = import_module(info.name)
         if hasattr(module, name):
             yield module
 

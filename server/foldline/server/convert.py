@@ -137,8 +137,8 @@ class LineStarts(Sequence[int]):
         # The first line starts at 0 whatever is typed there.
         above = known[: max(bisect_left(known, start), 1 if first == 0 else 0)]
         # A break may come about with the character on either side.
-        found = _LINE_END.finditer(text, max(start - 1, 0), new_end + 1)
-        typed = [at for match in found if start <= (at := match.end()) <= new_end]
+        line_ends = _LINE_END.finditer(text, max(start - 1, 0), new_end + 1)
+        typed = [at for match in line_ends if start <= (at := match.end()) <= new_end]
         below = [at + shift for at in known[bisect_right(known, end) :]]
         middle = [*above, *(at for at in typed if at > 0), *below]
         self._replace(first, last, middle, shift)

@@ -84,16 +84,16 @@ def quick_fixes(
     ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
 ) -> Iterator[CodeAction]:
     """The repairs of the diagnostics that a selection touches."""
-    for found in found_in(ls, snapshot):
-        if not (found.place.start <= end and start <= found.place.end):
+    for item in found_in(ls, snapshot):
+        if not (item.place.start <= end and start <= item.place.end):
             continue
         of_code = snapshot.instructions is None
-        silence = silenced_here(snapshot.analysis, found) if of_code else None
-        for fix in (*found.fixes, *((silence,) if silence is not None else ())):
+        silence = silenced_here(snapshot.analysis, item) if of_code else None
+        for fix in (*item.fixes, *((silence,) if silence is not None else ())):
             yield CodeAction(
                 title=fix.title,
                 kind=CodeActionKind.QuickFix,
-                diagnostics=[lsp_diagnostic(found, snapshot)],
+                diagnostics=[lsp_diagnostic(item, snapshot)],
                 is_preferred=fix.preferred or None,
                 edit=snapshot.edit(fix.changes),
             )

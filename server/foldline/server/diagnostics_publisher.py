@@ -65,19 +65,19 @@ class DiagnosticsPublisher:
     async def _publish(self, uri: str, problems: tuple[Problem, ...]) -> None:
         document = self._ls.documents.document(uri)
         version = document.version if document is not None else None
-        found: list[Diagnostic] = []
+        items: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
-            version, found = await checked(self._ls, uri)
+            version, items = await checked(self._ls, uri)
         if problems:
-            found += await problem_diagnostics(self._ls, uri, problems)
+            items += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
-            found = []  # It was closed in the meantime.
-        if found != self._published.get(uri, []):
-            self._published[uri] = found
-            params = PublishDiagnosticsParams(uri, found, version)
+            items = []  # It was closed in the meantime.
+        if items != self._published.get(uri, []):
+            self._published[uri] = items
+            params = PublishDiagnosticsParams(uri, items, version)
             self._ls.text_document_publish_diagnostics(params)
-        if not found:
+        if not items:
             self._published.pop(uri, None)
 
     def _is_open(self, uri: str) -> bool:

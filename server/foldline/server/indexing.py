@@ -96,10 +96,10 @@ class _Shown:
             await self._changed.wait()
             self._changed.clear()
             done, total = self._counts
-            said = f"{done:,} of {total:,} files"
+            message = f"{done:,} of {total:,} files"
             if done >= total:
                 break
             percentage = 100 * done // total
-            progress.report(token, WorkDoneProgressReport(message=said, percentage=percentage))
-        progress.end(token, WorkDoneProgressEnd(message=said))
+            progress.report(token, WorkDoneProgressReport(message=message, percentage=percentage))
+        progress.end(token, WorkDoneProgressEnd(message=message))
         progress.tokens.pop(token, None)

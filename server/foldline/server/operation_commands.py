@@ -130,11 +130,11 @@ class OperationCommand:
         subject = file or name
         path = values.get(file.name) if file else None
         question = by_role.get(Role.QUESTION)
-        given = [values.get(one.name) for one in (subject, question) if one is not None]
+        values_given = [values.get(one.name) for one in (subject, question) if one is not None]
         if file is not None and not file.required and ls.core.focus.uri is None and uri is None:
             # A name is looked for in the whole workspace.
-            given.append(values.get("name"))
-        if subject is None or any(value is not None for value in given):
+            values_given.append(values.get("name"))
+        if subject is None or any(value is not None for value in values_given):
             access = find_folder(ls, uri)
         else:
             access, path = find_file(ls, uri, subject.name)

@@ -59,11 +59,11 @@ class Problems:
 
     def by_uri(self, open_documents: Mapping[str, str]) -> dict[str, tuple[Problem, ...]]:
         """The failures by document, under the URI that an editor opened it by, if one did."""
-        found: dict[str, tuple[Problem, ...]] = {}
+        problems: dict[str, tuple[Problem, ...]] = {}
         for problem in self._found:
             uri = open_documents.get(problem.file) or uri_of_file(problem.file)
-            found[uri] = (*found.get(uri, ()), problem)
-        return found
+            problems[uri] = (*problems.get(uri, ()), problem)
+        return problems
 
 
 def problems_in(stale: Stale | None, blocks: Iterable[Block]) -> Iterator[Problem]:
@@ -101,7 +101,7 @@ async def problem_diagnostics(
         nodes = [one.node for one in analysis.sections] + [one.node for one in analysis.templates]
         calls = [call for call in map(span_of, nodes) if call.file == analysis.file]
         around = [call for call in calls if any(call.span.holds(one.start) for one in errors)]
-        wrong = {snapshot.range(place).start.line for place in (*errors, *around)}
+        wrong = {snapshot.range(span).start.line for span in (*errors, *around)}
         lines = (problem.line - 1 for problem in problems)
         return [None if line in wrong else snapshot.index.line(line) for line in lines]
 
@@ -113,13 +113,13 @@ async def problem_diagnostics(
         ranges = [Range(Position(item.line - 1, 0), Position(item.line, 0)) for item in problems]
     return [
         Diagnostic(
-            range=place,
+            range=shown,
             # Without its place, at which an editor shows it.
             message=problem.message.removeprefix(f"{Path(problem.file).name}:{problem.line}: "),
             severity=DiagnosticSeverity.Error,
             code=problem.kind,
             source=SOURCE,
         )
-        for place, problem in zip(ranges, problems, strict=True)
-        if place is not None
+        for shown, problem in zip(ranges, problems, strict=True)
+        if shown is not None
     ]

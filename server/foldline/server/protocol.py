@@ -230,8 +230,8 @@ class FoldlineProtocol(LanguageServerProtocol):
     def lsp_initialize(self, params: InitializeParams) -> Generator[Any, Any, InitializeResult]:
         """Begin the session; a root that isn't a folder of this machine counts as none."""
         # The base class fails at such a one.
-        known = attrs.evolve(params, root_uri=_root_uri(params), root_path=None)
-        return (yield from super().lsp_initialize(known))
+        located = attrs.evolve(params, root_uri=_root_uri(params), root_path=None)
+        return (yield from super().lsp_initialize(located))
 
     @lsp_method(WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(  # type: ignore[override]  # A generator there.

@@ -123,12 +123,12 @@ class FoldlineServer(LanguageServer):
     def _preview_updated(self, state: PreviewState | None) -> None:
         if state is not None:
             self.protocol.notify(DID_UPDATE, unstructure(state))
-        found = (
+        problems = (
             problem
             for preview in self.previews.all
             for problem in problems_in(preview.stale, preview.render.blocks)
         )
-        if self.problems.set(found):
+        if self.problems.set(problems):
             self.diagnostics.schedule()
 
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:

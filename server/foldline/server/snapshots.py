@@ -100,12 +100,12 @@ class LspSnapshot(Snapshot):
 
 def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:
     """A place in any file of the project, as renders have it."""
-    found = LspSnapshot.of(snapshot, encoding).location(place)
-    if found is None:
+    location = LspSnapshot.of(snapshot, encoding).location(place)
+    if location is None:
         return None
-    start, end = found.range.start, found.range.end
+    start, end = location.range.start, location.range.end
     return render.Location(
-        found.uri,
+        location.uri,
         render.Range(
             render.Position(start.line, start.character), render.Position(end.line, end.character)
         ),

@@ -31,9 +31,9 @@ async def warm_up(is_asked: Callable[[], bool]) -> None:
 def _modules() -> list[str]:
     from foldline.ide import analysis as static
 
-    found = [module.name for module in walk_packages(static.__path__, f"{static.__name__}.")]
+    names = [module.name for module in walk_packages(static.__path__, f"{static.__name__}.")]
     return [
-        *found,
+        *names,
         "foldline.backends.async_access",
         "foldline.backends.references.definitions",
         "foldline.backends.references.name_fallback",

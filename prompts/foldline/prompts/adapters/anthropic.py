@@ -256,17 +256,17 @@ class _Exchange(SdkExchange):
         while True:
             part, request_id = self._receive(request)
             parts.append(part)
-            said = self._turn(parts, request_id)
+            turn = self._turn(parts, request_id)
             del self._messages[begun:]
-            self._added(AssistantTurn(said.text, provider="anthropic", native=said.native))
+            self._added(AssistantTurn(turn.text, provider="anthropic", native=turn.native))
             if part.stop_reason != "pause_turn":
-                return said
+                return turn
             if len(parts) == self._adapter.max_turns:
                 raise self._adapter.failed(
                     f"The model's message wasn't complete after {len(parts)} requests.",
                     EvaluationFailure.TURN_LIMIT,
                     request_id=request_id,
-                    text=said.text,
+                    text=turn.text,
                 )
 
     def _receive(self, request: Request) -> tuple[Message, str | None]:
@@ -370,10 +370,10 @@ def takes_system_messages(model: str) -> bool:
 
 
 def _generation(model: str) -> tuple[str, tuple[int, int]]:
-    found = _MODEL.search(model)
-    if found is None:
+    version = _MODEL.search(model)
+    if version is None:
         return "", (0, 0)
-    return found[1], (int(found[2]), int(found[3] or 0))
+    return version[1], (int(version[2]), int(version[3] or 0))
 
 
 def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:

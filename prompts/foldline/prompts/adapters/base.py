@@ -128,8 +128,10 @@ class BaseAdapter(ABC):
         shown = dict(options.visibility_overrides or {})
 
         def render(more: Mapping[SectionPath, SectionVisibility]) -> RenderedPrompt[OutputT]:
-            known = {} if isinstance(prepared, RenderedPrompt) else prepared.template.plan.by_path
-            added = {path: visibility for path, visibility in more.items() if path in known}
+            sections = (
+                {} if isinstance(prepared, RenderedPrompt) else prepared.template.plan.by_path
+            )
+            added = {path: visibility for path, visibility in more.items() if path in sections}
             return _rendered(prepared, replace(options, visibility_overrides=shown | added))
 
         return Run(
@@ -184,13 +186,13 @@ def _prepared(
 ) -> Prompt[OutputT] | RenderedPrompt[OutputT]:
     """Return the prompt with its parameters and its chapters decided; a rendered one as it is."""
     if isinstance(prompt, RenderedPrompt):
-        given = (
+        changes = (
             params,
             options.visibility_overrides,
             options.chapter_params,
             options.section_params,
         )
-        if any(given) or not (
+        if any(changes) or not (
             options.overrides is None and options.tag is None and options.wording is None
         ):
             raise PromptConfigurationError(
@@ -244,17 +246,17 @@ def _check_openings(rendered: RenderedPrompt[object], session: Session | None) -
 def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:
     dotted = [".".join(block.path) for block in rendered.blocks]
     exact = [name for name in dotted if name == key]
-    found = exact or [
+    goals = exact or [
         name for name, block in zip(dotted, rendered.blocks, strict=True) if block.path[-1] == key
     ]
-    if len(found) == 1:
+    if len(goals) == 1:
         return
-    near = tuple(found) or near_names(key, dotted)
+    near = tuple(goals) or near_names(key, dotted)
     raise PromptConfigurationError(
         f"`goal_section_key` {key!r} "
         + (
-            f"could mean {', '.join(map(repr, found))}; give the dotted key."
-            if found
+            f"could mean {', '.join(map(repr, goals))}; give the dotted key."
+            if goals
             else "names no section that the rendered prompt shows" + did_you_mean(near, ".")
         ),
         near=near,

@@ -45,8 +45,8 @@ def openai_rules(model: str) -> CacheRules:
 
 def gpt_generation(model: str) -> tuple[int, int] | None:
     """Return the version of a GPT model by its name, such as (5, 6); None for other names."""
-    found = _GPT.search(model)
-    return None if found is None else (int(found[1]), int(found[2] or 0))
+    version = _GPT.search(model)
+    return None if version is None else (int(version[1]), int(version[2] or 0))
 
 
 class Cuts:

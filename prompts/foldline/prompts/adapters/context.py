@@ -120,16 +120,16 @@ class ManagedConversation:
     def _messages(self, conversation: Conversation) -> Iterator[tuple[Message, ToolAnswer | None]]:
         """Yield the messages of a conversation, results with their answers."""
         labels: dict[str, str] = {}
-        given = [int(a.handle[1:]) for a in _answers(conversation) if a.handle]
-        free = itertools.count(max(given, default=0) + 1)
+        handles = [int(a.handle[1:]) for a in _answers(conversation) if a.handle]
+        free = itertools.count(max(handles, default=0) + 1)
         for turn in conversation.turns:
             match turn:
                 case UserTurn():
                     yield Message(Role.USER, turn.text), None
                 case AssistantTurn():
                     labels |= {call.id: label_of(call) for call in turn.calls}
-                    said = turn.text + "".join(json_text(call.arguments) for call in turn.calls)
-                    yield Message(Role.ASSISTANT, said), None
+                    output = turn.text + "".join(json_text(call.arguments) for call in turn.calls)
+                    yield Message(Role.ASSISTANT, output), None
                 case ToolTurn():
                     for answer in turn.answers:
                         handle = answer.handle or f"r{next(free)}"
@@ -154,11 +154,11 @@ class ManagedConversation:
 
     def _read_result(self, params: ResultHandle, *, context: ToolContext) -> ToolResult[str]:
         del context
-        known = {a.handle: a.full for a in _answers(self._current()) if a.handle}
-        if params.handle not in known:
-            near = near_names(params.handle, known)
+        results = {a.handle: a.full for a in _answers(self._current()) if a.handle}
+        if params.handle not in results:
+            near = near_names(params.handle, results)
             raise LookupError(f"There is no result {params.handle!r}{did_you_mean(near, '.')}")
-        return ToolResult(value=known[params.handle], priority=Priority.LOW)
+        return ToolResult(value=results[params.handle], priority=Priority.LOW)
 
 
 def _answers(conversation: Conversation) -> Iterator[ToolAnswer]:

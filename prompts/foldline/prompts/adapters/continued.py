@@ -119,15 +119,17 @@ class Beginning(Generic[OutputT]):
     ) -> tuple[RenderedPrompt[OutputT], Conversation] | None:
         """Return the two without a change of what was sent; None if that isn't possible."""
         sent, rendered, means = conversation.sent, self.rendered, self.means
-        found = opened_since(sent, rendered)
-        if isinstance(found, str) or not self._stays(conversation):
+        openings = opened_since(sent, rendered)
+        if isinstance(openings, str) or not self._stays(conversation):
             return None
         # As it began, for the breakpoints; the summaries that were sent may have changed, too.
         later = {path for turn in conversation.turns[conversation.begun :] for path in shows(turn)}
-        before = self._folded({*found.folded, *(p for p in conversation.opened if p in later)})
+        before = self._folded({*openings.folded, *(p for p in conversation.opened if p in later)})
         if before is None:
             return None
-        summaries = {section for section in sent_sections(before) if section.path in found.folded}
+        summaries = {
+            section for section in sent_sections(before) if section.path in openings.folded
+        }
         first = conversation.turns[: conversation.begun]
         texts = {turn.text for turn in first if not isinstance(turn, ToolTurn)}
         begun = before if all(m.text in texts for m in before.messages) else rendered
@@ -135,25 +137,25 @@ class Beginning(Generic[OutputT]):
         offered = offering(begun, names, sent.deferred, appends=conversation.appends)
         if offered is None or not summaries <= set(sent.sections):
             return None
-        if not found.texts and not found.tools:
+        if not openings.texts and not openings.tools:
             return offered, conversation
-        if not self.appends or means is None or brings(found, sent, called=False):
+        if not self.appends or means is None or brings(openings, sent, called=False):
             return None
-        text, found = result_of(found, rendered.wording.sections_added, rendered, means)
-        conversation = conversation.append([(Role.USER, text), *found.follow], found.paths)
-        return offered, shown(conversation, rendered, found)
+        text, openings = result_of(openings, rendered.wording.sections_added, rendered, means)
+        conversation = conversation.append([(Role.USER, text), *openings.follow], openings.paths)
+        return offered, shown(conversation, rendered, openings)
 
     def _stays(self, conversation: Conversation) -> bool:
         """Return True if the requests can have the same tools, and show what they showed."""
         sent, means = conversation.sent, self.means
         tools = {tool.name for tool in self.rendered.tools}
         disclosing = tools & {OPEN_SECTIONS, READ_SECTION}
-        own = {*sent.tools} - {OPEN_SECTIONS, READ_SECTION, READ_RESULT}
+        own_tools = {*sent.tools} - {OPEN_SECTIONS, READ_SECTION, READ_RESULT}
         if conversation.appends:
             kind = "proxy" if sent.proxy else "deferred" if sent.deferred else ""
             reached = means is not None and kind in ("", means.tools) and sent.proxy not in tools
         else:
-            reached = tools - disclosing == own
+            reached = tools - disclosing == own_tools
         later = conversation.turns[conversation.begun :]
         instructed = any(isinstance(t, (SystemTurn, DeveloperTurn)) and t.sections for t in later)
         return (
@@ -170,9 +172,9 @@ class Beginning(Generic[OutputT]):
     def _folded(self, paths: Iterable[SectionPath]) -> RenderedPrompt[OutputT] | None:
         """Return the prompt with the summaries of these sections; None if one has none any more."""
         source = self.rendered._source  # noqa: SLF001 - The pass that rendered knows its sections.
-        known = {} if source is None else source.plan.by_path
-        folded = [path for path in paths if path in known]
-        if not all(known[path].section.has_summary for path in folded):
+        sections = {} if source is None else source.plan.by_path
+        folded = [path for path in paths if path in sections]
+        if not all(sections[path].section.has_summary for path in folded):
             return None
         if not folded:
             return self.rendered

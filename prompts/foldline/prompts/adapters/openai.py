@@ -208,9 +208,9 @@ class _Chat(SdkExchange):
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 
     def _turn(self, answer: Answer, request_id: str | None) -> ModelTurn:
-        said = self._adapter.turn(answer, request_id, number=len(self._messages))
-        self._messages += _assistant(said.text, said.tool_calls)
-        return said
+        turn = self._adapter.turn(answer, request_id, number=len(self._messages))
+        self._messages += _assistant(turn.text, turn.tool_calls)
+        return turn
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, object]]:

@@ -140,10 +140,10 @@ class Run(Generic[OutputT]):
             handles=self._managed is not None and self._managed.handles,
         ).continued(conversation)
         self._means = means if self._conversation.appends else None
-        known = len(self._sent.tools)
+        tool_count = len(self._sent.tools)
         if self._managed is not None:
             self._sent = self._managed.offered(self._sent)
-        self._handles = self._sent.tools[known:]
+        self._handles = self._sent.tools[tool_count:]
 
     def execute(
         self, overrides: Mapping[SectionPath, SectionVisibility]
@@ -220,15 +220,15 @@ class Run(Generic[OutputT]):
             return ToolOutcome(call, ToolResult(f"Already shown in full: {keys}.", success=False))
         overrides = {**self._overrides, **request.requested_overrides}
         after = self._render(overrides)
-        found = opened_since(self._conversation.sent, after)
-        if not isinstance(found, str):
-            found = brings(found, self._conversation.sent, called=True) or found
-        if isinstance(found, str):
-            opener.why = found
+        openings = opened_since(self._conversation.sent, after)
+        if not isinstance(openings, str):
+            openings = brings(openings, self._conversation.sent, called=True) or openings
+        if isinstance(openings, str):
+            opener.why = openings
             raise request
         opener.grant(request, appended=True)
         instructions = request.expansion_instructions or ""
-        text, opened = result_of(found, instructions, after, self._means)
+        text, opened = result_of(openings, instructions, after, self._means)
         self._rendered, self._overrides = after, overrides
         self._conversation = shown(
             self._conversation.open(request.requested_overrides), after, opened

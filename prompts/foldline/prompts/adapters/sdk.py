@@ -241,12 +241,12 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         Raises:
             PromptConfigurationError: It doesn't; the message has near names.
         """
-        known = inspect.signature(send).parameters
-        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        parameters = inspect.signature(send).parameters
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
             return
         for name in self.options:
-            if name not in known:
-                near = near_names(name, known)
+            if name not in parameters:
+                near = near_names(name, parameters)
                 raise PromptConfigurationError(
                     f"The SDK {self.sdk!r} knows no option {name!r}"
                     + did_you_mean(near)

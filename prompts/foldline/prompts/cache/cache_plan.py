@@ -185,18 +185,18 @@ class CachePlan:
         """The plan in a few words; empty where nothing could be kept."""
         minimum = self.rules.minimum_tokens
         longest = max((mark.tokens for mark in self.breakpoints), default=0)
-        said = f"{too_short(longest, minimum)}; "
+        text = f"{too_short(longest, minimum)}; "
         if kept := [mark for mark in self.breakpoints if mark.kept]:
             parts = (f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept)
-            said = f"Can be cached: {', '.join(parts)}; "
+            text = f"Can be cached: {', '.join(parts)}; "
         unknown = (n for n, span in enumerate(self.spans) if span.stability is Stability.UNKNOWN)
         first = next(unknown, len(self.spans))
         behind = sum(span.tokens for span in self.spans[first + 1 :])
         if behind < minimum:
-            return said.removesuffix("; ") if longest else ""
+            return text.removesuffix("; ") if longest else ""
         name = _name(self.spans[first : first + 1])
         hint = f"{behind:,} tokens behind {name}, which doesn't declare how often it changes"
-        return said + hint if longest else hint
+        return text + hint if longest else hint
 
     @property
     def cached(self) -> int:
@@ -212,7 +212,7 @@ class CachePlan:
             same: How many spans both requests begin with.
             following: The span behind those in the other one; None at its end.
         """
-        found = (
+        blocks = (
             index
             for index, mark in enumerate(self.breakpoints)
             if mark.kept
@@ -220,7 +220,7 @@ class CachePlan:
             and mark.after < same
             and (mark.after < same - 1 or following is None or mark.ends_before(following))
         )
-        return max(found, key=lambda index: self.breakpoints[index].tokens, default=None)
+        return max(blocks, key=lambda index: self.breakpoints[index].tokens, default=None)
 
     def misplaced(self) -> Iterator[MisplacedValue]:
         """Yield the first declared value of each kind in front of what changes less often.
@@ -279,11 +279,11 @@ class CachePlan:
             indices, spans = zip(*group, strict=True)
             tokens = sum(span.tokens for span in spans)
             mark = marks.get(indices[-1])
-            said = None if mark is None else self._said(mark)
+            note = None if mark is None else self._said(mark)
             cause = _name(spans[:1]) if prefix is not Stability.CONSTANT else None
             first, last = spans[0], spans[-1].dotted_key
             yield CacheStage(
-                first.dotted_key, last, tokens, prefix, cause, first.fields, behind, said
+                first.dotted_key, last, tokens, prefix, cause, first.fields, behind, note
             )
             behind -= tokens
 
@@ -369,8 +369,8 @@ def _counted(spans: Sequence[UncountedSpan], count: Callable[[str], int]) -> Ite
     for _, group in groupby(enumerate(spans), lambda item: item[1].path or item[0]):
         texts = [span.text for _, span in group]
         alone = [*accumulate(map(count, texts), initial=0)]
-        whole = count("".join(texts)) if len(texts) > 1 else alone[-1]
-        ends = [whole * end // alone[-1] if alone[-1] else 0 for end in alone]
+        total = count("".join(texts)) if len(texts) > 1 else alone[-1]
+        ends = [total * end // alone[-1] if alone[-1] else 0 for end in alone]
         yield from (end - start for start, end in pairwise(ends))
 
 
@@ -427,19 +427,21 @@ def spans_to_send(
 
     `sections` has the prompt's sections; nothing is known of others.
     """
-    found = [(block, block_stability(block, sections.get(block.path))) for block in rendered.blocks]
+    spans = [(block, block_stability(block, sections.get(block.path))) for block in rendered.blocks]
     if (output := rendered.structured_output) is not None:
         yield span_of_schema(output.schema)
     if tools:
         text = json.dumps(list(tools), ensure_ascii=False)
         presence = stability_of_all(
-            own.presence
-            for block, own in found
+            stability.presence
+            for block, stability in spans
             if (node := sections.get(block.path)) is not None and node.section.tools
         )
         yield UncountedSpan(TOOLS, None, (), 0, 0, text, presence)
-    for block, own in found:
-        yield from spans_of(block.role.value, block.path, block.span.start, block.segments, own)
+    for block, stability in spans:
+        yield from spans_of(
+            block.role.value, block.path, block.span.start, block.segments, stability
+        )
 
 
 def span_of_schema(schema: Mapping[str, object]) -> UncountedSpan:
@@ -530,7 +532,7 @@ def spans_of(
         # Text that may be there in the next request.
         yield UncountedSpan(part, path, (), start, start, "", found.presence)
     presence = found.presence
-    levels = [own if own > presence else presence for own in found.segments]
+    levels = [stability if stability > presence else presence for stability in found.segments]
     first = 0
     for end, level in enumerate(levels, 1):
         if end < len(levels) and levels[end] is level:

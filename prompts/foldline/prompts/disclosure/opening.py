@@ -123,17 +123,17 @@ def offering(
     They may be those of sections that aren't shown, and the one that calls others. With `appends`,
     `open_sections` says that its result has what it opens.
     """
-    known = _tools_of(rendered)
+    by_name = _tools_of(rendered)
     wording = rendered.wording
     disclosing = [name for name in names if name in (OPEN_SECTIONS, READ_SECTION)]
     for tool in dispatched(rendered, disclosing):
-        known[tool.name] = _offered(tool, wording) if appends else tool
+        by_name[tool.name] = _offered(tool, wording) if appends else tool
     descriptions: dict[str, Mapping[str, str]] = {
-        **disclosure_param_descriptions(wording, [known[n] for n in disclosing if n in known])
+        **disclosure_param_descriptions(wording, [by_name[n] for n in disclosing if n in by_name])
     }
     proxy = proxy_name(rendered)
     if proxy in names:
-        known[proxy] = Tool[CallToolParams, None](
+        by_name[proxy] = Tool[CallToolParams, None](
             name=proxy,
             description=wording.call_tool,
             handler=_never_called,
@@ -143,12 +143,12 @@ def offering(
             "name": wording.call_tool_name,
             "arguments": wording.call_tool_arguments,
         }
-    if not known.keys() >= {*names, *deferred}:
+    if not by_name.keys() >= {*names, *deferred}:
         return None
     return replace(
         rendered,
-        _tools=tuple(known[name] for name in names),
-        _deferred=tuple(known[name] for name in deferred),
+        _tools=tuple(by_name[name] for name in names),
+        _deferred=tuple(by_name[name] for name in deferred),
         _tool_param_descriptions={**descriptions, **rendered.tool_param_descriptions},
     )
 
@@ -160,8 +160,8 @@ def dispatched(
     source = rendered._source  # noqa: SLF001 - The two tools ask the pass that rendered.
     if source is None:
         return rendered.tools
-    own = [tool for tool in rendered.tools if tool.name not in (OPEN_SECTIONS, READ_SECTION)]
-    return (*own, *disclosure_tools(source, source.pieces(source.plan.roots), also=names))
+    tools = [tool for tool in rendered.tools if tool.name not in (OPEN_SECTIONS, READ_SECTION)]
+    return (*tools, *disclosure_tools(source, source.pieces(source.plan.roots), also=names))
 
 
 def _disclosure_names(rendered: RenderedPrompt[Any]) -> set[str]:
@@ -263,12 +263,12 @@ def opened_since(sent: SentPrompt, now: RenderedPrompt[Any]) -> Opened | str:
     if earlier:
         return f"the section {'.'.join(next(iter(earlier)))!r} goes"
     had = {*sent.tools, *sent.brought} - {OPEN_SECTIONS, READ_SECTION, sent.proxy}
-    own = [tool for tool in now.tools if tool.name not in (OPEN_SECTIONS, READ_SECTION)]
-    if lost := sorted(had - {tool.name for tool in own}):
+    tools = [tool for tool in now.tools if tool.name not in (OPEN_SECTIONS, READ_SECTION)]
+    if lost := sorted(had - {tool.name for tool in tools}):
         return f"the tool {lost[0]!r} goes"
     return Opened(
         tuple((role, _joined(segments)) for role, segments in shown),
-        tuple(tool for tool in own if tool.name not in had),
+        tuple(tool for tool in tools if tool.name not in had),
         paths=tuple(paths),
         folded=tuple(folded),
     )
@@ -330,15 +330,15 @@ def called_by_proxy(
 
 def definitions(rendered: RenderedPrompt[Any], names: Iterable[str]) -> dict[str, str]:
     """Return a hash of the definition of each of these tools; those of the library have none."""
-    known = _tools_of(rendered)
+    by_name = _tools_of(rendered)
     params = rendered.tool_param_descriptions
     return {
         name: _hashed(
-            described(known[name], rendered.wording)
-            + json.dumps(parameters_schema(known[name], params.get(name)))
+            described(by_name[name], rendered.wording)
+            + json.dumps(parameters_schema(by_name[name], params.get(name)))
         )
         for name in names
-        if name in known and name not in (OPEN_SECTIONS, READ_SECTION)
+        if name in by_name and name not in (OPEN_SECTIONS, READ_SECTION)
     }
 
 

@@ -78,12 +78,12 @@ class Bindings:
                 "single sections with `section_params`.",
                 dataclass_type=kind,
             )
-        known = plan.known_types
+        types = plan.known_types
         for kind in self.by_type:
-            if kind in known:
+            if kind in types:
                 continue
-            names = sorted(type_name(k) for k in known)
-            base = next((k for k in kind.__mro__ if k in known), None)
+            names = sorted(type_name(k) for k in types)
+            base = next((k for k in kind.__mro__ if k in types), None)
             if base is not None:
                 raise PromptValidationError(
                     refusals.subclass_bound(type_name(kind), type_name(base)),
@@ -120,14 +120,14 @@ def _check_for_section(key: object, item: object, plan: Plan) -> None:
         return
     kind = type_name(expected)
     if isinstance(item, expected):
-        given = type_name(type(item))
+        kind_name = type_name(type(item))
         message = (
-            f"{given} is a subclass of {kind}, and the section {key!r} takes instances of its own "
-            f"type: bind a {kind}, or specialise it with {given}."
+            f"{kind_name} is a subclass of {kind}, and the section {key!r} takes instances of its "
+            f"own type: bind a {kind}, or specialise it with {kind_name}."
         )
     else:
-        given = type_name(type(item)) if _is_instance(item) else _shown(item)
-        message = f"Section {key!r} takes an instance of {kind}, not {given}."
+        kind_name = type_name(type(item)) if _is_instance(item) else _shown(item)
+        message = f"Section {key!r} takes an instance of {kind}, not {kind_name}."
     raise PromptValidationError(message, section_path=path, dataclass_type=expected, near=(kind,))
 
 

@@ -45,14 +45,14 @@ def forms_for(
     Raises:
         PromptValidationError: The forms of a field make no sense.
     """
-    known = _known.setdefault(kind, {})
-    found: dict[str, FieldForm] = {}
+    cached = _known.setdefault(kind, {})
+    field_forms: dict[str, FieldForm] = {}
     for name in placeholders:
-        if name not in known:
+        if name not in cached:
             if name not in field_names(kind):
                 continue
             try:
-                known[name] = _composed(declared_hint(kind, name))
+                cached[name] = _composed(declared_hint(kind, name))
             except PromptValidationError as error:
                 why = f"can't be shown: {str(error).rstrip('.')}."
                 raise PromptValidationError.of_section(
@@ -61,15 +61,15 @@ def forms_for(
                     placeholder=name,
                     dataclass_type=kind,
                 ) from None
-        form = known[name]
+        form = cached[name]
         if form is not None:
             if form.shows is not None and not (gated and form.shows.kind == "none"):
                 shown = repr_message(form.shows, name)
                 message = f"Section {key!r}: `${{{name}}}` of `{what}` {shown}."
                 warn_author(message, forms.ReprPlaceholderWarning)
             if form.forms:
-                found[name] = form
-    return found
+                field_forms[name] = form
+    return field_forms
 
 
 def _composed(hint: object) -> FieldForm | None:
@@ -174,17 +174,19 @@ def declared_hint(kind: type, name: str) -> object:
     Raises:
         PromptValidationError: A form in it was given something that it can't be made of.
     """
-    known = getattr(kind, "__dataclass_fields__", None)
-    field = (known or {one.name: one for one in declared_fields(kind)})[name]
+    fields = getattr(kind, "__dataclass_fields__", None)
+    field = (fields or {one.name: one for one in declared_fields(kind)})[name]
     hint: object = field.type
     if isinstance(hint, typing.ForwardRef):
         hint = hint.__forward_arg__
     if isinstance(hint, str):
         owner = _owner(kind, field)
         module = sys.modules.get(owner.__module__)
-        own = {**vars(owner), owner.__name__: owner}
+        namespace = {**vars(owner), owner.__name__: owner}
         # Resolve names as `typing.get_type_hints` does: a field may have the name of its type.
-        names = ChainMap({} if module is None else vars(module), own, vars(builtins), _LENIENT)
+        names = ChainMap(
+            {} if module is None else vars(module), namespace, vars(builtins), _LENIENT
+        )
         try:
             hint = eval(hint, {}, names)
         except PromptValidationError:

@@ -132,8 +132,8 @@ def _of_model(name: str, info: Any) -> dataclasses.Field[Any]:
 
 def _bound(hint: object, bindings: dict[object, object]) -> object:
     if isinstance(hint, TypeVar):
-        found = bindings.get(hint, hint)
-        return object if isinstance(found, TypeVar) else found
+        bound = bindings.get(hint, hint)
+        return object if isinstance(bound, TypeVar) else bound
     parameters = getattr(hint, "__parameters__", ())
     if parameters and not isinstance(hint, type):
         return hint[tuple(_bound(p, bindings) for p in parameters)]  # type: ignore[index]

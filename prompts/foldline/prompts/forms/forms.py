@@ -197,8 +197,8 @@ class TagForm(WrapForm):
     __slots__ = ()
 
     def apply(self, text: str) -> str:
-        own = re.compile(rf"<(?=\s*/?\s*{re.escape(self.name)}(?![\w.:-]))", re.IGNORECASE)
-        return f"<{self.name}>\n{_ended(own.sub('&lt;', text))}</{self.name}>"
+        opening_tag = re.compile(rf"<(?=\s*/?\s*{re.escape(self.name)}(?![\w.:-]))", re.IGNORECASE)
+        return f"<{self.name}>\n{_ended(opening_tag.sub('&lt;', text))}</{self.name}>"
 
 
 class FallbackForm(Form):

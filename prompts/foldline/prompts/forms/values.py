@@ -77,13 +77,13 @@ def read_json(text: str, kind: type[KindT], name: str, version: int) -> KindT:
     import json
 
     try:
-        made = convert(json.loads(text), kind, allow_extra_keys=False)
+        value = convert(json.loads(text), kind, allow_extra_keys=False)
     except Mismatch as mismatch:
         raise ValueError(f"This is not a {name}: {mismatch}") from mismatch
-    found = getattr(made, "format", None)
-    if found != version:
-        raise ValueError(f"The {name} has the format {found}; this reads format {version}.")
-    return cast("KindT", made)
+    format_name = getattr(value, "format", None)
+    if format_name != version:
+        raise ValueError(f"The {name} has the format {format_name}; this reads format {version}.")
+    return cast("KindT", value)
 
 
 class _Converter:
@@ -133,9 +133,9 @@ class _Converter:
         if type(value) is kind and (kind is not float or math.isfinite(value)):  # type: ignore[arg-type]  # A float.
             return value
         if self._coerce:
-            found = _COERCIONS[kind](value) if kind in _COERCIONS else None
-            if found is not None:
-                return found
+            coerced = _COERCIONS[kind](value) if kind in _COERCIONS else None
+            if coerced is not None:
+                return coerced
         raise Mismatch(
             path,
             f"expected {_JSON_NAMES[kind]}, got {abbreviated(value)}",

@@ -135,7 +135,7 @@ class _Survey:
         role: Role | None = None,
     ) -> None:
         for section in sections:
-            own = section.role or role
+            section_role = section.role or role
             if isinstance(section, Chapter):
                 where = parent if anchor is None else anchor
                 self.chapters.append(
@@ -146,11 +146,11 @@ class _Survey:
                     parent,
                     (*chapters, section.key),
                     (*where, section.key),
-                    own,
+                    section_role,
                 )
                 continue
             path = (*parent, section.key)
-            self._section(section, path, chapters, own)
+            self._section(section, path, chapters, section_role)
             self.visit(section.children, path, chapters)
 
     def _section(

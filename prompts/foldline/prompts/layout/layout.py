@@ -152,7 +152,7 @@ def arrange(
             section_number(number, position), section.title, len(path), (*path, section.key)
         )
         line = _heading_line(heading, at)
-        own = role or section.role or Role.USER
+        section_role = role or section.role or Role.USER
         children = arrange(
             section.children,
             place,
@@ -160,7 +160,7 @@ def arrange(
             disclosure=disclosure,
             path=at.path,
             number=at.number,
-            role=own,
+            role=section_role,
         )
         opens = (
             disclosure == "open"
@@ -177,7 +177,7 @@ def arrange(
                 title=at.title,
                 heading=Segment(SegmentKind.HEADING, line) if line else None,
                 children=children,
-                role=own,
+                role=section_role,
                 opened_by=OPEN_SECTIONS if opens else READ_SECTION,
             )
         )

@@ -75,13 +75,13 @@ class RenderPass:
         on_error: ErrorHandler | None,
     ) -> None:
         try:
-            made = self._piece(node, opened)
+            piece = self._piece(node, opened)
         except PromptError as error:
             if on_error is None:
                 raise
-            made = self._failed(node, on_error(node.path, error))
-        pieces.append(made)
-        if made.enabled and made.visibility is SectionVisibility.FULL:
+            piece = self._failed(node, on_error(node.path, error))
+        pieces.append(piece)
+        if piece.enabled and piece.visibility is SectionVisibility.FULL:
             for child in node.children:
                 self._visit(child, pieces, opened, on_error)
 
@@ -202,7 +202,7 @@ def checked_overrides(
             node = plan.by_dotted.get(path)
             keys = tuple(str(path).split(".")) if node is None else node.path
             raise PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
-        if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
+        if not any(path in paths for paths in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
             raise PromptValidationError.unknown(
                 f"The visibility override for {path!r} matches no section",
                 ".".join(map(str, path)),

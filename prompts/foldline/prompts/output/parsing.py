@@ -134,10 +134,11 @@ def _converted(value: object, config: StructuredOutputConfig) -> object:
     value = config.unwrapped(value)
     expected = list if config.container == "array" else dict
     if not isinstance(value, expected):
-        found = _CONTAINERS.get(type(value), "a bare value")
+        container = _CONTAINERS.get(type(value), "a bare value")
         raise _WrongContainer(
             "$",
-            f"expected {_CONTAINERS[expected]} for {type_name(config.output_type)}, got {found}",
+            f"expected {_CONTAINERS[expected]} for {type_name(config.output_type)}, "
+            f"got {container}",
             config.output_type,
         )
     if isinstance(value, list):
@@ -204,9 +205,9 @@ class _Search:
     def candidates(self) -> Iterator[_Candidate]:
         """Yield the whole message, else the fenced blocks from the last, else what the text has."""
         text = self._text
-        whole = self._decoded(0)
-        if whole is not None and not text[whole.end :].strip():
-            yield whole._replace(fenced=True)
+        value = self._decoded(0)
+        if value is not None and not text[value.end :].strip():
+            yield value._replace(fenced=True)
             return
         blocks = [self._decoded(fence.end()) for fence in _FENCE.finditer(text)]
         if fenced := [block._replace(fenced=True) for block in blocks if block is not None]:

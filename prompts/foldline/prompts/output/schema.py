@@ -214,14 +214,18 @@ class _Writer:
         required: list[str] = []
         of_model = _of_model(kind, where) if is_model(kind) else None
         for field in fields_of(kind):
-            name, own = field.keyword, (of_model or {}).get(field.keyword, {})
+            name, overrides = field.keyword, (of_model or {}).get(field.keyword, {})
             try:
                 schema = self._schema(field.hint, f"{where}.{name}")
             except PromptValidationError:
-                if not own or "$ref" in str(own):
+                if not overrides or "$ref" in str(overrides):
                     raise
-                schema = {key: own[key] for key in _SHAPE if key in own}
-            rules = {key: own[key] for key in own if _RULE.fullmatch(key) and key not in schema}
+                schema = {key: overrides[key] for key in _SHAPE if key in overrides}
+            rules = {
+                key: overrides[key]
+                for key in overrides
+                if _RULE.fullmatch(key) and key not in schema
+            }
             description = descriptions.get(field.name, field.description)
             if not self._strict:
                 schema = {**schema, **rules}

@@ -158,8 +158,8 @@ def load_overrides(
     Raises:
         PromptValidationError: The source has something that isn't the prompt's overrides.
     """
-    found = (source.load(ns, key, name) for name in fallback_tags(tag))
-    return tuple(override for override in found if override is not None)
+    overrides = (source.load(ns, key, name) for name in fallback_tags(tag))
+    return tuple(override for override in overrides if override is not None)
 
 
 def bind_overrides(
@@ -310,16 +310,16 @@ class _Patcher:
     ) -> dict[SectionPath, SectionOverride]:
         """Return the replacements by the path of the section that they apply to now."""
         sections_by_path = dict(_sections_below(sections, ()))
-        given = {item.path: item for item in override.sections}
+        by_path = {item.path: item for item in override.sections}
         located: dict[SectionPath, SectionOverride] = {}
-        for path, item in given.items():
+        for path, item in by_path.items():
             if path in sections_by_path or item.text_hash is None:
                 located[path] = item
                 continue
             moved = [
                 other
                 for other, section in sections_by_path.items()
-                if other not in given
+                if other not in by_path
                 and section.source_text is not None
                 and text_hash(section.source_text) == item.text_hash
             ]
@@ -332,19 +332,19 @@ class _Patcher:
         return located
 
     def _section(self, section: Section[object], path: SectionPath) -> Section[object]:
-        given = [
+        overridden = [
             (layer.tag, layer.sections.pop(path))
             for layer in self._layers
             if path in layer.sections
         ]
         dotted = ".".join(path)
         if not section.accepts_overrides:
-            for tag, _ in given:
+            for tag, _ in overridden:
                 self._issue("refused", dotted, "the section accepts no overrides", tag)
             return section
         patched = section
-        for role in _ROLES if given else ():
-            for tag, item in given:
+        for role in _ROLES if overridden else ():
+            for tag, item in overridden:
                 text = self._valid(role, item, section, dotted, tag)
                 twin = None if text is None else self._replaced(patched, role, text, dotted, tag)
                 if twin is not None:
@@ -387,14 +387,14 @@ class _Patcher:
         return twin
 
     def _tool(self, tool: Tool[object, object]) -> Tool[object, object]:
-        given = [
+        overridden = [
             (layer.tag, layer.tools.pop(tool.name))
             for layer in self._layers
             if tool.name in layer.tools
         ]
         description: str | None = None
         params: dict[str, str] = {}
-        for tag, item in given:
+        for tag, item in overridden:
             changes = self._valid_descriptions(tool, item, tag)
             if changes is None:
                 continue

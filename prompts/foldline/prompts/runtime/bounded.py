@@ -178,9 +178,9 @@ def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
     async def awaited(*args: P.args, **keywords: P.kwargs) -> T:
         import asyncio  # Slow to import, and most programs don't need it.
 
-        stop, given = threading.Event(), cast("Cancellation", keywords.get("cancellation"))
+        stop, cancellation = threading.Event(), cast("Cancellation", keywords.get("cancellation"))
         keywords["cancellation"] = SimpleNamespace(
-            is_set=lambda: stop.is_set() or (given is not None and given.is_set())
+            is_set=lambda: stop.is_set() or (cancellation is not None and cancellation.is_set())
         )
         try:
             return await asyncio.to_thread(call, *args, **keywords)  # noqa: TID251 - The user's.

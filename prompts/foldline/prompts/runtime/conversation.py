@@ -325,7 +325,7 @@ class Conversation:
             for example in examples
         )
         added = tuple(
-            (json_text(to_json(given)), json_text(to_json(answer))) for given, answer in pairs
+            (json_text(to_json(params)), json_text(to_json(answer))) for params, answer in pairs
         )
         return replace(self, examples=(*self.examples, *added))
 
@@ -420,8 +420,8 @@ class Conversation:
     def _examples(self) -> list[Turn]:
         return [
             turn
-            for given, answer in self.examples
-            for turn in (UserTurn((given,)), AssistantTurn(answer))
+            for params, answer in self.examples
+            for turn in (UserTurn((params,)), AssistantTurn(answer))
         ]
 
     def _added(self) -> Iterator[Turn]:

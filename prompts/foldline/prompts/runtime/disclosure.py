@@ -86,12 +86,12 @@ def evaluate_with_disclosure(
             "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
             f"not {prompt!r}."
         )
-    given = EvaluationOptions.of("evaluate_with_disclosure", **options)
+    settings = EvaluationOptions.of("evaluate_with_disclosure", **options)
     loop = ExpansionLoop(
-        given.bind(copy.copy(prompt), *params),
+        settings.bind(copy.copy(prompt), *params),
         # Don't bind the same values again.
-        replace(given, section_params=None, overrides=None, tag=None, wording=None),
-        dict(given.visibility_overrides or {}),
+        replace(settings, section_params=None, overrides=None, tag=None, wording=None),
+        dict(settings.visibility_overrides or {}),
         ExpansionBudget(max_requests=max_expansions),
         count_tokens,
         rollback_session,

@@ -269,10 +269,10 @@ class Session:
         with self._lock:
             reducers = [r for k, r in self._matching(event) if k is kind]
             if not reducers:
-                known = sorted(type_name(e) for k, e in self._reducers if k is kind)
+                names = sorted(type_name(e) for k, e in self._reducers if k is kind)
                 raise PromptConfigurationError(
                     f"The slice {type_name(kind)} has no reducer for {type_name(type(event))}; "
-                    f"it takes {', '.join(known) or 'no events yet: call session.register(…)'}.",
+                    f"it takes {', '.join(names) or 'no events yet: call session.register(…)'}.",
                     dataclass_type=type(event),
                 )
             state: object = self.state(kind)
@@ -349,9 +349,9 @@ def _initial(kind: type[StateT]) -> StateT:
 
 
 def _encode(state: object) -> object:
-    own = getattr(state, "to_json", None)
-    if callable(own):
-        return own()
+    encode = getattr(state, "to_json", None)
+    if callable(encode):
+        return encode()
     if not hasattr(type(state), "__dataclass_fields__"):
         raise TypeError(
             f"{type_name(type(state))} is not a dataclass; give it `to_json` and `from_json`."
@@ -362,9 +362,9 @@ def _encode(state: object) -> object:
 
 
 def _decode(value: object, kind: type) -> object:
-    own = getattr(kind, "from_json", None)
-    if callable(own):
-        return own(value)
+    decode = getattr(kind, "from_json", None)
+    if callable(decode):
+        return decode(value)
     from foldline.prompts.forms.values import Mismatch, convert
 
     try:

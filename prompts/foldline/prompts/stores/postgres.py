@@ -87,26 +87,30 @@ class Server:
     def __init__(self, url: str) -> None:
         # No message of a parser may get out: it could quote the password.
         try:
-            given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+            parameters = {name: str(value) for name, value in conninfo_to_dict(url).items()}
         except psycopg.Error:
-            given = {"host": "@"}
-        user, host, port, database = (given.get(n, "") for n in ("user", "host", "port", "dbname"))
+            parameters = {"host": "@"}
+        user, host, port, database = (
+            parameters.get(n, "") for n in ("user", "host", "port", "dbname")
+        )
         if "@" in host + database or not re.fullmatch(r"[0-9,]*", port):
             raise ValueError(
                 "The store is neither a path nor a valid postgresql:// URL. That has the form "
                 "postgresql://user:password@host:port/database; in a password, `@`, `:`, `/`, `#` "
                 "and `%` are written as %40, %3A, %2F, %23 and %25."
             )
-        self._secrets = [given[n] for n in ("password", "sslpassword") if given.get(n)]
+        self._secrets = [parameters[n] for n in ("password", "sslpassword") if parameters.get(n)]
         self.name = f"postgresql://{user and user + '@'}{host}{port and ':' + port}/{database}"
-        self.database = repr([given.get(n) or os.environ.get(v, "") for n, v in _PLACE.items()])
+        self.database = repr(
+            [parameters.get(n) or os.environ.get(v, "") for n, v in _PLACE.items()]
+        )
         # TCP notices a dead peer, for which a statement would wait beyond its time.
         self._parameters: dict[str, str | int] = {
             "connect_timeout": CONNECT_SECONDS,
             "keepalives_idle": STATEMENT_SECONDS,
             "tcp_user_timeout": STATEMENT_SECONDS * 1000,
             "application_name": "foldline",
-            **given,
+            **parameters,
         }
         self._exists = False
 

@@ -111,7 +111,7 @@ class PostgresEventStore(Listener, EventStore):
 
         It waits for all who read: up to five seconds, in which others wait behind it.
         """
-        made = 0
+        created = 0
         with self._server.connection() as connection:
             migrate(connection)
             with limited(connection) as cursor:
@@ -131,8 +131,8 @@ class PostgresEventStore(Listener, EventStore):
                                     sql.Literal(day + timedelta(days=1)),
                                 )
                             )
-                        made += 1
-        return made
+                        created += 1
+        return created
 
     def prune(self, *, before: datetime) -> int:
         """Delete the events before that time, and return their number; drops whole days at once."""

@@ -135,9 +135,10 @@ def stored_record(row: Sequence[Any], openings: Iterable[Sequence[Any]]) -> Even
 def numbers_of(values: Mapping[str, object]) -> tuple[int | None, ...]:
     """Return the `NUMBERS` of an event's data."""
     size = values.get("characters", values.get("message_characters"))
-    found = (size, *(values.get(name) for name in NUMBERS[1:]))
+    values_of_run = (size, *(values.get(name) for name in NUMBERS[1:]))
     return tuple(
-        number if type(number) is int and 0 <= number <= MAX_NUMBER else None for number in found
+        number if type(number) is int and 0 <= number <= MAX_NUMBER else None
+        for number in values_of_run
     )
 
 

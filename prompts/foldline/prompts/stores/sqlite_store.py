@@ -149,7 +149,7 @@ class SQLiteEventStore(Listener, EventStore):
 
         They are at most `limit`, and those that go beyond `max_bytes` are left for the next call.
         """
-        found: list[tuple[Any, ...]] = []
+        rows: list[tuple[Any, ...]] = []
         with self._lock:
             for row in self._database.execute(
                 f"SELECT number, {', '.join(COLUMNS)} FROM events WHERE number > ? "
@@ -157,17 +157,17 @@ class SQLiteEventStore(Listener, EventStore):
                 (after, limit),
             ):
                 max_bytes -= len(row[9])
-                if found and max_bytes < 0:
+                if rows and max_bytes < 0:
                     break
-                found.append(row)
+                rows.append(row)
         openings: dict[int, list[Sequence[Any]]] = {}
         for event, *opening in self.rows(
             "SELECT event, section, how, turn, reason FROM openings WHERE event BETWEEN ? AND ? "
             "ORDER BY rowid",
-            (found[0][0], found[-1][0]) if found else (0, 0),
+            (rows[0][0], rows[-1][0]) if rows else (0, 0),
         ):
             openings.setdefault(event, []).append(opening)
-        return [(number, stored_record(row, openings.get(number, ()))) for number, *row in found]
+        return [(number, stored_record(row, openings.get(number, ()))) for number, *row in rows]
 
     def prune(self, *, before: datetime) -> int:
         """Delete the events before that time, and return their number."""

@@ -278,14 +278,14 @@ def _where(only: EventFilter, *conditions: str) -> tuple[str, list[object]]:
         "at < ?": end,
         "day <= ?": end and end.date(),
     }
-    given = {condition: value for condition, value in wanted.items() if value is not None}
-    clause = " AND ".join([*conditions, *given])
-    return (f" WHERE {clause}" if clause else ""), [*given.values()]
+    limits = {condition: value for condition, value in wanted.items() if value is not None}
+    clause = " AND ".join([*conditions, *limits])
+    return (f" WHERE {clause}" if clause else ""), [*limits.values()]
 
 
 def _whole(data: str, hashes: str | None, texts: Mapping[str, str]) -> dict[str, object]:
     """Return an event's data; a text that was pruned is None."""
-    found: dict[str, object] = json.loads(data)
+    record: dict[str, object] = json.loads(data)
     for name, text in (json.loads(hashes) if hashes else {}).items():
-        found[name] = json.loads(texts[text]) if text in texts else None
-    return found
+        record[name] = json.loads(texts[text]) if text in texts else None
+    return record

@@ -42,24 +42,24 @@ class _Text:
 
     def after_blank(self, at: int) -> int:
         """Return where the next token begins."""
-        found = _BLANK.match(self.strict, at)
-        return found.end() if found else at
+        blank = _BLANK.match(self.strict, at)
+        return blank.end() if blank else at
 
     def members(self, at: int) -> list[_Member]:
         """Return the members of the object that begins at an offset."""
         if not self.strict.startswith("{", at):
             line = self.text.count("\n", 0, at) + 1
             raise UnparsableError("an object is expected", line, at - self.text.rfind("\n", 0, at))
-        found = []
+        members = []
         at = self.after_blank(at + 1)
         while self.strict[at] != "}":
             key, end = _DECODER.raw_decode(self.strict, at)
             value = self.after_blank(self.after_blank(end) + 1)
             _, end = _DECODER.raw_decode(self.strict, value)
-            found.append(_Member(key, at, value, end))
+            members.append(_Member(key, at, value, end))
             at = self.after_blank(end)
             at = self.after_blank(at + 1) if self.strict[at] == "," else at
-        return found
+        return members
 
     def member(self, at: int, key: str) -> _Member | None:
         """Return the member of that name; of several, the last one counts."""
@@ -73,7 +73,7 @@ class _Text:
     @property
     def unit(self) -> str:
         """The white space of the first line that is indented."""
-        return found[1] if (found := _INDENTED.search(self.text)) else "  "
+        return indented[1] if (indented := _INDENTED.search(self.text)) else "  "
 
     def written(self, value: object, indent: str) -> str:
         """Return the value as JSON, indented as the text is."""
@@ -134,17 +134,17 @@ def without(text: str, keys: Sequence[str]) -> str:
     if not read(text):
         return text
     parsed = _Text(text)
-    found: list[_Member] = []
+    members: list[_Member] = []
     at = parsed.after_blank(0)
     for key in keys:
         member = parsed.member(at, key)
         if member is None:
             return text
-        found.append(member)
+        members.append(member)
         at = member.value
-    while len(found) > 1 and parsed.has_nothing_else(found[-2]):
-        found.pop()
-    return _removed(parsed, found[-1])
+    while len(members) > 1 and parsed.has_nothing_else(members[-2]):
+        members.pop()
+    return _removed(parsed, members[-1])
 
 
 def _inserted(parsed: _Text, at: int, key: str, value: object) -> str:
@@ -153,8 +153,8 @@ def _inserted(parsed: _Text, at: int, key: str, value: object) -> str:
     if members and "\n" not in text[at : members[-1].end]:
         member = json.dumps({key: value}, ensure_ascii=False)[1:-1]
         return f"{text[: at + 1]}{member}, {text[at + 1 :].lstrip(' ')}"
-    own = parsed.indent(at)
-    indent = own + parsed.unit
+    unit = parsed.indent(at)
+    indent = unit + parsed.unit
     if members and "\n" in text[at : members[0].start]:
         indent = parsed.indent(members[0].start)
     member = f"\n{indent}{json.dumps(key, ensure_ascii=False)}: {parsed.written(value, indent)}"
@@ -163,7 +163,7 @@ def _inserted(parsed: _Text, at: int, key: str, value: object) -> str:
     line_end = _LINE_END.match(text, at + 1)
     if line_end is not None:
         return text[: line_end.end()] + member + text[line_end.end() :]
-    below = f"\n{indent if members else own}"
+    below = f"\n{indent if members else unit}"
     return text[: at + 1] + member + below + text[at + 1 :].lstrip(" \t")
 
 

@@ -37,15 +37,15 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
     servers: Any = document.get(table, {})
     if not hasattr(servers, "items"):
         raise UnparsableError(f"{table!r} isn't a table")
-    own = servers.get(name)
-    if hasattr(own, "items"):
-        for key in own.keys() - value.keys():
-            del own[key]
-        own.update({key: item for key, item in value.items() if own.get(key) != item})
+    server = servers.get(name)
+    if hasattr(server, "items"):
+        for key in server.keys() - value.keys():
+            del server[key]
+        server.update({key: item for key, item in value.items() if server.get(key) != item})
     elif isinstance(servers, InlineTable):
         servers[name] = tomlkit.inline_table()
         servers[name].update(value)
-    elif own is None:
+    elif server is None:
         return _appended(text, keys, value)
     else:
         servers[name] = value
@@ -61,10 +61,10 @@ def without(text: str, keys: Sequence[str]) -> str:
     import tomlkit
 
     table, name = keys
-    own = read(text).get(table, {}).get(name)
-    if own is None:
+    server = read(text).get(table, {}).get(name)
+    if server is None:
         return text
-    block = _appended("\n", keys, own)[1:]
+    block = _appended("\n", keys, server)[1:]
     if f"\n{text}".endswith(block):
         return f"\n{text}".removesuffix(block)[1:]
     document: Any = _document(text)

@@ -147,8 +147,8 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
         servers = {name: entry for name, entry in servers.items() if name != NAME}
         changed = language.without(plain, keys)
     else:
-        own = present if isinstance(present, dict) else dict(client.new)
-        entry = {**own, **client.entry(command)}
+        settings = present if isinstance(present, dict) else dict(client.new)
+        entry = {**settings, **client.entry(command)}
         servers = {**servers, NAME: entry}
         changed = plain if entry == present else language.with_value(plain, keys, entry)
     expected = {**values, client.table: servers}

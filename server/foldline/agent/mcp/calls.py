@@ -88,8 +88,8 @@ def success(
     text: str, summary: str | None = None, priority: str | None = None
 ) -> types.CallToolResult:
     """Return the result of a call; its metadata says how a conversation may shorten it."""
-    known = {META_PRIORITY: priority, META_SUMMARY: summary and _text(summary)}
-    meta = {key: value for key, value in known.items() if value is not None}
+    entries = {META_PRIORITY: priority, META_SUMMARY: summary and _text(summary)}
+    meta = {key: value for key, value in entries.items() if value is not None}
     result = _result(text, is_error=False)
     if meta:
         result.meta = meta

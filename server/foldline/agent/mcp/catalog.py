@@ -87,14 +87,14 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     A prompt's name is `ns/key`. If several have the same, the first bound one keeps it, else the
     first; the others append their variable, or their file if that isn't unique.
     """
-    found = [
+    matching = [
         (folder, path, prompt, facts)
         for folder in folders.folders
         for path, prompt, facts in prompts_of(folder)
     ]
-    found.sort(key=lambda entry: not entry[2].bound)
+    matching.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
-    for folder, path, prompt, facts in found:
+    for folder, path, prompt, facts in matching:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
         name = next(candidate for candidate in candidates if candidate not in names)
@@ -126,7 +126,7 @@ class Facts(NamedTuple):
 
 def _facts(analysis: ModuleAnalysis) -> Mapping[str, Facts]:
     """Return the parameters of each prompt and if it declares tools, by its variable."""
-    found: dict[str, Facts] = {}
+    facts: dict[str, Facts] = {}
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
         for _, name, value in values:
@@ -135,13 +135,15 @@ def _facts(analysis: ModuleAnalysis) -> Mapping[str, Facts]:
             bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
             types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # An unknown bound value may be of any type.
-            own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
-            needed = not is_prompt or (len(types) == len(bound) and own.complete)
-            found[name.id] = Facts(
-                tuple(_of_template(template, types, own.arguments, needed=needed)),
+            section_params = (
+                value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
+            )
+            needed = not is_prompt or (len(types) == len(bound) and section_params.complete)
+            facts[name.id] = Facts(
+                tuple(_of_template(template, types, section_params.arguments, needed=needed)),
                 any(map(_declares_tools, in_template(template))),
             )
-    return found
+    return facts
 
 
 def _declares_tools(section: SectionValue) -> bool:
@@ -158,7 +160,7 @@ def _of_template(
 ) -> Iterator[Parameter]:
     """Yield the parameters, except for those of sections that have `own`, by dotted key."""
     kinds: dict[str, Dataclass] = {}
-    given = set(bound)
+    bound_keys = set(bound)
     for placed in sections_with_paths(template):
         section = placed.section
         if section.kind != "chapter" and ".".join(placed.path) in own:
@@ -166,7 +168,7 @@ def _of_template(
         if isinstance(section.params, Dataclass) and section.params.name:
             kinds.setdefault(section.params.name, section.params)
             if "default_params" in section.arguments:
-                given.add(section.params.name)
+                bound_keys.add(section.params.name)
     fields = [(kind, field) for kind in kinds.values() for field in _settable(kind)]
     counts = Counter(field.id for _, field in fields)
     for kind, field in fields:
@@ -181,7 +183,7 @@ def _of_template(
             annotation=annotation,
             default=field.default,
             description=field.description,
-            required=needed and not field.has_default and kind.name not in given,
+            required=needed and not field.has_default and kind.name not in bound_keys,
         )
 
 
@@ -225,6 +227,8 @@ def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
         )
         return "str" if texts else None
     if name in SEQUENCES and _kind(items[0]) == "str":
-        whole = len(items) == 1 or (isinstance(items[1], ast.Constant) and items[1].value is ...)
-        return "list" if whole else None
+        is_homogeneous = len(items) == 1 or (
+            isinstance(items[1], ast.Constant) and items[1].value is ...
+        )
+        return "list" if is_homogeneous else None
     return None

@@ -190,9 +190,9 @@ def _echo(id_: object) -> object:
 
 def _find_id(text: str) -> object:
     """Return the id of a message that can't be parsed; None if it isn't near an end of the text."""
-    found = _HEAD_ID.match(text[:END_BYTES]) or _TAIL_ID.search(text[-END_BYTES:])
+    match = _HEAD_ID.match(text[:END_BYTES]) or _TAIL_ID.search(text[-END_BYTES:])
     try:
-        return None if found is None else json.loads(found[1])
+        return None if match is None else json.loads(match[1])
     except ValueError:
         return None
 

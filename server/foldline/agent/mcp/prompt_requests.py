@@ -121,20 +121,20 @@ def _params(
     prompt: CatalogPrompt, arguments: Mapping[str, str], *, complete: bool
 ) -> dict[str, dict[str, object]]:
     """The arguments as values for fields by dataclass name."""
-    known = {parameter.name: parameter for parameter in prompt.parameters}
+    parameters = {parameter.name: parameter for parameter in prompt.parameters}
     params: dict[str, dict[str, object]] = {}
     for name, text in arguments.items():
         if name in (layout.OPEN_SECTIONS, OPEN_CHAPTERS):
             continue
-        if name not in known:
-            names = [*known, layout.OPEN_SECTIONS]
+        if name not in parameters:
+            names = [*parameters, layout.OPEN_SECTIONS]
             near = near_names(name, names) or names
             raise refusal(
                 f"{prompt.name} has no argument {name!r}; there is {', '.join(near)}",
                 types.INVALID_PARAMS,
                 near=near,
             )
-        parameter = known[name]
+        parameter = parameters[name]
         params.setdefault(parameter.type_name, {})[parameter.field] = _value(parameter, text)
     missing = [
         parameter.name

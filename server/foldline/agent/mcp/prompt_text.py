@@ -22,11 +22,11 @@ LONGEST_ARGUMENT = 300
 
 def with_usage(request: PromptRequest, render: Render) -> str:
     """Return the prompt's text, and how a model calls the tools that it names, if there are any."""
-    own = own_tools(render)
+    tools = own_tools(render)
     folded = [tool.name for tool in render.tools if tool.name in DISCLOSURE]
-    if not (own or folded):
+    if not (tools or folded):
         return render.text
-    names = [*folded, *([CALL_TOOL] if own else [])]
+    names = [*folded, *([CALL_TOOL] if tools else [])]
     shown = {
         name: text if len(text) <= LONGEST_ARGUMENT else "…"
         for name, text in request.arguments.items()
@@ -37,7 +37,7 @@ def with_usage(request: PromptRequest, render: Render) -> str:
         f"[This prompt comes from an MCP server. To call its {_listed(names)}, pass {_json(call)} "
         f"together with the tool's own arguments{cut}.]"
     )
-    return "\n\n".join([render.text, "---\n" + note, *_tools(own)])
+    return "\n\n".join([render.text, "---\n" + note, *_tools(tools)])
 
 
 def opened_text(before: Sequence[str], answer: OpenedSections) -> str:

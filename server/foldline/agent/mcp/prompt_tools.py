@@ -118,8 +118,8 @@ class PromptTools:
         self, name: str, folders: Folders, values: Mapping[str, object]
     ) -> types.CallToolResult:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
-        own = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
-        action = action_of(self._actions[name], own)
+        by_name = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
+        action = action_of(self._actions[name], by_name)
         if PurePath(arguments.prompt).suffix in (".md", ".mdc"):
             find = partial(self._instruction_file, folders, arguments.prompt, arguments.open)
             answer = await perform(self._workspace, await in_thread(find, PROMPTS), action)
@@ -157,17 +157,17 @@ class PromptTools:
             PathError: There is no such file in the folders.
             NoPrompt: It's another Markdown file.
         """
-        place = folders.locate(path)
-        with place.folder.errors():
-            backend = place.folder.access.file_backend
-            name = backend.resolve(place.path)
+        location = folders.locate(path)
+        with location.folder.errors():
+            backend = location.folder.access.file_backend
+            name = backend.resolve(location.path)
             source = backend.load(name)
-        file = place.folder.root / name
+        file = location.folder.root / name
         if not self._workspace.is_instructions(file):
             raise NoPrompt(f"{path} isn't an instruction file: `read_symbol` reads its headings")
         # What a link leads to was checked when this text was read.
         view = View(opened=opened, for_model=True, costs=False, texts={str(file): source.text})
-        return PromptRef(file=file, root=place.folder.root, view=view)
+        return PromptRef(file=file, root=location.folder.root, view=view)
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:

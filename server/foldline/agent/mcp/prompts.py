@@ -54,10 +54,10 @@ class WorkspacePrompts:
                 types.INVALID_PARAMS,
             )
         start = int(cursor or 0)
-        found = await find(folders)
-        rest = start + PAGE < len(found)
+        prompts = await find(folders)
+        rest = start + PAGE < len(prompts)
         return types.ListPromptsResult(
-            prompts=[_listed(prompt) for prompt in found[start : start + PAGE]],
+            prompts=[_listed(prompt) for prompt in prompts[start : start + PAGE]],
             next_cursor=str(start + PAGE) if rest else None,
         )
 
@@ -112,11 +112,11 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
     )
     arguments = [_argument(parameter) for parameter in prompt.parameters]
     if prompt.summarized or not prompt.prompt.complete:
-        known = f": {shorten(', '.join(prompt.summarized), 300)}" if prompt.summarized else ""
+        summarized = f": {shorten(', '.join(prompt.summarized), 300)}" if prompt.summarized else ""
         arguments.append(
             types.PromptArgument(
                 name=layout.OPEN_SECTIONS,
-                description=f"Keys of sections to show in full, comma-separated{known}",
+                description=f"Keys of sections to show in full, comma-separated{summarized}",
                 required=False,
             )
         )

@@ -78,8 +78,8 @@ def register(verbs: Verbs) -> None:
         help="serve http://HOST:PORT/mcp behind a balancer, read-only; needs --root",
     )
     for name, (placeholder, about, kind) in HTTP_OPTIONS.items():
-        given: dict[str, Any] = {"action": "append"} if kind is None else {"type": kind}
-        parser.add_argument(f"--{name}", metavar=placeholder, help=about, **given)
+        form: dict[str, Any] = {"action": "append"} if kind is None else {"type": kind}
+        parser.add_argument(f"--{name}", metavar=placeholder, help=about, **form)
     add_log_level(parser)
     parser.set_defaults(run=run)
 

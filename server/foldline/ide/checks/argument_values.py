@@ -100,8 +100,8 @@ def check_default_params(
 ) -> Iterator[LazyDiagnostic]:
     """Check that `default_params` is an instance of the section's own parameters."""
     params = section.params
-    given = certain(argument.node, argument.value, scope)
-    if given is None or given.type == "NoneType":
+    default = certain(argument.node, argument.value, scope)
+    if default is None or default.type == "NoneType":
         return
     if isinstance(params, Dataclass) and params.is_dataclass:
         same = (
@@ -116,7 +116,7 @@ def check_default_params(
     if not same:
         yield LazyDiagnostic(
             Code.INVALID_ARGUMENT,
-            refusals.wrong_default(expected, f"`{given.type}`"),
+            refusals.wrong_default(expected, f"`{default.type}`"),
             at_node(argument.node),
         )
 
@@ -133,8 +133,8 @@ def check_chosen_summary(
     absent = summary is None or isinstance(summary.value, Nothing)
     answer, scope = value.definition.body, value.scope
     if isinstance(answer, Name) and isinstance(scope, ModuleScope):
-        found = scope.names.get(answer.id, ())
-        bound = [one for one in found if one.change != "given"]
+        bindings = scope.names.get(answer.id, ())
+        bound = [one for one in bindings if one.change != "given"]
         only = bound[0].value if len(bound) == 1 and bound[0].sure else None
         answer = answer if only is None else only
     shown = evaluator.value(answer, scope) if isinstance(answer, Attribute) else None
@@ -213,12 +213,12 @@ def visibility_repairs(
     node: Expression, value: Value, scope: Scope, evaluator: Evaluator
 ) -> Iterator[Repair]:
     """Yield the member of `SectionVisibility` that a string means, if the name is known here."""
-    known = value.known if isinstance(value, Text) else None
-    if known is None or known.upper() not in (Visibility.FULL.name, Visibility.SUMMARY.name):
+    chosen = value.known if isinstance(value, Text) else None
+    if chosen is None or chosen.upper() not in (Visibility.FULL.name, Visibility.SUMMARY.name):
         return
     imported = names.lookup(evaluator, "SectionVisibility", scope)
     if isinstance(imported, External) and imported.library_name == "SectionVisibility":
-        text = f"SectionVisibility.{known.upper()}"
+        text = f"SectionVisibility.{chosen.upper()}"
         yield replacement(f"Change to `{text}`", at_node(node), text, preferred=True)
 
 
@@ -271,14 +271,16 @@ def _listed(
             continue
         kind = certain(item.node, item.value, given.scope)
         message = refused(kind, item.value) if kind is not None else ""
-        place = at_node(item.node)
+        location = at_node(item.node)
         absent = _absent(item.node, given)
         if what == "sections" and absent is not None:
-            message, place = refusals.NONE_IN_SECTIONS, at_node(absent)
+            message, location = refusals.NONE_IN_SECTIONS, at_node(absent)
         elif absent is not None:
-            message, place = refusals.not_a_tool("None"), at_node(absent)
+            message, location = refusals.not_a_tool("None"), at_node(absent)
         if message:
-            yield LazyDiagnostic(Code.INVALID_ARGUMENT, message, place, instead=at_node(given.node))
+            yield LazyDiagnostic(
+                Code.INVALID_ARGUMENT, message, location, instead=at_node(given.node)
+            )
 
 
 def _absent(node: Expression, given: _Given) -> Expression | None:
@@ -319,10 +321,10 @@ def _template(given: _Given) -> Iterator[LazyDiagnostic]:
 
 def _disclosure(given: _Given) -> Iterator[LazyDiagnostic]:
     kind = given.certain
-    known = given.value.known if isinstance(given.value, Text) else None
-    if kind is None or known in refusals.DISCLOSURES or (kind.type == "str" and known is None):
+    text = given.value.known if isinstance(given.value, Text) else None
+    if kind is None or text in refusals.DISCLOSURES or (kind.type == "str" and text is None):
         return
-    near = near_names(known or "", refusals.DISCLOSURES)
+    near = near_names(text or "", refusals.DISCLOSURES)
     repairs = changes(at_node(given.node), near)
     yield given.refused(refusals.not_a_disclosure(kind.shown), *repairs)
 
@@ -336,20 +338,20 @@ def _role(given: _Given) -> Iterator[LazyDiagnostic]:
             yield given.refused(refusals.wrong_role(f"`{given.node.source}`"))
         return
     kind = given.certain
-    known = value.known if isinstance(value, Text) else None
-    if kind is None or kind.type == "NoneType" or known in SECTION_ROLES:
+    text = value.known if isinstance(value, Text) else None
+    if kind is None or kind.type == "NoneType" or text in SECTION_ROLES:
         return
-    if kind.type == "str" and known is None:
+    if kind.type == "str" and text is None:
         return
     if kind.type in LITERALS:
-        repairs = changes(at_node(given.node), near_names(known or "", SECTION_ROLES))
+        repairs = changes(at_node(given.node), near_names(text or "", SECTION_ROLES))
         yield given.refused(refusals.wrong_role(kind.shown), *repairs)
 
 
 def _description(given: _Given) -> Iterator[LazyDiagnostic]:
     kind = given.certain
-    known = given.value.known if isinstance(given.value, Text) else None
-    blank = known is not None and not known.strip()
+    text = given.value.known if isinstance(given.value, Text) else None
+    blank = text is not None and not text.strip()
     if kind is not None and (kind.type != "str" or blank):
         yield given.refused(refusals.NO_DESCRIPTION)
 

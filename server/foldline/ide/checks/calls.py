@@ -89,9 +89,9 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
         yield from check_tool(arguments, call.scope)
     if constructor.name in _WITH_TEXTS and not opaque:
         yield from check_chosen_summary(arguments, evaluator)
-    made = evaluator.value(call.node, call.scope)
-    if isinstance(made, SectionValue) and "default_params" in arguments:
-        yield from check_default_params(made, arguments["default_params"], call.scope)
+    value = evaluator.value(call.node, call.scope)
+    if isinstance(value, SectionValue) and "default_params" in arguments:
+        yield from check_default_params(value, arguments["default_params"], call.scope)
 
 
 _WITH_TEXTS = frozenset(CLASSES[kind].__name__ for kind in TEXT_KINDS)
@@ -126,16 +126,16 @@ def check_tool(arguments: Mapping[str, Argument], scope: Scope) -> Iterator[Lazy
 
 def _tool_name(argument: Argument, scope: Scope) -> Iterator[LazyDiagnostic]:
     kind, value = certain(argument.node, argument.value, scope), argument.value
-    known = value.known if isinstance(value, Text) else None
-    if kind is None or (kind.type == "str" and known is None):
+    text = value.known if isinstance(value, Text) else None
+    if kind is None or (kind.type == "str" and text is None):
         return
-    if known is not None and NAME_PATTERN.fullmatch(known):
+    if text is not None and NAME_PATTERN.fullmatch(text):
         return
     repairs: tuple[Repair, ...] = ()
-    if isinstance(value, Text) and known is not None:
-        repaired = re.sub(r"[^a-z0-9_-]+", "_", known.lower()).strip("_-")[:64]
+    if isinstance(value, Text) and text is not None:
+        repaired = re.sub(r"[^a-z0-9_-]+", "_", text.lower()).strip("_-")[:64]
         if repaired:
-            inside = at_text(value.mapped, 0, len(known))
+            inside = at_text(value.mapped, 0, len(text))
             repairs = (replacement(f"Change the name to '{repaired}'", inside, repaired),)
     yield LazyDiagnostic(
         Code.TOOL_NAME,
@@ -156,8 +156,8 @@ def check_evaluated_value(call: CallSite, evaluator: Evaluator) -> Iterator[Lazy
     func = call.node.func
     if not isinstance(func, Attribute) or func.attr.id != "evaluate" or not call.node.args:
         return
-    made = _made_by(func.value, call.scope)
-    adapter = evaluator.value(made.func, call.scope) if made is not None else None
+    prompt = _made_by(func.value, call.scope)
+    adapter = evaluator.value(prompt.func, call.scope) if prompt is not None else None
     if not isinstance(adapter, External) or adapter.library_name not in _ADAPTERS:
         return
     argument = call.node.args[0]
@@ -184,8 +184,8 @@ def check_parsed(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnosti
         rendered = call.node.args[1]
     else:
         return
-    made = _made_by(rendered, call.scope)
-    method = evaluator.value(made.func, call.scope) if made is not None else None
+    prompt = _made_by(rendered, call.scope)
+    method = evaluator.value(prompt.func, call.scope) if prompt is not None else None
     owner = method.owner if isinstance(method, MethodValue) and method.name == "render" else None
     template = owner.template if isinstance(owner, PromptValue) else owner
     if not isinstance(template, TemplateValue) or template.maybe or template.output is not None:
@@ -211,8 +211,8 @@ def _made_by(node: Expression, scope: Scope) -> Call | None:
     """Return the call that a value certainly comes from: itself, or that of a name bound once."""
     if isinstance(node, Call):
         return node
-    found = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
-    bound = [one for one in found if one.change != "given"]
+    bindings = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
+    bound = [one for one in bindings if one.change != "given"]
     if len(bound) != 1 or not bound[0].sure or bound[0].index is not None:
         return None
     value = bound[0].value

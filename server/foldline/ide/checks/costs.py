@@ -47,11 +47,11 @@ def _check_budget(
     from foldline.ide.render.static_request import costed
 
     for prompt in analysis.prompts:
-        found = costed(prompt, counter)
-        tokens = found.render.tokens
+        costs = costed(prompt, counter)
+        tokens = costs.render.tokens
         if tokens is None:
             continue
-        how = {"certain": found.exact, "partial": found.is_partial}
+        how = {"certain": costs.exact, "partial": costs.is_partial}
         total = counter.format(tokens.total, **how)
         if tokens.total > budget:
             over = counter.format(tokens.total - budget, **how)
@@ -62,11 +62,11 @@ def _check_budget(
                 f"of {budget:,}.",
                 at_node(prompt.name),
             )
-        elif found.unresolved:
+        elif costs.unresolved:
             yield LazyDiagnostic(
                 Code.UNPROVEN_BUDGET,
                 f"`{prompt.name.id}` costs {total} tokens of its budget of {budget:,} without "
-                f"{named(found.unresolved)}: `foldline tokens --run` counts that.",
+                f"{named(costs.unresolved)}: `foldline tokens --run` counts that.",
                 at_node(prompt.name),
             )
 
@@ -149,8 +149,8 @@ def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int
     opened = [segment for block in summarized.opened for segment in block.segments]
     if any(segment.kind in _VALUES or not segment.known for segment in opened):
         return None
-    own = [one for one in summarized.block.segments if one.known and one.kind not in _VALUES]
-    folded, full = ("".join(segment.text for segment in part) for part in (own, opened))
+    written = [one for one in summarized.block.segments if one.known and one.kind not in _VALUES]
+    folded, full = ("".join(segment.text for segment in part) for part in (written, opened))
     if _FAR * estimated_tokens(folded) < estimated_tokens(full):
         return None
     costs = counter.count(folded), counter.count(full)
@@ -230,8 +230,8 @@ def _moved(prompt: PromptFacts, plan: CachePlan, value: MisplacedValue) -> Fix |
         return None
     sources = [text[span.start : span.end] for span in (*spans[1:], spans[0])]
     moved = sources[0] + "".join(map("".join, zip(between, sources[1:], strict=True)))
-    place = SourceSpan(prompt.analysis.file, spans[0].start, spans[-1].end)
-    return Fix(f"Move the section behind `{last[0]}`", (Change(place, moved),))
+    span = SourceSpan(prompt.analysis.file, spans[0].start, spans[-1].end)
+    return Fix(f"Move the section behind `{last[0]}`", (Change(span, moved),))
 
 
 def _spans(rows: Items, first: str, last: str) -> list[SourceSpan]:

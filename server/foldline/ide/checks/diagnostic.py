@@ -64,10 +64,10 @@ class LazyDiagnostic:
 
     def place_in(self, file: str) -> SourceSpan | None:
         """Return the location in a file; None if it has none there."""
-        found = self.place()
-        if (found is None or found.file != file) and self.instead is not None:
-            found = self.instead()
-        return found if found is not None and found.file == file else None
+        span = self.place()
+        if (span is None or span.file != file) and self.instead is not None:
+            span = self.instead()
+        return span if span is not None and span.file == file else None
 
 
 @record

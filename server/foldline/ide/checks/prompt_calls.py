@@ -69,21 +69,21 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
         owner = method.owner if isinstance(method, MethodValue) else None
     if not isinstance(owner, PromptValue | TemplateValue):
         return
-    made = _PromptCall(call.node, call.scope, name, owner, evaluator)
+    prompt_call = _PromptCall(call.node, call.scope, name, owner, evaluator)
     if name == "expand_chapters":
-        yield from _expansion(made)
+        yield from _expansion(prompt_call)
     if name in ("expand_chapters", "evaluate"):
-        yield from _goal(made)
+        yield from _goal(prompt_call)
     if name != "expand_chapters":
-        yield from _section_params(made)
+        yield from _section_params(prompt_call)
     if name in ("render", "evaluate"):
-        yield from _overrides(made)
+        yield from _overrides(prompt_call)
     if name in ("bind", "render"):
-        yield from _not_instances(made)
-        yield from _twice(made)
-        yield from _unknown(made)
+        yield from _not_instances(prompt_call)
+        yield from _twice(prompt_call)
+        yield from _unknown(prompt_call)
     if name == "render" and not has_unknown_keywords(call, owner):
-        yield from _missing(made, func)
+        yield from _missing(prompt_call, func)
 
 
 @record(slots=False)
@@ -149,8 +149,10 @@ def _not_instances(call: _PromptCall) -> Iterator[LazyDiagnostic]:
             if params.is_dataclass and not any(
                 field.init and not field.has_default for field in params.fields
             ):
-                made = f"{argument.source}()"
-                repairs = (replacement(f"Bind an instance: `{made}`", at_node(argument), made),)
+                instance = f"{argument.source}()"
+                repairs = (
+                    replacement(f"Bind an instance: `{instance}`", at_node(argument), instance),
+                )
         yield LazyDiagnostic(Code.BOUND_NOT_INSTANCE, message, at_node(argument), repairs)
 
 
@@ -203,10 +205,10 @@ def _missing(call: _PromptCall, func: Attribute) -> Iterator[LazyDiagnostic]:
     """Report the types that a render lacks, if everything that is bound is visible here."""
     owner, template = call.owner, call.template
     keywords, opaque = call.evaluator.keywords(call.node, call.scope)
-    own = [section_params(keywords, opaque=opaque)]
+    own_params = [section_params(keywords, opaque=opaque)]
     if isinstance(owner, PromptValue):
-        own.append(owner.section_params)
-    if not all(record.complete for record in own):
+        own_params.append(owner.section_params)
+    if not all(record.complete for record in own_params):
         return
     inline = isinstance(func.value, Call) or isinstance(owner, TemplateValue)
     bound = owner.bound if isinstance(owner, PromptValue) else ()
@@ -226,7 +228,7 @@ def _missing(call: _PromptCall, func: Attribute) -> Iterator[LazyDiagnostic]:
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
             continue
-        if any(".".join(path) in record.arguments for record in own):
+        if any(".".join(path) in record.arguments for record in own_params):
             continue
         required = [field.id for field in kind.fields if field.init and not field.has_default]
         identity = kind.identity
@@ -281,25 +283,25 @@ def _overrides(call: _PromptCall) -> Iterator[LazyDiagnostic]:
         if key is None:
             continue
         name, value = call.value(key), call.value(node)
-        place = at_node(key)
+        location = at_node(key)
         if isinstance(name, Text) and name.known is not None:
             written = _tuple_code(name.known.split("."))
             yield LazyDiagnostic(
                 Code.INVALID_OVERRIDE,
                 refusals.override_needs_path(repr(name.known), written),
-                place,
-                (replacement(f"Change to `{written}`", place, written, preferred=True),),
+                location,
+                (replacement(f"Change to `{written}`", location, written, preferred=True),),
             )
             continue
         path = _path(name)
         if path is not None and call.complete and path not in paths:
-            near = near_names(".".join(path), (".".join(known) for known in paths))
+            near = near_names(".".join(path), map(".".join, paths))
             meant = [name for name in near if tuple(name.split(".")) in paths]
             yield LazyDiagnostic(
                 Code.UNKNOWN_SECTION,
                 f"No section has the path `{'.'.join(path)}`.{did_you_mean(near)}",
-                place,
-                changes(place, meant, lambda name: _tuple_code(name.split("."))),
+                location,
+                changes(location, meant, lambda name: _tuple_code(name.split("."))),
             )
         kind = certain(node, value, call.scope)
         if kind is not None and kind.type in LITERALS:
@@ -334,13 +336,13 @@ def _by_path(call: _PromptCall) -> Mapping[tuple[str, ...], SectionValue]:
     if not call.complete:
         return {}
     placed = list(sections_with_paths(call.template))
-    chapters = [found.section.children for found in placed if found.section.kind == "chapter"]
+    chapters = [item.section.children for item in placed if item.section.kind == "chapter"]
     # An override inside of a closed chapter has no effect.
     closed = {id(item.value) for items in chapters for item in items.items}
     return {
-        found.path: found.section
-        for found in placed
-        if len(found.path) == 1 and id(found.section) not in closed
+        item.path: item.section
+        for item in placed
+        if len(item.path) == 1 and id(item.section) not in closed
     }
 
 
@@ -360,26 +362,25 @@ def _goal(call: _PromptCall) -> Iterator[LazyDiagnostic]:
             yield LazyDiagnostic(Code.GOAL_SECTION, message, at_node(policy))
         return
     value = call.value(keyword.value)
-    known = value.known if isinstance(value, Text) else None
-    if known is None or not call.complete:
+    goal = value.known if isinstance(value, Text) else None
+    if goal is None or not call.complete:
         return
-    place = at_node(keyword.value)
+    location = at_node(keyword.value)
     sections = [section for section in call.sections if section.kind != "chapter"]
     every = [".".join(section.path) for section in sections]
-    named = [".".join(section.path) for section in sections if section.key == known]
-    if known not in every and not named:
-        yield _no_section(Code.GOAL_SECTION, known, near_names(known, every), place)
-    elif known not in every and len(named) > 1:
-        message = f"The key `{known}` could mean {alternatives(tuple(named))}: give the whole path."
-        yield LazyDiagnostic(Code.GOAL_SECTION, message, place, changes(place, named))
+    named = [".".join(section.path) for section in sections if section.key == goal]
+    if goal not in every and not named:
+        yield _no_section(Code.GOAL_SECTION, goal, near_names(goal, every), location)
+    elif goal not in every and len(named) > 1:
+        message = f"The key `{goal}` could mean {alternatives(tuple(named))}: give the whole path."
+        yield LazyDiagnostic(Code.GOAL_SECTION, message, location, changes(location, named))
     inside = {id(section) for chapter in chapters for section in chapter.walk()}
-    meant = [one for one in call.sections if known in (one.key, ".".join(one.path))]
+    meant = [one for one in call.sections if goal in (one.key, ".".join(one.path))]
     if meant and _classifies(call) and all(id(section) in inside for section in meant):
         message = (
-            f"`{known}` is inside a chapter: INTENT_CLASSIFIER needs a goal that every render "
-            "shows."
+            f"`{goal}` is inside a chapter: INTENT_CLASSIFIER needs a goal that every render shows."
         )
-        yield LazyDiagnostic(Code.GOAL_SECTION, message, place)
+        yield LazyDiagnostic(Code.GOAL_SECTION, message, location)
 
 
 def _no_section(
@@ -466,11 +467,11 @@ def _expansion(call: _PromptCall) -> Iterator[LazyDiagnostic]:
         )
     if not call.complete:
         return
-    known = sorted({section.key for section in call.sections if section.kind == "chapter"})
+    chapters = sorted({section.key for section in call.sections if section.kind == "chapter"})
     for what in ("chapter_params", "only"):
         keyword = call.node.keyword(what)
         if keyword is not None:
-            yield from _unknown_chapters(call, keyword.value, known)
+            yield from _unknown_chapters(call, keyword.value, chapters)
 
 
 def _unknown_chapters(

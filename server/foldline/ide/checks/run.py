@@ -42,48 +42,46 @@ def diagnostics(
     other files are `known` by `ns/key`; the file's own are added.
     """
     memo, silencer = analysis.evaluator.memo, Silencer(analysis)
-    found: list[LazyDiagnostic] = []
+    reported: list[LazyDiagnostic] = []
     withheld: list[LazyDiagnostic] = []
     for facts in analysis.facts:
         if facts.statement.broken:
             continue
         check = partial(_statement, facts, analysis)
-        own = memo.facts(facts.statement.anchor, "diagnostics", check)
-        if own:
-            (withheld if _uses_damaged_names(facts, analysis) else found).extend(own)
+        of_statement = memo.facts(facts.statement.anchor, "diagnostics", check)
+        if of_statement:
+            (withheld if _uses_damaged_names(facts, analysis) else reported).extend(of_statement)
     sound = not any(statement.broken for statement in analysis.statements)
     if sound:
-        found.extend(check_fields(analysis))
-        found.extend(check_prompt_names(analysis, {} if known is None else known))
-    found.extend(check_evaluated(analysis))
-    found.extend(check_overrides(analysis))
-    found.extend(more)
+        reported.extend(check_fields(analysis))
+        reported.extend(check_prompt_names(analysis, {} if known is None else known))
+    reported.extend(check_evaluated(analysis))
+    reported.extend(check_overrides(analysis))
+    reported.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken
     ]
-    given = severities or {}
-    levels = {code: given.get(code, default_severity(code)) for code in Code}
+    configured = severities or {}
+    levels = {code: configured.get(code, default_severity(code)) for code in Code}
     result: dict[tuple[Code, int, int], Diagnostic] = {}
-    for lazy in found:
+    for lazy in reported:
         severity = levels[lazy.code]
-        place = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
-        if place is None:
+        span = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
+        if span is None:
             continue
         # A node that was deleted from a broken statement is at the statement's end.
-        if any(
-            low <= place.start < high or place.start == place.end == high for low, high in broken
-        ):
+        if any(low <= span.start < high or span.start == span.end == high for low, high in broken):
             continue
-        key = (lazy.code, place.start, place.end)
-        if key not in result and not silencer.silences(lazy.code, place):
-            result[key] = located(lazy, severity, place)
+        key = (lazy.code, span.start, span.end)
+        if key not in result and not silencer.silences(lazy.code, span):
+            result[key] = located(lazy, severity, span)
     shown = tuple(result.values())
-    evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in found)
+    evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in reported)
     if sound and evaluated:
         for lazy in withheld:
-            place = lazy.place_in(analysis.file)
-            if place is not None:
-                silencer.silences(lazy.code, place)
+            span = lazy.place_in(analysis.file)
+            if span is not None:
+                silencer.silences(lazy.code, span)
         unused = silencer.unused(levels, shown)
         shown += tuple(one for one in unused if not silencer.silences(one.code, one.place))
     return tuple(sorted(shown, key=lambda diagnostic: (diagnostic.place, diagnostic.code)))
@@ -156,5 +154,5 @@ def check_evaluated(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
                 "This statement describes more text or sections than a file of this size should. "
                 "The rest shows as unknown until the prompt is run."
             )
-            place = partial(SourceSpan, analysis.file, statement.start, statement.end)
-            yield LazyDiagnostic(Code.NOT_EVALUATED, message, place)
+            location = partial(SourceSpan, analysis.file, statement.start, statement.end)
+            yield LazyDiagnostic(Code.NOT_EVALUATED, message, location)

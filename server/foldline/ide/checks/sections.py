@@ -86,7 +86,7 @@ def _key(section: SectionValue) -> Iterator[LazyDiagnostic]:
     key = section.known("key")
     if key is None or KEY_PATTERN.fullmatch(key) is not None:
         return
-    place = _place_of(section, "key")
+    location = _place_of(section, "key")
     repaired = repaired_key(key)
     repairs: tuple[Repair, ...] = ()
     text = section.text("key")
@@ -96,7 +96,7 @@ def _key(section: SectionValue) -> Iterator[LazyDiagnostic]:
     yield LazyDiagnostic(
         Code.INVALID_KEY,
         f"The key {key!r} must be {KEY_RULE}.",
-        place,
+        location,
         repairs,
         instead=use_of(section, "key"),
     )
@@ -174,7 +174,7 @@ def _no_dataclass(kind: Dataclass, node: Node, message: str) -> Iterator[LazyDia
 
 def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
     """Check that a task section's parameters are a task, without fields that it computes."""
-    params, place = section.params, at_node(section.params_node or section.class_node)
+    params, location = section.params, at_node(section.params_node or section.class_node)
     name = section.class_name
     if isinstance(params, Nothing) or (
         isinstance(params, Dataclass)
@@ -184,7 +184,7 @@ def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
     ):
         shown = "None" if isinstance(params, Nothing) else f"`{params.name}`"
         message = refusals.not_based_on(name, Task.__name__, shown)
-        yield LazyDiagnostic(Code.TASK_PARAMS, message, place)
+        yield LazyDiagnostic(Code.TASK_PARAMS, message, location)
     elif isinstance(params, Dataclass):
         for field in params.fields:
             if field.id in TASK_BLOCKS and field.name is not None:
@@ -192,7 +192,7 @@ def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
                 yield LazyDiagnostic(
                     Code.TASK_PARAMS,
                     message,
-                    place,
+                    location,
                     related=((at_node(field.name), "The field is here."),),
                 )
 
@@ -212,8 +212,8 @@ def _decorate(definition: ClassDefinition) -> Repair:
 def _summary(section: SectionValue) -> Iterator[LazyDiagnostic]:
     if section.kind not in TEXT_KINDS:
         return
-    known = section.known("summary")
-    missing = section.given("summary") is None or (known is not None and not known.strip())
+    summary = section.known("summary")
+    missing = section.given("summary") is None or (summary is not None and not summary.strip())
     visibility = section.arguments.get("visibility")
     if visibility is None or section.visibility is not Visibility.SUMMARY:
         return
@@ -281,7 +281,7 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
         return  # `check_list` does.
     for placeholder in text.placeholders:
         if not placeholder.name:
-            place = at_placeholder(placeholder)
+            location = at_placeholder(placeholder)
             expression = EXPRESSION.match(placeholder.mapped.text, placeholder.start)
             if expression and placeholder.mapped.dynamic_in(*expression.span()):
                 expression = None
@@ -291,8 +291,8 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
                 if expression
                 else "This `$` doesn't start a placeholder: write `$$` for a dollar sign, or "
                 "`${field}`.",
-                place,
-                (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
+                location,
+                (replacement("Write `$$`, a dollar sign", location, "$$", preferred=True),),
                 instead=use_of(section, text.role),
             )
         else:
@@ -305,12 +305,18 @@ def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     told: set[int] = set()
     for prompt in analysis.prompts:
         template = prompt.template
-        found = [] if root is None else [*_stored(template, Path(analysis.file), root)]
-        if root is None or not found:
+        overrides = [] if root is None else [*_stored(template, Path(analysis.file), root)]
+        if root is None or not overrides:
             continue
-        unread = [f"The override isn't read: {said}" for _, said in found if isinstance(said, str)]
-        stored = [(file, said) for file, said in found if isinstance(said, PromptOverride)]
-        sections = {place.path: place.section.value for place in places_of(prompt.value)}
+        unread = [
+            f"The override isn't read: {problem}"
+            for _, problem in overrides
+            if isinstance(problem, str)
+        ]
+        stored = [
+            (file, override) for file, override in overrides if isinstance(override, PromptOverride)
+        ]
+        sections = {placed.path: placed.section.value for placed in places_of(prompt.value)}
         for file, override in stored:
             for item in override.sections:
                 section, name = sections.get(item.path), ".".join(item.path)
@@ -319,10 +325,10 @@ def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
                     if section is None or text is None:
                         continue
                     at, written = section.arguments.get(role), shown(MappedText(text, ()))
-                    made = TemplateText(
+                    overridden = TemplateText(
                         section, role, written.mapped, written.mapped, written.placeholders
                     )
-                    for one in check_text(made):
+                    for one in check_text(overridden):
                         yield LazyDiagnostic(
                             one.code,
                             f"In {_place(file, root, text)}, of `{name}`: {one.message}",
@@ -353,8 +359,10 @@ def _stored(
                 override = store.load(ns, key, tag) if resolved(file).is_relative_to(root) else None
             except (PromptValidationError, OSError) as error:
                 line = getattr(error.__cause__, "lineno", 1)
-                said = str(error).replace(str(file), f"{file.relative_to(root).as_posix()}:{line}")
-                yield file, said if said.endswith(".") else f"{said}."
+                message = str(error).replace(
+                    str(file), f"{file.relative_to(root).as_posix()}:{line}"
+                )
+                yield file, message if message.endswith(".") else f"{message}."
             else:
                 if override is not None:
                     yield file, override
@@ -370,7 +378,9 @@ def _not_applied(
     place: Callable[[str], str],
 ) -> Iterator[str]:
     """Yield why a store leaves stored texts of a section out, as far as the source tells."""
-    given = {role: getattr(item, role) for role, _ in _TEXTS if getattr(item, role) is not None}
+    overridden = {
+        role: getattr(item, role) for role, _ in _TEXTS if getattr(item, role) is not None
+    }
     name = ".".join(item.path)
     if section is None:
         built, complete = sections_of(template)
@@ -378,11 +388,11 @@ def _not_applied(
         texts = [_current(one, "template") for one in in_template(template)]
         moved = item.text_hash in {text_hash(text) for text in texts if text is not None}
         if complete and None not in texts and item.path not in every and not moved:
-            at = place(next(iter(given.values()), item.path[-1]))
+            at = place(next(iter(overridden.values()), item.path[-1]))
             yield f"The override in {at} isn't applied: the prompt has no section `{name}`."
         return
     for role, argument in _TEXTS:
-        text, current = given.get(role), _current(section, argument)
+        text, current = overridden.get(role), _current(section, argument)
         if text is None or current is None or text == current:
             continue
         reason = ""

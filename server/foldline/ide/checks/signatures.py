@@ -124,10 +124,12 @@ class _Accepted(NamedTuple):
 @lru_cache
 def _library(name: str, method: str = "") -> _Accepted | None:
     """Return the arguments of a class, function or method of the library; None for any."""
-    found = getattr(prompts, name, None)
-    if not callable(found) or (isinstance(found, type) and issubclass(found, Enum | Exception)):
+    exported = getattr(prompts, name, None)
+    if not callable(exported) or (
+        isinstance(exported, type) and issubclass(exported, Enum | Exception)
+    ):
         return None
-    return _accepted(getattr(found, method) if method else found, skip=1 if method else 0)
+    return _accepted(getattr(exported, method) if method else exported, skip=1 if method else 0)
 
 
 def _accepted(function: object, *, skip: int) -> _Accepted | None:
@@ -204,12 +206,12 @@ def has_unknown_keywords(call: CallSite, owner: object) -> bool:
 def _owners(template: TemplateValue, unknown: Sequence[Keyword]) -> tuple[Dataclass, ...]:
     """Return the parameter types that have fields of all these names."""
     names = {keyword.name.id for keyword in unknown if keyword.name is not None}
-    found: dict[object, Dataclass] = {}
+    owners: dict[object, Dataclass] = {}
     for section in in_template(template):
         kind = section.params
         if isinstance(kind, Dataclass) and names and names <= {field.id for field in kind.fields}:
-            found[kind.identity] = kind
-    return tuple(found.values())
+            owners[kind.identity] = kind
+    return tuple(owners.values())
 
 
 def _wrap(call: CallSite, keywords: Sequence[Keyword], name: str) -> Repair:
@@ -231,14 +233,14 @@ def _clone(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     assert isinstance(func, Attribute)
     owner = evaluator.value(func.value, call.scope)
     if isinstance(owner, ToolValue):
-        known = (*Tool.constructor_arguments, *RUNTIME)
+        names = (*Tool.constructor_arguments, *RUNTIME)
     elif isinstance(owner, SectionValue) and _has_only_library_parts(owner, evaluator):
-        known = (*CLASSES[owner.kind].constructor_arguments, *RUNTIME)
+        names = (*CLASSES[owner.kind].constructor_arguments, *RUNTIME)
     else:
         return
-    for keyword in _unknown_keywords(call, known):
+    for keyword in _unknown_keywords(call, names):
         if keyword.name is not None and not keyword.name.id.startswith("_"):
-            yield _diagnostic(keyword, f"`clone` has no use for `{keyword.name.id}`", known, call)
+            yield _diagnostic(keyword, f"`clone` has no use for `{keyword.name.id}`", names, call)
 
 
 def _has_only_library_parts(section: SectionValue, evaluator: Evaluator) -> bool:
@@ -277,12 +279,15 @@ def _diagnostic(
 ) -> LazyDiagnostic:
     assert keyword.name is not None
     near = near_names(keyword.name.id, known)
-    place = at_node(keyword.name)
+    location = at_node(keyword.name)
     free = [name for name in near if call.node.keyword(name) is None]
     repairs = tuple(
-        replacement(f"Change to `{name}`", place, name, preferred=len(free) == 1) for name in free
+        replacement(f"Change to `{name}`", location, name, preferred=len(free) == 1)
+        for name in free
     )
-    return LazyDiagnostic(Code.UNKNOWN_KEYWORD, f"{message}.{did_you_mean(near)}", place, repairs)
+    return LazyDiagnostic(
+        Code.UNKNOWN_KEYWORD, f"{message}.{did_you_mean(near)}", location, repairs
+    )
 
 
 def _missing(call: CallSite, what: str, accepted: _Accepted) -> Iterator[LazyDiagnostic]:
@@ -308,9 +313,9 @@ def _missing(call: CallSite, what: str, accepted: _Accepted) -> Iterator[LazyDia
         return
     if any(keyword.name is None for keyword in node.keywords):
         return
-    given = {*accepted.positional[: len(node.args)]}
-    given |= {keyword.name.id for keyword in node.keywords if keyword.name is not None}
-    lacking = tuple(dict.fromkeys(name for name in accepted.required if name not in given))
+    passed = {*accepted.positional[: len(node.args)]}
+    passed |= {keyword.name.id for keyword in node.keywords if keyword.name is not None}
+    lacking = tuple(dict.fromkeys(name for name in accepted.required if name not in passed))
     if lacking:
         listed = ", ".join(f"`{name}`" for name in lacking)
         yield LazyDiagnostic(

@@ -45,14 +45,14 @@ class Silencer:
         """Return True if a comment silences a diagnostic; the comment counts as used then."""
         if not self.comments.directives:
             return False
-        found = False
+        silenced = False
         for line in self.comments.lines_of(place.span):
             for directive in self.comments.by_line.get(line, ()):
                 for ignored in directive.codes or ():
                     if ignored.code == code:
                         self._used.add(ignored.place)
-                        found = True
-        return found
+                        silenced = True
+        return silenced
 
     def unused(
         self, levels: Mapping[Code, Severity], found: Iterable[Diagnostic]
@@ -80,9 +80,9 @@ class Silencer:
                 elif not self._is_used(ignored, off):
                     message = f"This silences nothing: there is no `{ignored.code}` here."
                     only = len(directive.codes or ()) == 1
-                    place = directive.place if only else ignored.place
+                    span = directive.place if only else ignored.place
                     fix = self._removal(directive, None if only else ignored)
-                    yield self._diagnostic(severity, message, place, (fix,))
+                    yield self._diagnostic(severity, message, span, (fix,))
 
     def _is_used(self, ignored: IgnoredCode, off: Collection[Code]) -> bool:
         code = Code(ignored.code)
@@ -115,7 +115,7 @@ class Silencer:
     def _named(self, directive: Directive, shown: Iterable[tuple[Code, Span]]) -> Iterator[Fix]:
         """Yield the fix that names the diagnostics that a comment is about."""
         line = self.comments.line(directive.place.start)
-        codes = sorted({code for code, place in shown if line in self.comments.lines_of(place)})
+        codes = sorted({code for code, span in shown if line in self.comments.lines_of(span)})
         if codes:
             named = f"# foldline: ignore[{', '.join(codes)}]"
             change = self._change(directive.place, named)
@@ -131,16 +131,16 @@ class Silencer:
         if ignored is not None:
             codes = [other.place for other in directive.codes or ()]
             index = codes.index(ignored.place)
-            place = (
+            span = (
                 Span(codes[index - 1].end, ignored.place.end)
                 if index
                 else Span(ignored.place.start, codes[1].start)
             )
             title = f"Remove `{ignored.code}`"
         else:
-            place = self._whole(directive)
+            span = self._whole(directive)
             title = "Remove the comment"
-        return Fix(title, (self._change(place, ""),), preferred)
+        return Fix(title, (self._change(span, ""),), preferred)
 
     def _whole(self, directive: Directive) -> Span:
         text, (start, end) = self.comments.text, (directive.place.start, directive.place.end)
@@ -170,8 +170,8 @@ def silenced_here(analysis: ModuleAnalysis, found: Diagnostic) -> Fix | None:
     for directive in comments.by_line.get(comments.line(end), ()):
         codes = [ignored.code for ignored in directive.codes or ()]
         named = f"# foldline: ignore[{', '.join([*codes, found.code])}]"
-        place = SourceSpan(analysis.file, directive.place.start, directive.place.end)
-        return Fix(title, (Change(place, named),))
+        span = SourceSpan(analysis.file, directive.place.start, directive.place.end)
+        return Fix(title, (Change(span, named),))
     text = analysis.text
     line = max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
     start = line + len(text[line:end].rstrip())
@@ -216,7 +216,7 @@ class Directive:
         """Return the same comment further down."""
         moved = None
         if self.codes is not None:
-            moved = tuple(IgnoredCode(code, _moved(place, by)) for code, place in self.codes)
+            moved = tuple(IgnoredCode(code, _moved(span, by)) for code, span in self.codes)
         return Directive(_moved(self.place, by), moved)
 
 
@@ -241,10 +241,10 @@ class Comments:
     @cached_property
     def by_line(self) -> dict[int, list[Directive]]:
         """The directives by line."""
-        found: dict[int, list[Directive]] = {}
+        directives: dict[int, list[Directive]] = {}
         for directive in self.directives:
-            found.setdefault(self.line(directive.place.start), []).append(directive)
-        return found
+            directives.setdefault(self.line(directive.place.start), []).append(directive)
+        return directives
 
     @cached_property
     def _lines(self) -> LineTable:
@@ -289,8 +289,8 @@ class Comments:
 
     def line_end(self, offset: int) -> int:
         """Return the end of the line of an offset."""
-        found = _LINE_END.search(self.text, offset)
-        return len(self.text) if found is None else found.start()
+        end = _LINE_END.search(self.text, offset)
+        return len(self.text) if end is None else end.start()
 
     def _top_level(self, offset: int) -> TopLevel | None:
         statements = self._analysis.statements
@@ -320,8 +320,10 @@ class Comments:
             if MARK not in statement.text:
                 continue
             read = partial(_in_text, statement.text, 0)
-            found = read() if statement.broken else memo.facts(statement.anchor, "directives", read)
-            for directive in found:
+            directives = (
+                read() if statement.broken else memo.facts(statement.anchor, "directives", read)
+            )
+            for directive in directives:
                 yield directive.moved(statement.start)
         yield from _in_text(self.text[at:], at)
 
@@ -333,7 +335,7 @@ def _in_text(text: str, start: int) -> Iterator[Directive]:
         if token["comment"] is None or MARK not in token[0]:
             continue
         for match in _DIRECTIVE.finditer(text, *token.span()):
-            place = Span(start + match.start(), start + match.end())
+            span = Span(start + match.start(), start + match.end())
             codes = None
             if match["codes"] is not None:
                 listed = _CODE.finditer(text, *match.span("codes"))
@@ -341,7 +343,7 @@ def _in_text(text: str, start: int) -> Iterator[Directive]:
                     IgnoredCode(code[0], Span(start + code.start(), start + code.end()))
                     for code in listed
                 )
-            yield Directive(place, codes)
+            yield Directive(span, codes)
 
 
 def _innermost(statements: Iterable[Statement], offset: int) -> Span | None:

@@ -43,8 +43,8 @@ def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:
     for name in ("ns", "key"):
         argument = template.arguments.get(name)
         if argument is not None and isinstance(argument.value, Text):
-            known = argument.value.known
-            if known is not None and not known.strip():
+            text = argument.value.known
+            if text is not None and not text.strip():
                 yield LazyDiagnostic(
                     Code.INVALID_KEY,
                     f"A template needs a non-empty `{name}`.",
@@ -59,13 +59,13 @@ def check_prompt_names(
     """Report prompts whose `ns/key` an earlier one has; `known` keeps their places and lines."""
     lines = LineTable(analysis.text)
     for prompt in analysis.prompts:
-        template, place = prompt.template, span_of(prompt.template.node)
+        template, span = prompt.template, span_of(prompt.template.node)
         name = f"{template.text('ns')}/{template.text('key')}"
-        if place is None or place.file != analysis.file or name.startswith("/") or name[-1] == "/":
+        if span is None or span.file != analysis.file or name.startswith("/") or name[-1] == "/":
             continue
-        first, line = known.setdefault(name, (place, lines.position(place.start).line + 1))
-        if first != place:
-            other = os.path.relpath(first.file, Path(place.file).parent)
+        first, line = known.setdefault(name, (span, lines.position(span.start).line + 1))
+        if first != span:
+            other = os.path.relpath(first.file, Path(span.file).parent)
             message = f"`{name}` is also the prompt of {other}:{line}: give one another key."
             related = (partial(SourceSpan, first.file, first.start, first.end), "It is here first.")
             yield LazyDiagnostic(
@@ -167,12 +167,14 @@ class _Tree:
         )
 
     def _report(self, item: Item, message: str, other: Item | None = None) -> None:
-        place = _key_place(item)
+        location = _key_place(item)
         related = () if other is None else ((_key_place(other), "The other is here."),)
         if other is not None and other.value is item.value:
-            place = at_node(item.node)  # One section in two places.
+            location = at_node(item.node)  # One section in two places.
         self.found.append(
-            LazyDiagnostic(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
+            LazyDiagnostic(
+                Code.DUPLICATE_KEY, f"{message} Rename one of them.", location, (), related
+            )
         )
 
     def _output(self) -> None:
@@ -228,7 +230,7 @@ def _key_place(item: Item) -> LazyLocation:
 
     def place() -> SourceSpan | None:
         argument = item.value.arguments.get("key") if isinstance(item.value, SectionValue) else None
-        found = at_argument(argument)() if argument is not None else None
-        return found if found is not None and found.file == file else span_of(item.node)
+        span = at_argument(argument)() if argument is not None else None
+        return span if span is not None and span.file == file else span_of(item.node)
 
     return place

@@ -67,15 +67,17 @@ def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
 
 def _foreign(text: TemplateText, match: re.Match[str], name: str, *, known: bool) -> LazyDiagnostic:
     mapped, (start, end) = text.mapped, match.span()
-    place = at_text(mapped, start, end)
+    location = at_text(mapped, start, end)
     repairs: tuple[Repair, ...] = ()
     bare = match["tag"] is None and match[0].strip("{}").strip() == name
     if known and bare and all(run.exact for run in mapped.slice(start, end).runs):
-        repairs = (replacement(f"Change to `${{{name}}}`", place, f"${{{name}}}", preferred=True),)
+        repairs = (
+            replacement(f"Change to `${{{name}}}`", location, f"${{{name}}}", preferred=True),
+        )
     return LazyDiagnostic(
         Code.FOREIGN_TEMPLATE_SYNTAX,
         foreign_syntax.message(match, name, known=known),
-        place,
+        location,
         repairs,
         instead=use_of(text.section, text.role),
     )
@@ -132,35 +134,35 @@ def check_list(section: SectionValue, texts: tuple[TemplateText, ...]) -> Iterat
 
 def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
     section, params, names = text.section, text.owner, names_in(text)
-    (whole,) = text.placeholders
+    (placeholder,) = text.placeholders
     if names is None:
         return
     if isinstance(params, Nothing):
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,
-            f"The section takes no parameters that could have a field `{whole.name}`: specialise "
-            "it with their dataclass, or give the items themselves.",
-            at_placeholder(whole),
+            f"The section takes no parameters that could have a field `{placeholder.name}`: "
+            "specialise it with their dataclass, or give the items themselves.",
+            at_placeholder(placeholder),
             instead=use_of(section, ITEMS),
         )
-    elif whole.name not in names and isinstance(params, Dataclass):
-        near = errors.near_names(whole.name, names)
+    elif placeholder.name not in names and isinstance(params, Dataclass):
+        near = errors.near_names(placeholder.name, names)
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,
-            f"`{whole.name}` isn't a field of `{params.name}`.{did_you_mean(near)}",
-            at_placeholder(whole),
-            tuple(name_repairs(whole, near, None)),
+            f"`{placeholder.name}` isn't a field of `{params.name}`.{did_you_mean(near)}",
+            at_placeholder(placeholder),
+            tuple(name_repairs(placeholder, near, None)),
             instead=use_of(section, ITEMS),
         )
     elif section.holds_items is False and isinstance(section.item, Dataclass):
-        field = params.field(whole.name) if isinstance(params, Dataclass) else None
+        field = params.field(placeholder.name) if isinstance(params, Dataclass) else None
         declared = f" is declared as `{field.annotation}`" if field is not None else ""
         name = field.name if field is not None else None
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,
-            f"`{whole.name}`{declared}; `items` needs a field with a sequence of "
+            f"`{placeholder.name}`{declared}; `items` needs a field with a sequence of "
             f"`{section.item.name}`, such as `tuple[{section.item.name}, ...]`.",
-            at_placeholder(whole),
+            at_placeholder(placeholder),
             related=((at_node(name), "It is declared here."),) if name is not None else (),
             instead=use_of(section, ITEMS),
         )
@@ -233,15 +235,15 @@ _NO_USES = _Uses({}, set(), set())
 
 
 def _uses(facts: StatementFacts) -> _Uses:
-    found = _Uses({}, set(), set())
+    uses = _Uses({}, set(), set())
     sections = {id(text.section): text.section for text in facts.texts}
     of_sections = [kept(section, "declared fields", _declared) for section in facts.sections]
     of_texts = [kept(section, "used fields", _used) for section in sections.values()]
-    for uses in (*of_sections, *of_texts):
-        found.declared.update(uses.declared)
-        found.used.update(uses.used)
-        found.unsure.update(uses.unsure)
-    return found
+    for part in (*of_sections, *of_texts):
+        uses.declared.update(part.declared)
+        uses.used.update(part.used)
+        uses.unsure.update(part.unsure)
+    return uses
 
 
 def _declared(section: SectionValue) -> _Uses:
@@ -262,17 +264,17 @@ def _declared(section: SectionValue) -> _Uses:
 
 def _used(section: SectionValue) -> _Uses:
     """The fields that a section's texts use."""
-    found = _Uses({}, set(), set())
+    uses = _Uses({}, set(), set())
     for text in texts_of(section):
         owner = text.owner
         if not isinstance(owner, Dataclass):
             continue
         names = {placeholder.name for placeholder in text.placeholders} - set(text.computed)
-        found.used.update(id(field.name) for field in owner.fields if field.id in names)
+        uses.used.update(id(field.name) for field in owner.fields if field.id in names)
         # A misspelled placeholder has its own diagnostic, and may be meant for this field.
         if text.mapped.dynamic or any(owner.field(name) is None for name in names):
-            found.unsure.update(id(field.name) for field in owner.fields)
-    return found
+            uses.unsure.update(id(field.name) for field in owner.fields)
+    return uses
 
 
 def _renders_only_known_texts(section: SectionValue) -> bool:
@@ -280,8 +282,8 @@ def _renders_only_known_texts(section: SectionValue) -> bool:
     if section.kind not in ("markdown", *LIST_KINDS) or section.opaque:
         return False
     items = section.arguments.get(ITEMS)
-    given = items is not None and isinstance(items.value, Items)
-    if section.kind in LIST_KINDS and not given and section.known(ITEMS) is None:
+    readable = items is not None and isinstance(items.value, Items)
+    if section.kind in LIST_KINDS and not readable and section.known(ITEMS) is None:
         return False
     return section.text("template") is not None and all(
         role not in section.arguments or section.text(role) is not None

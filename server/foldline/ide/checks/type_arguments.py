@@ -84,11 +84,11 @@ def check_type_arguments(
 def _unquoted(
     node: Expression, value: Text, call: CallSite, evaluator: Evaluator
 ) -> Iterator[Repair]:
-    known = value.known
-    if known is None or not known.isidentifier() or not isinstance(node, String):
+    text = value.known
+    if text is None or not text.isidentifier() or not isinstance(node, String):
         return
-    if not isinstance(names.lookup(evaluator, known, call.scope, node), Unknown):
-        yield replacement(f"Change to `{known}`", at_node(node), known, preferred=True)
+    if not isinstance(names.lookup(evaluator, text, call.scope, node), Unknown):
+        yield replacement(f"Change to `{text}`", at_node(node), text, preferred=True)
 
 
 def _output(
@@ -122,10 +122,10 @@ def _members(node: Expression, value: Value, scope: Scope, evaluator: Evaluator)
     if isinstance(value, Specialised) and isinstance(value.origin, External):
         name, arguments = value.origin.dotted, value.arguments
         if name in ("typing.Optional", "typing.Union"):
-            members = {found for found in map(_identity, arguments) if found is not None}
+            members = {identity for identity in map(_identity, arguments) if identity is not None}
             return members | {"None"} if name == "typing.Optional" else members
-    found = _identity(value)
-    return set() if found is None else {found}
+    identity = _identity(value)
+    return set() if identity is None else {identity}
 
 
 def _identity(value: Value) -> object:
@@ -201,9 +201,9 @@ def _formless_fields(evaluator: Evaluator, kind: Value, use: Node) -> Iterator[L
     never is: what is imported for type checkers alone. `use` is the code that needs the form.
     """
     search = _Search(evaluator, use)
-    found = list(search.dataclass(kind, "$")) if isinstance(kind, ClassValue) else []
+    fields = list(search.dataclass(kind, "$")) if isinstance(kind, ClassValue) else []
     if search.resolves:
-        yield from found
+        yield from fields
 
 
 class _Search:

@@ -104,9 +104,9 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
 
 def _forms(analysis: ModuleAnalysis, offset: int, typed: str) -> Iterator[Completion]:
     """Propose the forms that the file has imported, after `Annotated[…, `."""
-    place = _word(analysis, offset, typed)
+    word = _word(analysis, offset, typed)
     for index, (name, code, does) in enumerate(forms_in(analysis)):
-        yield Completion(name, CompletionKind.FORM, code, place, does, "", name, f"{index:04}")
+        yield Completion(name, CompletionKind.FORM, code, word, does, "", name, f"{index:04}")
 
 
 def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:
@@ -119,18 +119,18 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     brace, typed = dollar[2], dollar[3]
     word = _word(analysis, offset, brace + typed)
     braces = analysis.text[word.end : word.end + len(closing if brace else "")]
-    place = word._replace(end=word.end + len(braces) - len(braces.lstrip("}")))
+    replaced = word._replace(end=word.end + len(braces) - len(braces.lstrip("}")))
     kinds = _owners_at(analysis, offset, quoted)
-    for found in _proposed(kinds, place):
+    for field in _proposed(kinds, replaced):
         yield replace(
-            found, text=f"{opening}{found.label}{closing}", filter_text=f"{brace}{found.label}"
+            field, text=f"{opening}{field.label}{closing}", filter_text=f"{brace}{field.label}"
         )
     for name in dict.fromkeys(name for names in kinds.values() for name in names):
         yield Completion(
             label=name,
             kind=CompletionKind.FIELD,
             text=f"{opening}{name}{closing}",
-            place=place,
+            place=replaced,
             detail="computed",
             filter_text=f"{brace}{name}",
             sort=f"9{name}",
@@ -170,12 +170,12 @@ def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Itera
     call = None if lists else _call_of(analysis, offset - len(items[0]))
     if call is not None and SECTION_KINDS.get(call.lineage.root) in LIST_KINDS:
         lists = [(call.params, item_of(evaluator, call.lineage.root, call.types)[0])]
-    place = _word(analysis, offset, items[1])
+    word = _word(analysis, offset, items[1])
     for params, item in lists:
-        for found in _proposed([params], place):
-            field = params.field(found.label) if isinstance(params, Dataclass) else None
+        for proposed in _proposed([params], word):
+            field = params.field(proposed.label) if isinstance(params, Dataclass) else None
             if field is None or field_holds_items(evaluator, field, item) is not False:
-                yield found
+                yield proposed
 
 
 def _word(
@@ -203,19 +203,19 @@ def _owners_at(
 
 def _role_at(text: str, start: int) -> str:
     """Return the keyword of the argument whose literal starts at an offset."""
-    found = _KEYWORD.search(text, max(0, start - _FAR), start)
-    return found[1] if found is not None else ""
+    keyword = _KEYWORD.search(text, max(0, start - _FAR), start)
+    return keyword[1] if keyword is not None else ""
 
 
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
     """Return the sections whose unfinished text may contain the offset."""
-    found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
+    sections = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
     if _is_in_broken(analysis, offset):
-        return found
+        return sections
     # A finished call tells its templates from its other arguments.
     return [
         section
-        for section in found
+        for section in sections
         if not any(
             span_of(argument.node).span.holds(offset)
             for name, argument in section.arguments.items()
@@ -286,7 +286,7 @@ def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
 
 
 def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
-    place = _word(analysis, offset, context.typed, rf"[{KEY_CHARACTERS}]*")
+    word = _word(analysis, offset, context.typed, rf"[{KEY_CHARACTERS}]*")
     seen: set[str] = set()
     # The call around a key being typed seldom parses, so the keys of all templates are offered.
     for template in templates_of(analysis, None):
@@ -303,7 +303,7 @@ def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterato
                     CompletionKind.CHAPTER if section.kind == "chapter" else CompletionKind.SECTION
                 ),
                 text=label,
-                place=place,
+                place=word,
                 detail=section.title + (" (summarized)" if summarized else ""),
                 documentation=section.known("summary") or "",
                 filter_text=label,
@@ -332,7 +332,7 @@ def _params(
     first = "," not in subscript[0]
     if not first and SECTION_KINDS.get(lineage.root) not in LIST_KINDS:
         return
-    place = _word(analysis, offset, subscript[2], r"\w*")
+    word = _word(analysis, offset, subscript[2], r"\w*")
     tasks_only = lineage.root == "TaskSection"
     for name in analysis.scope.names:
         named = evaluator.member(analysis.scope, name)
@@ -340,13 +340,13 @@ def _params(
         if isinstance(named, ClassValue):
             kind = dataclass_of(evaluator, named)
         elif isinstance(named, External) and named.library_name == "Task":
-            yield Completion(name, CompletionKind.PARAMS, name, place, "Task", "", name, "1")
+            yield Completion(name, CompletionKind.PARAMS, name, word, "Task", "", name, "1")
         if kind is not None and kind.is_dataclass and (kind.task or not tasks_only):
             fields = ", ".join(field.id for field in kind.fields)
-            yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, "0")
+            yield Completion(name, CompletionKind.PARAMS, name, word, fields, "", name, "0")
     if first and not tasks_only:
         yield Completion(
-            "None", CompletionKind.PARAMS, "None", place, "no parameters", "", "None", "2"
+            "None", CompletionKind.PARAMS, "None", word, "no parameters", "", "None", "2"
         )
 
 
@@ -377,9 +377,9 @@ def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
     """Return the literal around an offset; None in code and comments."""
     starts = [statement.code_start(offset) for statement in analysis.statements]
     start = max(filter(offset.__ge__, starts), default=0)
-    for found in _LITERAL.finditer(analysis.text, start, offset):
-        if found[2] and found[5] is None:
-            return Quoted((found[1] or "").lower(), found.end(2))
+    for literal in _LITERAL.finditer(analysis.text, start, offset):
+        if literal[2] and literal[5] is None:
+            return Quoted((literal[1] or "").lower(), literal.end(2))
     return None
 
 
@@ -396,9 +396,9 @@ def call_before(text: str, at: int) -> re.Match[str] | None:
             depth -= 1
             # Most brackets are left out by a look at what is before them.
             called = depth < 0 and text.endswith("](", low, low + index + 1)
-            found = _CALL.search(text, low, low + index + 1) if called else None
-            if found is not None:
-                return found
+            call = _CALL.search(text, low, low + index + 1) if called else None
+            if call is not None:
+                return call
             depth = max(depth, 0)
     return None
 
@@ -448,10 +448,10 @@ def forms_in(analysis: ModuleAnalysis) -> Iterator[tuple[str, str, str]]:
     names = dict.fromkeys((*analysis.scope.names, *forms.NAMES))
     for name in names:
         value = analysis.evaluator.member(analysis.scope, name)
-        own = value.library_name if isinstance(value, External) else ""
-        if own not in forms.NAMES:
+        library_name = value.library_name if isinstance(value, External) else ""
+        if library_name not in forms.NAMES:
             continue
-        form = getattr(forms, own)
+        form = getattr(forms, library_name)
         if isinstance(form, Form):
             yield name, name, f"shown {form.description}"
         else:
@@ -459,6 +459,6 @@ def forms_in(analysis: ModuleAnalysis) -> Iterator[tuple[str, str, str]]:
             summary = (form.__doc__ or "").partition("\n")[0]
             yield (
                 name,
-                name + call.removeprefix(own),
+                name + call.removeprefix(library_name),
                 summary.removeprefix("Return the form that ").rstrip("."),
             )

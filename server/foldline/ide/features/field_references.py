@@ -108,32 +108,32 @@ def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
     """Return the workspace field named by the placeholder, declaration or keyword at an offset."""
     placeholder = placeholder_at(analysis, offset)
     if placeholder is not None:
-        place = placeholder.placeholder.name_source
+        source = placeholder.placeholder.name_source
         for kind, field in placeholder.fields:
-            if field.name is not None and place is not None:
-                return FieldTarget(kind, field, field.name, place)
+            if field.name is not None and source is not None:
+                return FieldTarget(kind, field, field.name, source)
         return None
-    found = field_at(analysis, offset)
-    if found is None:
+    target = field_at(analysis, offset)
+    if target is None:
         return None
-    kind, field, place = found
-    return FieldTarget(kind, field, field.name, place) if field.name is not None else None
+    kind, field, source = target
+    return FieldTarget(kind, field, field.name, source) if field.name is not None else None
 
 
 def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tuple[Occurrence, ...]:
     """Return every reference to a field in these files, sorted."""
-    found: set[Occurrence] = {Occurrence(span_of(target.declared), Role.DECLARATION)}
+    uses: set[Occurrence] = {Occurrence(span_of(target.declared), Role.DECLARATION)}
     for analysis in analyses:
-        found.update(_placeholders(target, analysis))
-        found.update(
+        uses.update(_placeholders(target, analysis))
+        uses.update(
             Occurrence(span_of(name), Role.WRITE)
             for name, _, field in constructor_keywords(analysis)
             if target.is_declared_by(field)
         )
-        found.update(
+        uses.update(
             Occurrence(span_of(name), role) for name, role in _Reads(target, analysis).occurrences()
         )
-    return tuple(sorted(found))
+    return tuple(sorted(uses))
 
 
 def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[ModuleAnalysis]:
@@ -160,9 +160,9 @@ def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occ
             if placeholder.name != target.field.id:
                 continue
             field = owner.field(placeholder.name)
-            place = placeholder.name_source
-            if place is not None and target.is_declared_by(field):
-                yield Occurrence(place, Role.PLACEHOLDER)
+            source = placeholder.name_source
+            if source is not None and target.is_declared_by(field):
+                yield Occurrence(source, Role.PLACEHOLDER)
 
 
 class _Reads:
@@ -207,18 +207,18 @@ class _Reads:
                     yield from self._statement(inner, scope, instances)
             case FunctionDefinition():
                 body = self.evaluator.any_call(node, scope)
-                known = instances | self._parameters(node, scope)
+                scope_instances = instances | self._parameters(node, scope)
                 for parameter in node.parameters:
                     if parameter.default is not None:
                         yield from self._expression(parameter.default, scope, instances)
                 for inner in node.body:
-                    yield from self._statement(inner, body, known)
+                    yield from self._statement(inner, body, scope_instances)
             case ClassDefinition():
                 body = self.evaluator.body(node, scope)
-                own = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
+                names = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
                 self._note_methods(ClassValue(node, scope))
                 for inner in node.body:
-                    yield from self._statement(inner, body, instances | own)
+                    yield from self._statement(inner, body, instances | names)
 
     def _note_methods(self, value: ClassValue) -> None:
         """Note which methods of a section class receive its parameters after `self`."""
@@ -294,9 +294,9 @@ def references(
     target = target_at(analysis, offset)
     if target is None:
         return ()
-    found = occurrences(target, files_about(project, target, analysis.file))
+    uses = occurrences(target, files_about(project, target, analysis.file))
     return tuple(
-        use.place for use in found if include_declaration or use.role is not Role.DECLARATION
+        use.place for use in uses if include_declaration or use.role is not Role.DECLARATION
     )
 
 
@@ -305,8 +305,8 @@ def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
     target = target_at(analysis, offset)
     if target is None:
         return ()
-    found = occurrences(target, [analysis])
-    return tuple(use for use in found if use.place.file == analysis.file)
+    uses = occurrences(target, [analysis])
+    return tuple(use for use in uses if use.place.file == analysis.file)
 
 
 def rename(
@@ -375,16 +375,17 @@ def rename_key(
         unsure = {key.place.start for key in keys if not key.text}
         unsure |= {match.start(1) for match in re.finditer(string, module.text)}
         places.update(here)
-        for start in sorted(unsure.difference(place.start for place in (*here, *other))):
+        for start in sorted(unsure.difference(span.start for span in (*here, *other))):
             line = module.text.count("\n", 0, start) + 1
             left[f"{Path(module.file).name}:{line}"] = None
         for template in templates_of(module, None):
-            ns, own = template.text("ns"), template.text("key")
-            named.add((ns, own, declared_key(template)))
+            ns, template_key = template.text("ns"), template.text("key")
+            named.add((ns, template_key, declared_key(template)))
             named.update(
-                (f"{ns}/{own}", one.key, declared_key(one)) for one in in_template(template)
+                (f"{ns}/{template_key}", one.key, declared_key(one))
+                for one in in_template(template)
             )
-    spaces = {space for space, _, place in named if place == declared}
+    spaces = {space for space, _, span in named if span == declared}
     taken = [one[0] for one in named if one[1] == name and one[2] != declared and one[0] in spaces]
     if taken:
         raise RenameRefused(f"the key {name!r} is taken in {taken[0]}")
@@ -392,7 +393,7 @@ def rename_key(
         folder = Path(".foldline/prompts/overrides", *parts)
         if any(Path(project.root or "/", folder).glob("*.json")):
             left[str(folder)] = None
-    return tuple(Change(place, name) for place in sorted(places)), tuple(left)
+    return tuple(Change(span, name) for span in sorted(places)), tuple(left)
 
 
 def _refuse_computed(analysis: ModuleAnalysis, target: FieldTarget, name: str) -> None:
@@ -415,13 +416,13 @@ def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
         for role in roles_of(section)
     ):
         return
-    known = {
+    texts = {
         source.span
         for _, placeholder in analysis.placeholders()
         if (source := placeholder.source) is not None
     }
     for match in re.finditer(rf"(?<!\$)(?:\$\$)*(\$\{{*{re.escape(name)}\b)", analysis.text):
-        if not any(span.holds(match.start(1)) for span in known):
+        if not any(span.holds(match.start(1)) for span in texts):
             line = analysis.text.count("\n", 0, match.start(1)) + 1
             raise RenameRefused(
                 f"line {line} of {Path(analysis.file).name} names {name!r} in a text that "

@@ -44,16 +44,16 @@ def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover
     """Return the hover at an offset; None if nothing there concerns prompts."""
     placeholder = placeholder_at(analysis, offset)
     if placeholder is not None:
-        place = placeholder.placeholder.source
+        span = placeholder.placeholder.source
         text = _placeholder(placeholder)
-        return Hover(text, place) if place is not None and text else None
+        return Hover(text, span) if span is not None and text else None
     key = key_at(analysis, offset)
     if key is not None and key[1]:
-        place, (first, *_) = key
-        return Hover(_section(analysis, first.section, counter), place)
-    found = field_at(analysis, offset)
-    if found is not None:
-        return _field_hover(analysis, *found)
+        span, (first, *_) = key
+        return Hover(_section(analysis, first.section, counter), span)
+    field = field_at(analysis, offset)
+    if field is not None:
+        return _field_hover(analysis, *field)
     return _section_hover(analysis, offset, counter)
 
 
@@ -92,8 +92,8 @@ def _field_hover(
         text
         for text in analysis.texts
         if isinstance(text.owner, Dataclass)
-        and (own := text.owner.field(field.id)) is not None
-        and own.name is field.name
+        and (own_field := text.owner.field(field.id)) is not None
+        and own_field.name is field.name
         and any(placeholder.name == field.id for placeholder in text.placeholders)
     ]
     if not users:
@@ -110,9 +110,9 @@ def _section_hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter)
             if argument is not None:
                 nodes.append(argument.node)
         for node in nodes:
-            place = span_of(node)
-            if place.file == analysis.file and place.span.holds(offset):
-                return Hover(_section(analysis, section, counter), place)
+            span = span_of(node)
+            if span.file == analysis.file and span.span.holds(offset):
+                return Hover(_section(analysis, section, counter), span)
     return None
 
 
@@ -144,9 +144,9 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
 def _in_prompt(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> str:
     key = ".".join(block.path)
     request = costed(prompt, counter)
-    found = request.section(key)
-    assert found is not None
-    cost, about = _cost(request, *found, counter)
+    section = request.section(key)
+    assert section is not None
+    cost, about = _cost(request, *section, counter)
     opened_by = f" by `{block.opened_by}`" if " if opened" in cost else ""
     return (
         f"- `{prompt.name.id}` {block.number}. `{key}`: {_SHOWN[block.visibility]}, "
@@ -194,18 +194,18 @@ class Inlay:
 
 def lenses(analysis: ModuleAnalysis) -> tuple[Lens, ...]:
     """Return the places of the lenses: prompts and summarized sections. See `title`."""
-    found: list[Lens] = []
+    placed: list[Lens] = []
     opened: set[Span] = set()
     for prompt in sorted(analysis.prompts, key=lambda prompt: not prompt.bound):
         name = prompt.name.id
-        found.append(Lens(span_of(prompt.name).span, name))
+        placed.append(Lens(span_of(prompt.name).span, name))
         for path, section in summarized_sections(prompt.value):
-            place = span_of(section.node)
+            span = span_of(section.node)
             # A section shared by several prompts has one lens, that of the first bound prompt.
-            if place.file == analysis.file and place.span not in opened:
-                opened.add(place.span)
-                found.append(Lens(place.span, name, ".".join(path)))
-    return tuple(sorted(found, key=lambda lens: lens.place))
+            if span.file == analysis.file and span.span not in opened:
+                opened.add(span.span)
+                placed.append(Lens(span.span, name, ".".join(path)))
+    return tuple(sorted(placed, key=lambda lens: lens.place))
 
 
 def title(
@@ -218,10 +218,10 @@ def title(
     prompt = analysis.prompt(name)
     request = None if prompt is None else costed(prompt, counter)
     if section_key is not None:
-        found = None if request is None else request.section(section_key)
-        if request is None or found is None or not found[0].is_summarized:
+        section = None if request is None else request.section(section_key)
+        if request is None or section is None or not section[0].is_summarized:
             return LensTitle("Open")
-        cost, about = _cost(request, *found, counter)
+        cost, about = _cost(request, *section, counter)
         return LensTitle(f"Open · {cost}", about)
     if request is None or not request.render.blocks:
         return LensTitle("Preview")
@@ -233,7 +233,7 @@ def title(
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
     """Return the heading number and token count of each section, placed after its title."""
-    found: dict[int, Inlay] = {}
+    by_offset: dict[int, Inlay] = {}
     for prompt in analysis.prompts:
         numbers = {section.path: section.number for section in prompt.described.walk()}
         request = costed(prompt, counter)
@@ -242,14 +242,14 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             argument = section.arguments.get("title") or section.arguments.get("key")
             if argument is None or argument.name is None:
                 continue
-            place = span_of(argument.node)
-            if place.file != analysis.file or place.end in found:
+            span = span_of(argument.node)
+            if span.file != analysis.file or span.end in by_offset:
                 continue
             number = numbers.get(block.path, "")
             about = cost_texts.approximation(counter, certain=block.exact)
-            found[place.end] = Inlay(
-                place.end,
+            by_offset[span.end] = Inlay(
+                span.end,
                 cost_texts.inlay(number, counted, counter, certain=block.exact),
                 f"`{'.'.join(block.path)}` in `{prompt.name.id}`{about and f'. {about}'}",
             )
-    return tuple(found[offset] for offset in sorted(found))
+    return tuple(by_offset[offset] for offset in sorted(by_offset))

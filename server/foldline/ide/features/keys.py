@@ -78,17 +78,17 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
                 return (value.template,)
             if isinstance(value, TemplateValue):
                 return (value,)
-    known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
-    known.update((id(template), template) for template in analysis.templates)
-    member, own = analysis.evaluator.member, analysis.scope
-    values = [member(own, name) for name in own.names]
+    templates = {id(prompt.template): prompt.template for prompt in analysis.prompts}
+    templates.update((id(template), template) for template in analysis.templates)
+    member, module_scope = analysis.evaluator.member, analysis.scope
+    values = [member(module_scope, name) for name in module_scope.names]
     scopes = [value.scope for value in values if isinstance(value, ModuleValue)]
     for value in (*values, *(member(scope, name) for scope in scopes for name in scope.names)):
         if isinstance(value, PromptValue):
-            known[id(value.template)] = value.template
+            templates[id(value.template)] = value.template
         elif isinstance(value, TemplateValue):
-            known[id(value)] = value
-    return tuple(known.values())
+            templates[id(value)] = value
+    return tuple(templates.values())
 
 
 def key_uses(
@@ -126,10 +126,10 @@ def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[s
 def key_at(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, list[PlacedSection]] | None:
     """Return the section-naming string at an offset, and the sections it may refer to."""
     for use in key_uses(analysis, offset):
-        place = span_of(use[2])
-        if place.span.holds(offset):
+        span = span_of(use[2])
+        if span.span.holds(offset):
             text, meant = meant_by(analysis, *use)
-            return (place, meant) if text is not None else None
+            return (span, meant) if text is not None else None
     return None
 
 
@@ -138,11 +138,11 @@ def meant_by(
 ) -> tuple[MappedText | None, list[PlacedSection]]:
     """Return a section-naming string, None if code makes it, and the sections it may refer to."""
     value = analysis.evaluator.value(node, call.scope)
-    known = value.known if isinstance(value, Text) and not node.inner else None
-    if known is None or not isinstance(value, Text):
+    text = value.known if isinstance(value, Text) and not node.inner else None
+    if text is None or not isinstance(value, Text):
         return None, []
     every = chain.from_iterable(map(sections_with_paths, templates_of(analysis, call)))
-    return value.mapped, [found for found in every if _means(found, kind, known, before)]
+    return value.mapped, [declared for declared in every if _means(declared, kind, text, before)]
 
 
 @record
@@ -165,9 +165,9 @@ def keys_of(analysis: ModuleAnalysis) -> Iterator[Key]:
     sections = chain(analysis.sections, *map(in_template, templates))
     declared = {(declared_key(section), section.key) for section in sections}
     declared |= {(declared_key(prompt), prompt.text("key")) for prompt in templates}
-    for place, key in declared:
-        if place is not None and place.file == analysis.file:
-            yield Key(place, key, frozenset({place}))
+    for span, key in declared:
+        if span is not None and span.file == analysis.file:
+            yield Key(span, key, frozenset({span}))
     for use in key_uses(analysis):
         text, meant = meant_by(analysis, *use)
         if text is None:
@@ -180,9 +180,9 @@ def keys_of(analysis: ModuleAnalysis) -> Iterator[Key]:
                 named[start, start + len(key)].add(declared_key(owner))
                 start += len(key) + 1
         for (start, end), declarations in named.items():
-            place = text.place(start, end)
-            if place is not None:
-                yield Key(place, text.text[start:end], frozenset(declarations))
+            span = text.place(start, end)
+            if span is not None:
+                yield Key(span, text.text[start:end], frozenset(declarations))
 
 
 def declared_key(owner: SectionValue | TemplateValue) -> SourceSpan | None:
@@ -230,14 +230,14 @@ def key_context(text: str, offset: int) -> KeyContext | None:
     arguments = list(_ARGUMENT.finditer(window))
     if not arguments:
         return None
-    found = arguments[-1]
-    between = window[found.end() :]
+    argument = arguments[-1]
+    between = window[argument.end() :]
     if not _inside(between):
         return None
-    kind = ARGUMENTS[found[1]]
-    if found[1] == "visibility_overrides" and between.rstrip().endswith(":"):
+    kind = ARGUMENTS[argument[1]]
+    if argument[1] == "visibility_overrides" and between.rstrip().endswith(":"):
         return None
-    if found[1].endswith("_params") and not _KEY_OF_VALUES.search(_without_values(between)):
+    if argument[1].endswith("_params") and not _KEY_OF_VALUES.search(_without_values(between)):
         return None
     before: tuple[str, ...] = ()
     keys = _KEYS_BEFORE.search(between)
@@ -303,31 +303,31 @@ class PlaceholderAt:
     @property
     def fields(self) -> tuple[tuple[Dataclass, Field], ...]:
         """The fields that it names, one per params type."""
-        found: dict[object, tuple[Dataclass, Field]] = {}
+        by_identity: dict[object, tuple[Dataclass, Field]] = {}
         for text in self.texts:
             owner = text.owner
             if isinstance(owner, Dataclass):
                 field = owner.field(self.placeholder.name)
                 if field is not None:
-                    found.setdefault(field.name or field.id, (owner, field))
-        return tuple(found.values())
+                    by_identity.setdefault(field.name or field.id, (owner, field))
+        return tuple(by_identity.values())
 
 
 def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | None:
     """Return the placeholder at an offset."""
-    found: Placeholder | None = None
-    place: Span | None = None
+    innermost: Placeholder | None = None
+    innermost_span: Span | None = None
     texts: list[TemplateText] = []
     for text in text_at(analysis, offset):
         for placeholder in text.placeholders:
             source = placeholder.source
             if source is None or source.file != analysis.file or not source.span.holds(offset):
                 continue
-            if found is None and placeholder.name:
-                found, place = placeholder, source.span
-            if found is not None and source.span == place:
+            if innermost is None and placeholder.name:
+                innermost, innermost_span = placeholder, source.span
+            if innermost is not None and source.span == innermost_span:
                 texts.append(text)
-    return PlaceholderAt(found, tuple(texts)) if found is not None else None
+    return PlaceholderAt(innermost, tuple(texts)) if innermost is not None else None
 
 
 def field_at(analysis: ModuleAnalysis, offset: int) -> tuple[Dataclass, Field, SourceSpan] | None:
@@ -339,9 +339,9 @@ def field_at(analysis: ModuleAnalysis, offset: int) -> tuple[Dataclass, Field, S
         if field.name is not None and field.name.file == analysis.file
     )
     for name, kind, field in chain(declared, constructor_keywords(analysis)):
-        place = span_of(name)
-        if place.span.holds(offset):
-            return kind, field, place
+        span = span_of(name)
+        if span.span.holds(offset):
+            return kind, field, span
     return None
 
 
@@ -362,7 +362,7 @@ def constructor_keywords(analysis: ModuleAnalysis) -> Iterator[tuple[Name, Datac
 def sections_at(analysis: ModuleAnalysis, offset: int) -> tuple[SectionValue, ...]:
     """Return the sections that the innermost constructor call around an offset may make."""
     best: Span | None = None
-    found: dict[int, SectionValue] = {}
+    sections: dict[int, SectionValue] = {}
     for facts in analysis.facts:
         if not facts.statement.start <= offset <= facts.statement.end:
             continue
@@ -372,10 +372,10 @@ def sections_at(analysis: ModuleAnalysis, offset: int) -> tuple[SectionValue, ..
             span = span_of(section.node).span
             if span.holds(offset) and (best is None or best.covers(span)):
                 if span != best:
-                    found.clear()
+                    sections.clear()
                 best = span
-                found[id(section)] = section
-    return tuple(found.values())
+                sections[id(section)] = section
+    return tuple(sections.values())
 
 
 def text_at(analysis: ModuleAnalysis, offset: int) -> tuple[TemplateText, ...]:

@@ -124,20 +124,20 @@ def _section(section: StaticSection, outer: _Outer) -> Symbol:
     name = f"{section.number}. {title}" if section.number else title
     here = outer.holds(section.source)
     if here:
-        whole = section.source.span
+        span = section.source.span
         chosen = section.selection
-        inner = chosen.file == outer.file and whole.covers(chosen.span)
-        selection = chosen.span if inner else whole
+        inner = chosen.file == outer.file and span.covers(chosen.span)
+        selection = chosen.span if inner else span
     else:
-        whole = selection = section.use.span if outer.holds(section.use) else outer.selection
+        span = selection = section.use.span if outer.holds(section.use) else outer.selection
     # A section declared elsewhere in this file has its own entry, with its children.
     shown = here or section.source.file != outer.file
-    within = _Outer(outer.file, whole, selection)
+    within = _Outer(outer.file, span, selection)
     return Symbol(
         name=name,
         detail=".".join(section.path) if section.key else "",
         kind=kind,
-        range=whole,
+        range=span,
         selection=selection,
         children=tuple(_section(child, within) for child in section.children) if shown else (),
         reference=not here,
@@ -149,10 +149,10 @@ def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
     for facts in analysis.facts:
         spans: dict[Span, StaticSection] = {}
         for section in facts.sections:
-            place = span_of(section.node)
-            shown = place.file == analysis.file and place.span not in inside
+            outer_span = span_of(section.node)
+            shown = outer_span.file == analysis.file and outer_span.span not in inside
             if shown and not is_gone(section.node):
-                spans.setdefault(place.span, described(section))
+                spans.setdefault(outer_span.span, described(section))
         inner = _inner(spans)
         for span, outermost in spans.items():
             if span not in inner:
@@ -161,10 +161,10 @@ def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
 
 def _inner(spans: Iterable[Span]) -> set[Span]:
     """Return the spans that another one covers."""
-    found: set[Span] = set()
+    inner_spans: set[Span] = set()
     end = -1
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if span.end <= end:
-            found.add(span)
+            inner_spans.add(span)
         end = max(end, span.end)
-    return found
+    return inner_spans

@@ -26,47 +26,47 @@ if TYPE_CHECKING:
 
 def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
     """Return the foldable ranges: prompts, sections and texts of several lines."""
-    found: dict[Span, None] = {}
+    spans: dict[Span, None] = {}
     text = analysis.text
     for prompt in analysis.module.prompts:
-        found[prompt.range] = None
+        spans[prompt.range] = None
     for section in analysis.sections:
         if section.node.file == analysis.file:
-            found[span_of(section.node).span] = None
+            spans[span_of(section.node).span] = None
         for name in roles_of(section):
             argument = section.arguments.get(name)
             if argument is not None and isinstance(argument.node, String):
-                place = span_of(argument.node)
-                if place.file == analysis.file:
-                    found[place.span] = None
-    return tuple(sorted(span for span in found if "\n" in text[span.start : span.end]))
+                span = span_of(argument.node)
+                if span.file == analysis.file:
+                    spans[span.span] = None
+    return tuple(sorted(span for span in spans if "\n" in text[span.start : span.end]))
 
 
 def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
     """Return the selection ranges around an offset, narrowest first."""
-    found: set[Span] = set()
+    selections: set[Span] = set()
     at = placeholder_at(analysis, offset)
     if at is not None:
-        for place in (at.placeholder.name_source, at.placeholder.source):
-            if place is not None:
-                found.add(place.span)
+        for source in (at.placeholder.name_source, at.placeholder.source):
+            if source is not None:
+                selections.add(source.span)
     text = analysis.text
     for piece in text_at(analysis, offset):
-        place = piece.written.place(0, len(piece.written.text))
-        if place is not None and place.file == analysis.file:
-            found.update(_lines(offset, text, place.span))
+        source = piece.written.place(0, len(piece.written.text))
+        if source is not None and source.file == analysis.file:
+            selections.update(_lines(offset, text, source.span))
         argument = piece.section.arguments.get(piece.role)
         if argument is not None and argument.node.file == analysis.file:
-            found.add(span_of(argument.node).span)
+            selections.add(span_of(argument.node).span)
     for facts in analysis.facts:
         if facts.statement.start <= offset <= facts.statement.end:
             spans = {span_of(section.node).span for section in facts.sections}
             spans.update(span_of(template.node).span for template in facts.templates)
-            if found or any(span.holds(offset) for span in spans):
-                found.add(Span(facts.statement.start, facts.statement.end))
-            found.update(spans)
+            if selections or any(span.holds(offset) for span in spans):
+                selections.add(Span(facts.statement.start, facts.statement.end))
+            selections.update(spans)
     ordered: list[Span] = []
-    for span in sorted(found, key=lambda span: span.end - span.start):
+    for span in sorted(selections, key=lambda span: span.end - span.start):
         if (
             span.holds(offset)
             and span.start < span.end
@@ -107,29 +107,29 @@ class SemanticToken:
 
 def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
     """Return a file's placeholders, dollar escapes and section keys, in order, not overlapping."""
-    found: dict[Span, TokenKind] = {}
+    kinds: dict[Span, TokenKind] = {}
     for text, placeholder in analysis.placeholders():
         source = placeholder.source
         if source is None or not placeholder.name:
             continue
         names = names_in(text)
-        known = names is None or placeholder.name in names
-        found[source.span] = TokenKind.PLACEHOLDER if known else TokenKind.UNKNOWN
+        has_field = names is None or placeholder.name in names
+        kinds[source.span] = TokenKind.PLACEHOLDER if has_field else TokenKind.UNKNOWN
     for text in analysis.texts:
         for match in re.finditer(r"\$\$", text.mapped.text):
-            place = text.mapped.place(*match.span())
-            if place is not None and place.file == analysis.file:
-                found.setdefault(place.span, TokenKind.ESCAPE)
+            source = text.mapped.place(*match.span())
+            if source is not None and source.file == analysis.file:
+                kinds.setdefault(source.span, TokenKind.ESCAPE)
     for section in analysis.sections:
         argument = section.arguments.get("key")
         if argument is not None and isinstance(argument.node, String):
-            place = span_of(argument.node)
-            if place.file == analysis.file:
-                found.setdefault(place.span, TokenKind.KEY)
+            source = span_of(argument.node)
+            if source.file == analysis.file:
+                kinds.setdefault(source.span, TokenKind.KEY)
     for _, _, node, _ in key_uses(analysis):
-        found.setdefault(span_of(node).span, TokenKind.KEY)
+        kinds.setdefault(span_of(node).span, TokenKind.KEY)
     tokens: list[SemanticToken] = []
-    for span, kind in sorted(found.items()):
+    for span, kind in sorted(kinds.items()):
         if tokens and span.start < tokens[-1].span.end:
             continue
         if "\n" not in analysis.text[span.start : span.end]:
@@ -151,12 +151,12 @@ _FILE_READERS = frozenset({"read_text", "open", "read_bytes"})
 
 def links(analysis: ModuleAnalysis) -> tuple[Link, ...]:
     """Return the web addresses in template texts, and the files that templates are read from."""
-    found: dict[Span, str] = {}
+    targets: dict[Span, str] = {}
     for text in analysis.texts:
         for match in _ADDRESS.finditer(text.mapped.text):
-            place = text.mapped.place(*match.span())
-            if place is not None and place.file == analysis.file:
-                found[place.span] = match[0]
+            span = text.mapped.place(*match.span())
+            if span is not None and span.file == analysis.file:
+                targets[span.span] = match[0]
     for section in analysis.sections:
         for name in ("template", "summary"):
             argument = section.arguments.get(name)
@@ -164,8 +164,8 @@ def links(analysis: ModuleAnalysis) -> tuple[Link, ...]:
                 for node in _strings_of(argument.node):
                     path = _existing(analysis.file, node.source.strip("rRbBuUfF\"'"))
                     if path is not None:
-                        found[span_of(node).span] = str(path)
-    return tuple(Link(span, target) for span, target in sorted(found.items()))
+                        targets[span_of(node).span] = str(path)
+    return tuple(Link(span, target) for span, target in sorted(targets.items()))
 
 
 def _strings_of(node: object) -> Iterator[String]:

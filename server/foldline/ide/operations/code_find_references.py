@@ -74,10 +74,10 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
             raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
         return await other.run(access, PositionArguments(**same))
     since = monotonic()
-    found = await run_query(access.find_references, scope=arguments.scope, **same)
+    references = await run_query(access.find_references, scope=arguments.scope, **same)
     if arguments.cursor is not None or arguments.scope is not None:
-        return found
-    return await _with_mentions(access, found, since)
+        return references
+    return await _with_mentions(access, references, since)
 
 
 async def _with_mentions(access: SmartFileAccess, found: References, since: float) -> References:

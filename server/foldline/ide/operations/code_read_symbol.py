@@ -87,8 +87,8 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         if len(meaning.found) != 1:
             raise
         one = meaning.one()
-        said = (f"{path} isn't there; {one.path} defines {one.name}", meaning.gap and meaning.said)
-        meaning = meaning._replace(said="; ".join(filter(None, said)))
+        note = (f"{path} isn't there; {one.path} defines {one.name}", meaning.gap and meaning.said)
+        meaning = meaning._replace(said="; ".join(filter(None, note)))
         detail = await run_query(access.read_symbol, one.path, one.readable, **shared)
     return detail if meaning is None else meaning.shown(detail)
 
@@ -97,13 +97,15 @@ async def _few(
     access: SmartFileAccess, arguments: Arguments, meant: Sequence[Meaning]
 ) -> list[SymbolDetail] | None:
     """Return several symbols: of several names, parts of one, or a few small ones of one name."""
-    found = meant[0].found
-    alike = len({(one.path, one.name) for one in found})
+    answers = meant[0].found
+    alike = len({(one.path, one.name) for one in answers})
     if arguments.more:
-        found = tuple(some.one() for some in meant)
-    elif len(found) == 1 or not 1 <= alike <= _MOST_ALIKE or arguments.cursor is not None:
+        answers = tuple(meaning.one() for meaning in meant)
+    elif len(answers) == 1 or not 1 <= alike <= _MOST_ALIKE or arguments.cursor is not None:
         return None
-    read = [await run_query(access.read_symbol, one.path, one.readable, seconds=0) for one in found]
+    read = [
+        await run_query(access.read_symbol, one.path, one.readable, seconds=0) for one in answers
+    ]
     read[0] = meant[0].shown(read[0])
     size = sum(size_of(one.body) + _HEADING for one in read)
     # The parts of one definition share the budget; several are listed unless they are small.

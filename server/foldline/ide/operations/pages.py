@@ -73,13 +73,13 @@ def _marked(access: SmartFileAccess, result: Any, arguments: Any, since: float) 
     from foldline.backends.models import COMPLETE, TEXT_ALONE
 
     listed = access.file_backend.walk_folder(".", since=since, kind=CODE)
-    known = [stamp.path for stamp in listed]
+    marks = [stamp.path for stamp in listed]
 
     # Later pages have no text.
     if result.coverage == COMPLETE or result.coverage.startswith(TEXT_ALONE):
         totals = (getattr(result, name, 0) for name in ("total", "files", "total_entries"))
-        known += map(str, totals)
-    mark = _hash("\n".join(known))
+        marks += map(str, totals)
+    mark = _hash("\n".join(marks))
     reason = result.reason
     if asked and asked[1] != mark:
         reason = "; ".join(filter(None, (_OTHERS, reason)))

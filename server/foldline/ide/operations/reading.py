@@ -38,21 +38,21 @@ def read_arguments(
     Raises:
         ArgumentsError: Some are wrong; it names each with what is expected.
     """
-    given = dict(values)
+    raw = dict(values)
     parameters = parameters_of(arguments)
     for argument in parameters:
-        value = given.get(argument.name)
+        value = raw.get(argument.name)
         if from_model and isinstance(value, str):
-            value = given[argument.name] = _meant(argument, value)
+            value = raw[argument.name] = _meant(argument, value)
         if value is None and not (argument.optional and not from_model):
-            given.pop(argument.name, None)
-    found, problems = read(given, arguments)
-    if found is None:
+            raw.pop(argument.name, None)
+    arguments_read, problems = read(raw, arguments)
+    if arguments_read is None:
         # In the order of the documentation.
         names = [argument.name for argument in parameters]
         unknowns = {name: unknown(name, names, "argument") for name in values if name not in names}
         raise ArgumentsError(problems | unknowns)
-    return found
+    return arguments_read
 
 
 def input_schema(arguments: type[Any]) -> dict[str, object]:

@@ -57,19 +57,19 @@ def symbol_operation(
             line=arguments.line,
             column=arguments.column,
         )
-        said = f"{position.said}\n" if position.said else ""
+        note = f"{position.said}\n" if position.said else ""
         result = await run_query(
             query(access),
             *position.at,
-            budget=arguments.budget and max(arguments.budget - size_of(said), 1),
+            budget=arguments.budget and max(arguments.budget - size_of(note), 1),
             cursor=arguments.cursor,
             seconds=arguments.seconds,
         )
         return AtSymbol(position, result, found(result))
 
     def format_at(at: AtSymbol[Result], _: PositionArguments) -> Sequence[Line]:
-        said: list[Line] = [[(visible(at.position.said), "italic")]] if at.position.said else []
-        return [*said, *lines(at.result, at.position)]
+        note: list[Line] = [[(visible(at.position.said), "italic")]] if at.position.said else []
+        return [*note, *lines(at.result, at.position)]
 
     return Operation(
         name,

@@ -272,13 +272,15 @@ class OpenChapter(Change, event="openChapter"):
         return True
 
     def changed(self, view: View, shown: Render) -> View:
-        known = {chapter.key: chapter for chapter in shown.chapters}
+        shown_chapters = {chapter.key: chapter for chapter in shown.chapters}
         for key in self.chapters:
-            if key not in known:
-                message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-                raise ToolRefused(message, near=list(known))
-            if not known[key].may_open:
-                why = "; ".join(known[key].reasons)
+            if key not in shown_chapters:
+                message = (
+                    f"There is no chapter {key!r}; there is {', '.join(shown_chapters) or 'none'}"
+                )
+                raise ToolRefused(message, near=list(shown_chapters))
+            if not shown_chapters[key].may_open:
+                why = "; ".join(shown_chapters[key].reasons)
                 raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
         chapters = None if view.chapters is None else view.chapters | set(self.chapters)
         return view.step("open", self.chapters, self.reason, chapters=chapters)
@@ -564,13 +566,13 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         from foldline.ide.render.revisions import parse_range, revision_side
 
         subject.require_trust()
-        given = (subject.workspace, subject.target)
+        origin = (subject.workspace, subject.target)
         if self.of_sets:
             named = (self.before_set, self.after_set)
-            sides = [await set_side(*given, subject.for_sets, name) for name in named]
+            sides = [await set_side(*origin, subject.for_sets, name) for name in named]
         else:
             revisions = parse_range("HEAD" if self.revision is None else self.revision)
-            sides = [await revision_side(*given, subject.view, one) for one in revisions]
+            sides = [await revision_side(*origin, subject.view, one) for one in revisions]
         return await in_thread(partial(compare, *sides))
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
@@ -621,8 +623,8 @@ class Text(Query[str]):
         from foldline.ide.render.revisions import revision_side
 
         subject.require_trust()
-        given = (subject.workspace, subject.target, subject.view)
-        return (await revision_side(*given, self.revision)).text
+        origin = (subject.workspace, subject.target, subject.view)
+        return (await revision_side(*origin, self.revision)).text
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> str:
         if self.revision is not None:

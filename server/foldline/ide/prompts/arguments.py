@@ -53,5 +53,5 @@ def _declared(one: Any, hint: Any, *, required: bool = False) -> tuple[Any, ...]
 
 def action_of(action: type[Action[Any]], values: Mapping[str, Any]) -> Action[Any]:
     """The action with those of the values that are its own arguments."""
-    own = {one.name for one in fields(action)}
-    return action(**{name: value for name, value in values.items() if name in own})
+    names = {one.name for one in fields(action)}
+    return action(**{name: value for name, value in values.items() if name in names})

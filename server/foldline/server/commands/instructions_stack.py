@@ -36,9 +36,9 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     def run() -> dict[str, object]:
         folder = ls.core.folder(path)
         file = path.relative_to(folder.root).as_posix()
-        found = [unstructured(stack) for stack in stacks(folder, clients, file)]
-        for one in (one for stack in found for one in stack["files"]):
+        listed = [unstructured(stack) for stack in stacks(folder, clients, file)]
+        for one in (one for stack in listed for one in stack["files"]):
             one["uri"] = uri_of(folder.root / one["path"])
-        return {"file": file, "exact": folder.counter().exact, "stacks": found}
+        return {"file": file, "exact": folder.counter().exact, "stacks": listed}
 
     return await in_thread(run, PROMPTS)

@@ -105,8 +105,8 @@ def _adopt(
     try:
         style = None if arguments.style is None else Style(arguments.style)
     except ValueError:
-        known = ", ".join(Style)
-        raise IdeError(f"`style` is one of {known}, not {arguments.style!r}") from None
+        names = ", ".join(Style)
+        raise IdeError(f"`style` is one of {names}, not {arguments.style!r}") from None
     text = document.text
     if text is None or document.version is None:
         text = read_text(document.path, PROMPT_MODULE_BYTES, root=document.root, strict=True)
@@ -150,8 +150,8 @@ def _rewritten(
 
 def _change(ls: FoldlineServer, root: Path, rewritten: Rewritten) -> WorkspaceEdit:
     uri = uri_of(root / rewritten.path)
-    known = ls.core.document(uri)
-    version = None if known is None else known.version
+    opened = ls.core.document(uri)
+    version = None if opened is None else opened.version
     before, after = (_LINE.findall(text) for text in (rewritten.before, rewritten.after))
     edits = [
         TextEdit(Range(Position(start, 0), Position(end, 0)), "".join(after[first:last]))

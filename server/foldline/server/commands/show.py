@@ -95,8 +95,8 @@ async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: st
 
 def _write(uri: str, title: str, text: str) -> Path:
     """The path of a file with the text, outside of the workspace and for this user alone."""
-    place = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    path = private_folder("shown", place) / re.sub(r"[^\w.-]", "_", title)
+    digest = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    path = private_folder("shown", digest) / re.sub(r"[^\w.-]", "_", title)
     path.touch(mode=0o600)
     data = (text if text.endswith("\n") else f"{text}\n").encode("utf-8", "replace")
     path.write_bytes(data)

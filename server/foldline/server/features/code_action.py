@@ -58,26 +58,26 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         from foldline.server.diagnostic_items import quick_fixes
 
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        found: list[CodeAction] = []
+        actions: list[CodeAction] = []
         if wants(CodeActionKind.QuickFix):
-            found += quick_fixes(ls, snapshot, start, end)
+            actions += quick_fixes(ls, snapshot, start, end)
         if snapshot.instructions is not None:
             from foldline.server.instructions.marks import mark_actions
 
             marks = mark_actions(ls, snapshot, snapshot.instructions, start)
-            return [*found, *(one for one in marks if wants(one.kind or ""))]
+            return [*actions, *(one for one in marks if wants(one.kind or ""))]
         if wants(CodeActionKind.RefactorRewrite):
-            found += _adoptions(snapshot, start, end)
+            actions += _adoptions(snapshot, start, end)
         if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:
-            return found
+            return actions
         for command, is_here in _offers(ls, snapshot, start, end):
             # A client that wants source actions gets all of them as such; one that wants all
             # kinds, each once.
             here = wants(KIND_HERE) and is_here
             if here or wants(KIND):
                 kind = KIND_HERE if here else KIND
-                found.append(CodeAction(title=command.title, kind=kind, command=command))
-        return found
+                actions.append(CodeAction(title=command.title, kind=kind, command=command))
+        return actions
 
     return await with_snapshot(ls, params.text_document.uri, query) or []
 
@@ -98,12 +98,14 @@ def _offers(
 ) -> Iterator[tuple[Command, bool]]:
     """Yield commands, each with True if it concerns what is under the cursor."""
     uri, file = snapshot.uri, snapshot.analysis.file
-    known = ls.core.settings.client_commands
+    supported = ls.core.settings.client_commands
     for prompt in _prompts_at(snapshot.analysis.module.prompts, file, start, end):
         what = {"uri": uri, "name": prompt.name}
         touched = list(_at(prompt, file, start, end))
         here = bool(touched) or _touches(prompt.range, start, end)
-        preview = _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
+        preview = _command(
+            f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", supported
+        )
         yield preview, here
         opened = {
             key
@@ -118,11 +120,11 @@ def _offers(
             shut = key not in opened
             verb, client = (
                 ("Open", CLIENT_OPEN_SECTION)
-                if shut or CLIENT_CLOSE_SECTION not in known
+                if shut or CLIENT_CLOSE_SECTION not in supported
                 else ("Close", CLIENT_CLOSE_SECTION)
             )
             command = _command(
-                f"{verb} section {title} of {prompt.name}", client, arguments, "prompt", known
+                f"{verb} section {title} of {prompt.name}", client, arguments, "prompt", supported
             )
             yield command, here
     for title, client_command, shown in (
@@ -130,7 +132,7 @@ def _offers(
         ("Show the tree of this workspace", None, "tree"),
         ("Show the status of foldline", None, "status"),
     ):
-        yield _command(title, client_command, {"uri": uri}, shown, known), False
+        yield _command(title, client_command, {"uri": uri}, shown, supported), False
 
 
 def _command(

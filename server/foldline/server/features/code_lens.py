@@ -30,14 +30,14 @@ async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] |
         if not snapshot.options.code_lens:
             return []
         costs = snapshot.costs
-        found = lenses(snapshot.analysis) if costs is None else costs.lenses()
+        placed = lenses(snapshot.analysis) if costs is None else costs.lenses()
         return [
             CodeLens(
                 range=snapshot.range(lens.place),
                 command=command_of(target, lens.title) if lens.title is not None else None,
                 data=unstructure(target),
             )
-            for lens in found
+            for lens in placed
             for target in (Target(snapshot.uri, lens.prompt, lens.section_key),)
         ]
 

@@ -43,11 +43,11 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
         }
         file, offset = snapshot.instructions, snapshot.offset(params.position)
         if file is None:
-            found = completions(snapshot.analysis, offset)
+            proposals = completions(snapshot.analysis, offset)
         else:
             from foldline.ide.instructions.targets import propose
 
-            found = propose(snapshot.folder.access, file, offset)
+            proposals = propose(snapshot.folder.access, file, offset)
         items = [
             CompletionItem(
                 label=item.label,
@@ -60,10 +60,10 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 sort_text=item.sort or None,
                 text_edit=TextEdit(snapshot.range(item.place), item.text),
             )
-            for item in found
+            for item in proposals
         ]
         # Names are offered a folder at a time, and up to a number.
         return CompletionList(is_incomplete=file is not None, items=items)
 
-    found = await with_snapshot(ls, params.text_document.uri, query)
-    return found if found and found.items else None
+    items = await with_snapshot(ls, params.text_document.uri, query)
+    return items if items and items.items else None

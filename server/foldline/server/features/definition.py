@@ -25,9 +25,9 @@ async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location]
         places = definitions(snapshot.analysis, snapshot.offset(params.position))
         return snapshot.locations(places)
 
-    found = await with_snapshot(ls, params.text_document.uri, query)
-    if found:
-        return found
+    locations = await with_snapshot(ls, params.text_document.uri, query)
+    if locations:
+        return locations
     from foldline.server.instructions import mentions
 
     return await mentions.definition(ls, params)

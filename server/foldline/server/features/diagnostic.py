@@ -27,8 +27,8 @@ OPTIONS = DiagnosticOptions(
 async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
-    _, found = await checked(ls, params.text_document.uri)
-    return RelatedFullDocumentDiagnosticReport(items=found)
+    _, items = await checked(ls, params.text_document.uri)
+    return RelatedFullDocumentDiagnosticReport(items=items)
 
 
 async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagnostic]]:
@@ -39,7 +39,7 @@ async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagno
 
         return snapshot.version, lsp_diagnostics(ls, snapshot)
 
-    found = await with_snapshot(ls, uri, query, lambda document: (document.version, []))
+    checked_items = await with_snapshot(ls, uri, query, lambda document: (document.version, []))
     if not uri.endswith((".py", ".pyi")):
         ls.histories.read(uri)
-    return found or (None, [])
+    return checked_items or (None, [])

@@ -34,5 +34,5 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
     from foldline.server.instructions import mentions
 
     uri = params.text_document.uri
-    found = await with_snapshot(ls, uri, query) or []
-    return [*found, *await mentions.links(ls, uri)] or None
+    items = await with_snapshot(ls, uri, query) or []
+    return [*items, *await mentions.links(ls, uri)] or None

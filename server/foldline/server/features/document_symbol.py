@@ -46,10 +46,10 @@ async def handle(
     def query(snapshot: LspSnapshot) -> list[DocumentSymbol] | list[SymbolInformation]:
         from foldline.ide.features.prompt_symbols import symbols
 
-        found = symbols(snapshot.analysis)
+        listed = symbols(snapshot.analysis)
         if hierarchical:
-            return [_symbol(snapshot, symbol) for symbol in found]
-        return list(_flat(snapshot, found))
+            return [_symbol(snapshot, symbol) for symbol in listed]
+        return list(_flat(snapshot, listed))
 
     return await with_snapshot(ls, params.text_document.uri, query, lambda _: [])
 
@@ -64,8 +64,8 @@ def _flat(
 ) -> Iterator[SymbolInformation]:
     """Yield symbols and all below them, each with the name of the one around it."""
     for symbol in found:
-        place = Location(snapshot.uri, snapshot.range(symbol.range))
-        yield SymbolInformation(place, symbol.name, kind_of(symbol), container_name=container)
+        location = Location(snapshot.uri, snapshot.range(symbol.range))
+        yield SymbolInformation(location, symbol.name, kind_of(symbol), container_name=container)
         yield from _flat(snapshot, symbol.children, symbol.name)
 
 

@@ -26,7 +26,7 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
         if not snapshot.options.inlay_hints:
             return []
         costs = snapshot.costs
-        found = inlays(snapshot.analysis, snapshot.counter) if costs is None else costs.inlays()
+        placed = inlays(snapshot.analysis, snapshot.counter) if costs is None else costs.inlays()
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
             InlayHint(
@@ -35,7 +35,7 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
                 tooltip=hover_markup(ls, inlay.tooltip) if inlay.tooltip else None,
                 padding_left=True,
             )
-            for inlay in found
+            for inlay in placed
             if start <= inlay.offset <= end
         ]
 

@@ -38,18 +38,18 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
         data: list[int] = []
         line = column = 0
         for token in semantic_tokens(snapshot.analysis):
-            place = snapshot.range(token.span)
-            if place.start.line != line:
+            position = snapshot.range(token.span)
+            if position.start.line != line:
                 column = 0
             kind, modifier = types[token.kind]
             data += [
-                place.start.line - line,
-                place.start.character - column,
-                place.end.character - place.start.character,
+                position.start.line - line,
+                position.start.character - column,
+                position.end.character - position.start.character,
                 kind,
                 modifier,
             ]
-            line, column = place.start.line, place.start.character
+            line, column = position.start.line, position.start.character
         return data
 
     data = await with_snapshot(ls, params.text_document.uri, query)

@@ -56,13 +56,13 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
             if _matches(wanted, f"{symbol.name} {symbol.detail}".lower())
         ]
 
-    found: list[WorkspaceSymbol] = []
+    items: list[WorkspaceSymbol] = []
     for folder in folders:
         for file in folder.files.matching(query):
-            found += query_snapshot(ls.core, uri_of_file(file), encoding, matches) or []
-            if len(found) >= MOST:
-                return found[:MOST]
-    return found
+            items += query_snapshot(ls.core, uri_of_file(file), encoding, matches) or []
+            if len(items) >= MOST:
+                return items[:MOST]
+    return items
 
 
 def _all(found: tuple[Symbol, ...], container: str = "") -> Iterator[tuple[Symbol, str]]:

@@ -40,10 +40,10 @@ class Histories:
 
     def known(self, snapshot: LspSnapshot) -> Around:
         """Return what is known of a document, its stale mentions where they stand now."""
-        file, found = snapshot.instructions, self._found.get(snapshot.uri)
-        if found is None or file is None:
+        file, history = snapshot.instructions, self._found.get(snapshot.uri)
+        if history is None or file is None:
             return Around()
-        before, around = found
+        before, around = history
         if file is before or not around.stale:
             return around
         stale = {_key(before.text, one.mention): one for one in around.stale}
@@ -62,8 +62,10 @@ class Histories:
                 version = self._ls.core.version
                 await asyncio.sleep(QUIET_SECONDS)
             self._read[uri] = version
-            found = await with_snapshot(self._ls, uri, lambda one: (one.instructions, one.folder))
-            file, folder = found or (None, None)
+            snapshot = await with_snapshot(
+                self._ls, uri, lambda one: (one.instructions, one.folder)
+            )
+            file, folder = snapshot or (None, None)
             if file is None or folder is None:
                 return
             around = await in_thread(partial(look_around, file, path_of(uri), folder), LONG)

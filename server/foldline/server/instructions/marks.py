@@ -50,10 +50,10 @@ def mark_actions(
         text = f"<!-- fold: {summary} -->{newline}"
         title = f"Fold {section.title}…"
         kind = CodeActionKind.QuickFix if is_reference(file, section) else kind
-    place = snapshot.index.range(*(section.mark or (section.body, section.body)))
-    change = WorkspaceEdit(changes={snapshot.uri: [TextEdit(place, text)]})
+    marked = snapshot.index.range(*(section.mark or (section.body, section.body)))
+    change = WorkspaceEdit(changes={snapshot.uri: [TextEdit(marked, text)]})
     if snippets:
         version = OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
-        edit = SnippetTextEdit(place, StringValue(text))
+        edit = SnippetTextEdit(marked, StringValue(text))
         change = WorkspaceEdit(document_changes=[TextDocumentEdit(version, [edit])])
     yield CodeAction(title, kind, edit=change)

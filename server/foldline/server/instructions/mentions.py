@@ -44,17 +44,17 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
 
     def query(snapshot: LspSnapshot) -> tuple[Folder, str, list[tuple[Range, Mention]]]:
         if snapshot.instructions is not None:
-            found = mentions(snapshot.instructions.markdown)
-            every = [(snapshot.index.range(one.start, one.end), one) for one in found]
+            mentioned = mentions(snapshot.instructions.markdown)
+            every = [(snapshot.index.range(one.start, one.end), one) for one in mentioned]
         else:
             named = mentions_of(snapshot.analysis)
-            every = [(snapshot.range(place), one) for one, place in named]
+            every = [(snapshot.range(span), one) for one, span in named]
         return snapshot.folder, snapshot.analysis.file, every
 
-    found = await with_snapshot(ls, uri, query)
-    if found is None:
+    named = await with_snapshot(ls, uri, query)
+    if named is None:
         return []
-    folder, file, every = found
+    folder, file, every = named
     chosen = [one for one in every if at is None or one[0].start <= at <= one[0].end]
 
     def resolve() -> list[Named]:
@@ -62,28 +62,28 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
 
         path = Path(file).relative_to(folder.root).as_posix()
         targets = Targets(folder.access, path)
-        every = ((place, one, targets.of(one)) for place, one in chosen)
-        return [Named(folder, place, one, to) for place, one, to in every if to is not None]
+        every = ((lsp_range, one, targets.of(one)) for lsp_range, one in chosen)
+        return [Named(folder, lsp_range, one, to) for lsp_range, one, to in every if to is not None]
 
     return await in_thread(resolve, LONG) if chosen else []
 
 
 async def links(ls: FoldlineServer, uri: str) -> list[DocumentLink]:
     """Return a link for each mention that means one file, or one line of it."""
-    found = []
-    for folder, place, _, to in await named_in(ls, uri):
+    items = []
+    for folder, shown, _, to in await named_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
-            found.append(DocumentLink(place, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
-    return found
+            items.append(DocumentLink(shown, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
+    return items
 
 
 async def definition(ls: FoldlineServer, params: DefinitionParams) -> Location | None:
     """Return where that is defined which the mention at a position means."""
-    found = await named_in(ls, params.text_document.uri, params.position)
-    if not found or not found[0].target.path:
+    named = await named_in(ls, params.text_document.uri, params.position)
+    if not named or not named[0].target.path:
         return None
-    folder, _, _, to = found[0]
+    folder, _, _, to = named[0]
 
     def locate() -> Location | None:
         if folder.access.file_backend.is_folder(to.path):
@@ -97,5 +97,5 @@ async def definition(ls: FoldlineServer, params: DefinitionParams) -> Location |
 
 async def hover(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     """Return what the mention at a position means."""
-    found = await named_in(ls, params.text_document.uri, params.position)
-    return Hover(hover_markup(ls, found[0].target.about), found[0].range) if found else None
+    named = await named_in(ls, params.text_document.uri, params.position)
+    return Hover(hover_markup(ls, named[0].target.about), named[0].range) if named else None

@@ -234,12 +234,12 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
     answer = await controls.perform(action)
-    place = answer
+    location = answer
     if isinstance(action, GoToOrigin) and isinstance(answer, TextOrigin):
-        place = next((one.location for one in answer.places[action.place :]), None)
+        location = next((one.location for one in answer.places[action.place :]), None)
     show = shown.editor()
-    if isinstance(place, Location) and show is not None:
-        show(place)
+    if isinstance(location, Location) and show is not None:
+        show(location)
     if answer is None or isinstance(answer, Location):
         return Response(status_code=204)
     if isinstance(answer, SectionText):

@@ -39,10 +39,10 @@ def saved_page(renders: Mapping[str, Render | str], shown: str, root: Path) -> s
 
     It loads nothing, and a policy of its own keeps it from doing so.
     """
-    known = {name: render for name, render in renders.items() if isinstance(render, Render)}
+    rendered = {name: render for name, render in renders.items() if isinstance(render, Render)}
     blocks: dict[str, int] = {}
     states = {}
-    for name, render in known.items():
+    for name, render in rendered.items():
         preview = Preview("saved", "", render.name, steps=[View(parameter_set=name)])
         preview.show(render, preview.ticket())
         state = _shared(unstructured(preview.state()), root)
@@ -50,7 +50,7 @@ def saved_page(renders: Mapping[str, Render | str], shown: str, root: Path) -> s
         # Most are the same in all sets.
         state["blocks"] = [blocks.setdefault(text, len(blocks)) for text in texts]
         states[name] = state
-    sides = [Side(name, render) for name, render in known.items()]
+    sides = [Side(name, render) for name, render in rendered.items()]
     data = {
         "shown": shown,
         "states": states,
@@ -66,7 +66,7 @@ def saved_page(renders: Mapping[str, Render | str], shown: str, root: Path) -> s
     policy += "; script-src 'sha256-{}'; style-src 'sha256-{}'".format(*hashes)
     # Nothing in the data ends its element, or begins a comment.
     inert = json.dumps(data).replace("<", "\\u003c")
-    page, title = (FILES / "saved.html").read_text("utf-8"), escape(known[shown].name)
+    page, title = (FILES / "saved.html").read_text("utf-8"), escape(rendered[shown].name)
     return page.format(policy=policy, title=title, style=style, data=inert, script=script)
 
 

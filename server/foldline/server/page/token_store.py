@@ -25,10 +25,10 @@ class TokenStore:
 
     def exchange(self, token: str) -> str | None:
         """Use up `token` and return a new secret; None if the token is unknown or used."""
-        found = _find(token, self._tokens)
-        if found is None:
+        entry = _find(token, self._tokens)
+        if entry is None:
             return None
-        self._tokens.remove(found)
+        self._tokens.remove(entry)
         secret = secrets.token_urlsafe(32)
         self._secrets.append(secret)
         return secret
@@ -41,8 +41,8 @@ class TokenStore:
 def _find(token: str, known: deque[str]) -> str | None:
     """Return `token` as it is in `known`, or None, in constant time."""
     data = token.encode("utf-8", "surrogateescape")
-    found = None
+    match = None
     for candidate in known:
         if hmac.compare_digest(candidate.encode(), data):
-            found = candidate
-    return found
+            match = candidate
+    return match

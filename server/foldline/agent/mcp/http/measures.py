@@ -149,9 +149,9 @@ class McpMeasures:
             raise refusal(message, TOO_LATE, kind="deadline") from error
 
     def _attributes(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
-        known = self._protocol.get_request_handler(ctx.method) is not None
+        is_method = self._protocol.get_request_handler(ctx.method) is not None
         told = {
-            "mcp.method.name": ctx.method if known or ctx.method == "initialize" else OTHER,
+            "mcp.method.name": ctx.method if is_method or ctx.method == "initialize" else OTHER,
             "mcp.protocol.version": ctx.protocol_version,
             "network.protocol.name": "http",
             "network.transport": "tcp",
@@ -178,12 +178,12 @@ def observe(workspace: Workspace) -> None:
     """Have OpenTelemetry ask for the state of a replica, as often as it exports."""
 
     def memory() -> dict[str, int]:
-        whole, own = tree_memory(os.getpid()), psutil.Process().memory_info().rss
-        return {"process": own, "children": max(0, whole - own)}
+        tree_bytes, own_bytes = tree_memory(os.getpid()), psutil.Process().memory_info().rss
+        return {"process": own_bytes, "children": max(0, tree_bytes - own_bytes)}
 
     def indexes() -> dict[str, int]:
-        known = [access.index for access in accesses()]
-        return Counter("idle" if one.wait(0) else "building" for one in known if one is not None)
+        indexes = [access.index for access in accesses()]
+        return Counter("idle" if one.wait(0) else "building" for one in indexes if one is not None)
 
     def servers() -> dict[str, int]:
         return Counter(one.state for access in accesses() for one in access.server_status())

@@ -145,20 +145,20 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 
 def _secrets(file: Path | None) -> tuple[str, ...]:
-    found: Sequence[str] = os.environ.get(SECRET, "").split()
+    secrets: Sequence[str] = os.environ.get(SECRET, "").split()
     if file is not None:
         try:
-            found = read_text(file, MAX_SECRETS_BYTES).split()
+            secrets = read_text(file, MAX_SECRETS_BYTES).split()
         except BackendError as error:
             raise Refused(f"--secret-file {file}: {error}") from error
     where = SECRET if file is None else f"--secret-file {file}"
-    if not found and file is not None:
+    if not secrets and file is not None:
         raise Refused(
             f"{where} holds no secret: make one by "
             '`python -c "import secrets; print(secrets.token_urlsafe(48))"`'
         )
-    if any(len(secret.encode()) < SECRET_BYTES for secret in found):
+    if any(len(secret.encode()) < SECRET_BYTES for secret in secrets):
         raise Refused(f"{where}: each secret, between spaces, has at least {SECRET_BYTES} bytes")
-    if len(set(found)) < len(found):
+    if len(set(secrets)) < len(secrets):
         raise Refused(f"{where}: a secret is there twice")
-    return tuple(found)
+    return tuple(secrets)

@@ -82,11 +82,11 @@ class SealedCursors:
 
     def _open(self, cursor: object, bound: list[str | None]) -> str:
         try:
-            inner, until, own = json.loads(self._codec.unseal(str(cursor)))
+            inner, until, owner = json.loads(self._codec.unseal(str(cursor)))
         except InvalidRequestState:
             pass
         else:
-            if own == bound and time.time() < until:
+            if owner == bound and time.time() < until:
                 return str(inner)
         raise refusal(
             "cursor: not from an answer of this server to you in the last "
