@@ -109,12 +109,12 @@ class LinePattern:
             end = self._text.find("\n", match.start())
             end = len(self._text) if end < 0 else end
             if match.end() <= end and not self._looks_beyond:
-                return (place := self._byte(match.start()), place)
+                return (offset := self._byte(match.start()), offset)
             # The match may go on behind the line's end, where nothing counts.
             first = max(self._text.rfind("\n", 0, match.start()) + 1, start)
             within = self._clock.search(self._compiled, self._text[first:end])
             if within is not None:
-                return (place := self._byte(first + within.start()), place)
+                return (offset := self._byte(first + within.start()), offset)
             if end >= len(self._text):
                 break
             start = end + 1

@@ -51,14 +51,14 @@ _parsers = threading.local()
 def language_of(path: str, head: bytes = b"") -> str:
     """The language by the file's name, or by its text `head`: a `#!` line, or C++ in a `.h`."""
     name = path.rpartition("/")[2]
-    if known := _BY_FILE_NAME.get(name):
-        return known
+    if matched := _BY_FILE_NAME.get(name):
+        return matched
     dot = name.rfind(".")
     if dot >= 0 and (
-        known := _BY_EXTENSION.get(name[dot:]) or _BY_EXTENSION.get(name[dot:].lower())
+        matched := _BY_EXTENSION.get(name[dot:]) or _BY_EXTENSION.get(name[dot:].lower())
     ):
-        is_header = known == "c" and name.endswith(".h")
-        return "cpp" if is_header and _CPLUSPLUS.search(head, 0, _MOST_HEAD) else known
+        is_header = matched == "c" and name.endswith(".h")
+        return "cpp" if is_header and _CPLUSPLUS.search(head, 0, _MOST_HEAD) else matched
     if head.startswith(b"#!") and (match := _SHEBANG.match(head)):
         program, argument = match.group(1).decode("ascii", "replace"), match.group(2)
         if program == "env" and argument:
@@ -80,12 +80,12 @@ def _is_installed(module: str) -> bool:
 
 def parser_for(language: str) -> Parser:
     """This thread's parser of the language: parsers hold state and are not shared."""
-    known: dict[str, Parser] | None = getattr(_parsers, "known", None)
-    if known is None:
-        known = _parsers.known = {}
-    parser = known.get(language)
+    parsers: dict[str, Parser] | None = getattr(_parsers, "known", None)
+    if parsers is None:
+        parsers = _parsers.known = {}
+    parser = parsers.get(language)
     if parser is None:
-        parser = known[language] = _make_parser(language)
+        parser = parsers[language] = _make_parser(language)
     return parser
 
 

@@ -24,7 +24,7 @@ def near_names(name: str, names: Iterable[str], like: float = _LIKE) -> tuple[st
     folded = name.casefold()
     if not folded or len(folded) > _LONGEST:
         return ()
-    known: dict[str, dict[str, None]] = {}
+    by_form: dict[str, dict[str, None]] = {}
     letters, longest = frozenset(folded), min(_LONGEST, int(len(folded) * (2 - like) / like))
     for one in names:
         if len(one) <= longest:
@@ -32,9 +32,9 @@ def near_names(name: str, names: Iterable[str], like: float = _LIKE) -> tuple[st
             # So many letters they need in common: comparing takes a hundred times as long.
             common = like * (len(folded) + len(other)) / 2
             if len(other) >= common <= len(folded) - len(letters.difference(other)):
-                known.setdefault(other, {})[one] = None
-    matches = get_close_matches(folded, sorted(known), n=_MOST, cutoff=like)
-    every = (one for match in matches for one in sorted(known[match]) if one != name)
+                by_form.setdefault(other, {})[one] = None
+    matches = get_close_matches(folded, sorted(by_form), n=_MOST, cutoff=like)
+    every = (one for match in matches for one in sorted(by_form[match]) if one != name)
     return tuple(every)[:_MOST]
 
 

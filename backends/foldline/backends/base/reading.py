@@ -73,8 +73,8 @@ def renamed(name: str) -> dict[str, str]:
 def read(value: object, kind: type[T]) -> tuple[T | None, dict[str, str]]:
     """Return a `kind` from parsed JSON, and the problems by path; None if there are any."""
     reading = _Reading()
-    found: Any = reading.value(kind, value, "")
-    return (None if reading.problems else found), reading.problems
+    value_read: Any = reading.value(kind, value, "")
+    return (None if reading.problems else value_read), reading.problems
 
 
 def read_table(
@@ -91,12 +91,12 @@ def read_table(
         others: Names in the table that other code reads.
     """
     reading = _Reading(lenient=True, others=others)
-    found = reading.members(type(base), {} if values is None else values, where)
-    for name, value in found.items():
+    changed = reading.members(type(base), {} if values is None else values, where)
+    for name, value in changed.items():
         if isinstance(value, Mapping):
-            found[name] = {**getattr(base, name), **value}
+            changed[name] = {**getattr(base, name), **value}
     problems = (f"{path}: {problem}" for path, problem in reading.problems.items())
-    return replace(base, **found), first_few(problems)
+    return replace(base, **changed), first_few(problems)
 
 
 def read_project(
@@ -188,7 +188,7 @@ class _Reading:
     def members(self, kind: Any, value: object, path: str) -> dict[str, Any]:
         """Return the values of a dataclass' fields that are there and fit."""
         layout = _layout(kind)
-        found: dict[str, Any] = {}
+        items: dict[str, Any] = {}
         for key, item in self._items(value, path):
             name, inner = key, f"{path}.{key}" if path else key
             if self._lenient and name not in layout:
@@ -197,30 +197,32 @@ class _Reading:
                 field_name, hint, _ = layout[name]
                 if item is None and self._lenient:
                     continue
-                own = item if type(item) is hint else self.value(hint, item, inner)
-                if own is not _WRONG:
-                    found[field_name] = own
+                converted = item if type(item) is hint else self.value(hint, item, inner)
+                if converted is not _WRONG:
+                    items[field_name] = converted
             elif key not in self._others:
                 self._unknown(
                     _below(path, cut(key)), name, layout, "option" if self._lenient else "argument"
                 )
-        return found
+        return items
 
     def _dataclass(self, kind: Any, value: object, path: str) -> object:
-        found = self.members(kind, value, path)
+        members = self.members(kind, value, path)
         if not isinstance(value, Mapping):
             return _WRONG
         layout = _layout(kind)
-        if len(found) < len(layout):
+        if len(members) < len(layout):
             missing = [
-                name for name, (own, _, required) in layout.items() if required and own not in found
+                name
+                for name, (argument, _, required) in layout.items()
+                if required and argument not in members
             ]
             for name in missing:
                 self.problems.setdefault(_below(path, name), "is required")
             if missing:
                 return _WRONG
         try:
-            return kind(**found)
+            return kind(**members)
         except (TypeError, ValueError) as error:
             self.problems.setdefault(path, str(error))
             return _WRONG
@@ -228,14 +230,14 @@ class _Reading:
     def _mapping(self, kinds: tuple[Any, ...], value: object, path: str) -> object:
         key, item = kinds
         names = tuple(key) if issubclass(key, StrEnum) else None
-        found: dict[object, object] = {}
+        mapping: dict[object, object] = {}
         for name, entry in self._items(value, path):
             inner = _below(path, cut(name))
             if names is not None and name not in names:
                 self._unknown(inner, name, names, "name")
-            elif (own := self.value(item, entry, inner)) is not _WRONG:
-                found[key(name)] = own
-        return found if isinstance(value, Mapping) else _WRONG
+            elif (converted := self.value(item, entry, inner)) is not _WRONG:
+                mapping[key(name)] = converted
+        return mapping if isinstance(value, Mapping) else _WRONG
 
     def _items(self, value: object, path: str) -> Iterable[tuple[str, object]]:
         if not isinstance(value, Mapping):

@@ -48,13 +48,13 @@ def project_around(root: Path) -> Path:
     user's own: it never counts as a project, even if the user keeps it in git.
     """
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111  # `home` fails without one.
-    found = root = Path(os.path.realpath(root))
+    project = root = Path(os.path.realpath(root))
     for folder in root.parents:
         if folder == folder.parent or Path(home).is_relative_to(folder):
             break
         if any(os.path.lexists(folder / mark) for mark in _MARKS):
-            found = folder
-    return found
+            project = folder
+    return project
 
 
 def is_in_project(path: str | os.PathLike[str], root: Path) -> bool:
@@ -79,11 +79,13 @@ def outside_environment(root: Path, environ: Mapping[str, str] = os.environ) -> 
     place in the workspace is left out. No Python that is started below looks for modules in its
     working directory.
     """
-    found = dict(environ)
+    environment = dict(environ)
     for folder in {root, project_around(root)}:
-        outside = {name: _outside(name.upper(), value, folder) for name, value in found.items()}
-        found = {name: value for name, value in outside.items() if value is not None}
-    return {**found, "PYTHONSAFEPATH": "1"}
+        outside = {
+            name: _outside(name.upper(), value, folder) for name, value in environment.items()
+        }
+        environment = {name: value for name, value in outside.items() if value is not None}
+    return {**environment, "PYTHONSAFEPATH": "1"}
 
 
 def find_on_path(
@@ -98,9 +100,11 @@ def find_on_path(
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         if not Path(folder).is_absolute():
             continue
-        found = find_in(Path(folder), program)
-        if found is not None and (outside is None or not is_in_project(found, outside)):
-            return found
+        program_path = find_in(Path(folder), program)
+        if program_path is not None and (
+            outside is None or not is_in_project(program_path, outside)
+        ):
+            return program_path
     return None
 
 

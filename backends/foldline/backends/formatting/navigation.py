@@ -50,14 +50,14 @@ def location_lines(found: Locations, position: Position, what: str) -> list[Line
 
 def hover_lines(found: Hover, position: Position) -> list[Line]:
     """The position, then the text of the hover."""
-    said: list[Line] = [[(found.text, "")]] if found.text else []
-    return [_heading(position), *said, *_rest(found)]
+    text: list[Line] = [[(found.text, "")]] if found.text else []
+    return [_heading(position), *text, *_rest(found)]
 
 
 def diagnostic_lines(found: Diagnostics) -> list[Line]:
     """The count of diagnostics, then one line each."""
-    known = _count(len(found), found.left_out, "problem") if found else "no problem is known"
-    title: Line = [(found.path, "bold"), (f": {known}", "")]
+    count = _count(len(found), found.left_out, "problem") if found else "no problem is known"
+    title: Line = [(found.path, "bold"), (f": {count}", "")]
     why = [note(f"({visible(found.reason)})")] if found.reason else []
     lines = [title, *map(diagnostic_line, found), *rest(found.cursor), *why]
     return [*lines, *remarks("", found.coverage)]

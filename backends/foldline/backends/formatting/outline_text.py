@@ -92,11 +92,11 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
         named = class_parts(outline)
         if named:
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
-            said = [_inherited(base) for base in outline.inherited if base.path]
+            notes = [_inherited(base) for base in outline.inherited if base.path]
             if gone := [visible(base.base) for base in outline.inherited if not base.path]:
-                said.append(f"(from {', '.join(gone)} too, which can't be followed from here)")
-            said += [f"({rest} more in this file)"] if rest else []
-            return _fit_above(said, headers, named, budget)
+                notes.append(f"(from {', '.join(gone)} too, which can't be followed from here)")
+            notes += [f"({rest} more in this file)"] if rest else []
+            return _fit_above(notes, headers, named, budget)
         return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols
     if outline.line_count > _SMALL_FILE:
@@ -155,8 +155,8 @@ def class_parts(outline: FileOutline) -> list[SymbolInfo]:
         if asked in (located.symbol.name, located.qualified_name)
         or located.symbol.name.startswith(f"{asked}.")
     ]
-    known = {id(located.symbol) for located in parts}
-    outer = [one.symbol for one in parts if not known.intersection(map(id, one.enclosing))]
+    part_ids = {id(located.symbol) for located in parts}
+    outer = [one.symbol for one in parts if not part_ids.intersection(map(id, one.enclosing))]
     is_class = any(symbol.children or symbol.kind in _TYPES for symbol in outer)
     return outer if len(outer) > 1 or is_class else []
 
@@ -206,22 +206,22 @@ def _fit(
 ) -> Sequence[Line]:
     """The most that the budget holds."""
     form = _Form(headers, symbols)
-    known = list(flatten(symbols))
-    keys = [id(located.symbol) for located in known]
-    names = sum(min(len(located.symbol.name), _LONGEST_NAME) for located in known)
-    whole: list[Line] = []
+    every = list(flatten(symbols))
+    keys = [id(located.symbol) for located in every]
+    names = sum(min(len(located.symbol.name), _LONGEST_NAME) for located in every)
+    full: list[Line] = []
     if budget is None or names <= LARGEST_BUDGET:
         form.raise_to(_Level.DOCSTRING, [_IMPORTS, _DOCSTRING, *keys])
-        whole = form.lines()
+        full = form.lines()
         form.levels = {}
     is_default = isinstance(budget, DefaultBudget)
-    enough = size_of_lines(whole) if whole else LARGEST_BUDGET + 1
+    enough = size_of_lines(full) if full else LARGEST_BUDGET + 1
     if budget is None or enough <= (_SMALL if is_default else budget):
-        return whole
+        return full
     form.enough = enough + around
     details = min(budget, OUTLINE_DETAILS) if is_default else budget
-    form.fill(_stages(headers, known, budget), budget, details)
-    if not form.remark and form.enough <= LARGEST_BUDGET and form.lines() != whole:
+    form.fill(_stages(headers, every, budget), budget, details)
+    if not form.remark and form.enough <= LARGEST_BUDGET and form.lines() != full:
         form.remark = f"(brief; budget {form.enough} shows all)"
     return _within(form.lines(), budget)
 
@@ -353,12 +353,12 @@ class _Form:
                 names = ", ".join(map(self._with_members, group))
                 lines.append([("  " * indent + names, "")])
                 continue
-            some = list(group)
-            if indent and some[0].kind == SymbolKind.EXPORT:
-                names = ", ".join(symbol.signature for symbol in some)
+            members = list(group)
+            if indent and members[0].kind == SymbolKind.EXPORT:
+                names = ", ".join(symbol.signature for symbol in members)
                 lines.append([("  " * indent + visible(names), "")])
                 continue
-            for before, symbol in zip([None, *some], some, strict=False):
+            for before, symbol in zip([None, *members], members, strict=False):
                 # `int width, height;` has two symbols.
                 if before and _text_of(before) == _text_of(symbol) and not symbol.children:
                     continue

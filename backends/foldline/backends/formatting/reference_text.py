@@ -67,9 +67,9 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
         return replace(found, references=references[:count], cursor=cursor, budget=budget)
 
     def fits(count: int) -> bool:
-        some = page(count)
-        files = list(_files(some))
-        return budgets.size_of_lines(_lines(some, files, 0)) <= budget
+        part = page(count)
+        files = list(_files(part))
+        return budgets.size_of_lines(_lines(part, files, 0)) <= budget
 
     return page(budgets.most(min(len(references), budget // _SMALLEST + 1), fits))
 
@@ -83,12 +83,12 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
     budget = found.budget if budget is None else budget
     files = list(_files(found))
     every = len(found.references)
-    whole = _lines(found, files, every)
-    enough = budgets.size_of_lines(whole)
+    full = _lines(found, files, every)
+    enough = budgets.size_of_lines(full)
     is_default = isinstance(budget, budgets.DefaultBudget)
     details = budgets.REFERENCES_DETAILS + sum(map(budgets.size_of_line, _text(found)))
     if budget is None or enough <= (details if is_default else budget):
-        return whole
+        return full
 
     def fits(count: int) -> bool:
         return budgets.size_of_lines(_lines(found, files, count, enough)) <= budget
@@ -127,8 +127,8 @@ def _lines(
     """
     count, shown = found.total, len(found.references)
     part = "" if shown == count else f", {shown} shown"
-    known = ((found.confirmed, "confirmed"), (found.possible, "possible"))
-    tiers = ", ".join(f"{number} {tier}" for number, tier in known if number)
+    by_certainty = ((found.confirmed, "confirmed"), (found.possible, "possible"))
+    tiers = ", ".join(f"{number} {tier}" for number, tier in by_certainty if number)
     uses_text = f"{tiers or count} {plural('reference', count)}"
     lines: list[Line] = [[(visible(found.said), "italic")]] if found.said else []
     lines.append([(f"{uses_text} in {files_text(found.files)}{part}", "bold")])
@@ -182,8 +182,8 @@ def _another(found: References) -> list[Line]:
 def _named(found: References) -> list[Line]:
     """The line with the texts for models that name the same, as many as are small."""
     places = [
-        f"{visible(path)} {', '.join(_place(one) for one in some)}"
-        for path, some in groupby(found.named, key=lambda one: one.path)
+        f"{visible(path)} {', '.join(_place(one) for one in named)}"
+        for path, named in groupby(found.named, key=lambda one: one.path)
     ]
     places = _that_fit(places, _TEXT_BYTES)
     return [note(f"named in instructions: {'; '.join(places)}")] if places else []
@@ -191,7 +191,7 @@ def _named(found: References) -> list[Line]:
 
 def _that_fit(places: list[str], room: int) -> list[str]:
     """The first of the places in files, and how many more there are."""
-    kept = budgets.how_many_fit(([(place, "")] for place in places), room)
+    kept = budgets.how_many_fit(([(path, "")] for path in places), room)
     more = [f"{len(places) - kept} more files"] if kept < len(places) else []
     return [*places[:kept], *more]
 
@@ -206,8 +206,8 @@ def _text(found: References) -> list[Line]:
     alike = Counter(_alike(one) for one in found.text)
     many = {kind: n for kind, n in alike.items() if n >= _MOST_ALIKE and kind[1] in _DATA}
     parts = [f"{visible(folder)}/ {count} {kind}" for (folder, kind), count in many.items()]
-    some = (one for one in found.text if _alike(one) not in many)
-    parts = [*(f"{visible(one.path)} {_numbers(one.lines)}" for one in some), *parts]
+    rare = (one for one in found.text if _alike(one) not in many)
+    parts = [*(f"{visible(one.path)} {_numbers(one.lines)}" for one in rare), *parts]
     if found.budget is not None and len(parts) > 1:
         room = _TEXT_BYTES if found.references else found.budget * 2 // 3
         parts = _that_fit(parts, room)
@@ -239,10 +239,10 @@ def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
     A kind is that of the numbers before it, and of those behind it up to the next one.
     """
     last = ""
-    for enclosing, some in groupby(uses, key=lambda use: use.enclosing if named else ""):
+    for enclosing, uses_inside in groupby(uses, key=lambda use: use.enclosing if named else ""):
         inside = f" in {visible(shorten(enclosing, _LONGEST_NAME))}" if enclosing else ""
         parts = []
-        for kind, group in groupby(some, key=lambda use: use.kind):
+        for kind, group in groupby(uses_inside, key=lambda use: use.kind):
             lines = ", ".join(str(line) for line in dict.fromkeys(use.line for use in group))
             parts.append(f"{lines} {kind}".rstrip() if kind != last else lines)
             last = kind

@@ -94,9 +94,9 @@ def _page(
     start = order.index(first) if first < len(lines) else len(lines)
     rest = [lines[index] for index in order[start:]]
     page = page_lines(rest, column, None)
-    whole = _part(detail, lines, order[start:], page, column=column)
-    if budget is None or not rest or _size(whole) <= budget:
-        return whole
+    full = _part(detail, lines, order[start:], page, column=column)
+    if budget is None or not rest or _size(full) <= budget:
+        return full
     is_long = column > 1 or size_of(rest[0]) > budget // 2
     longest = _longest_note(detail, 3 if late else 1, budget, is_long=is_long)
     around = _size_around(detail, longest)
@@ -104,7 +104,7 @@ def _page(
         around += 2 * (_DOTS + max(len(line) - len(line.lstrip()) for line in lines))
     page = page_lines(rest, column, budget, around)
     if page.following is None:
-        return whole
+        return full
     index, after = page.following
     index += start
     cursor = _cursor(lines, order[index], after)
@@ -155,8 +155,8 @@ def _part(
     base = detail.body_line
     ranges = (line_range(base + one, base + last) for one, last in zip(starts, ends, strict=True))
     note = f"lines {', '.join(ranges)} of {base}-{detail.line_end}"
-    if shown and (said := columns_note(column, page.column_end, len(lines[shown[0]]))):
-        note += f", {said}"
+    if shown and (remark := columns_note(column, page.column_end, len(lines[shown[0]]))):
+        note += f", {remark}"
     return replace(detail, body=body, notes=(*detail.notes, note + more), cut=bool(page.column_end))
 
 
@@ -295,9 +295,9 @@ def matching_part(
         return part(places)
 
     has_room = _size(part(matching)) <= budget
-    found = best_of(budgets.most(len(order), lambda count: _size(best_of(count)) <= budget))
-    if _size(found) <= budget and (brief or any(found_in)):
-        return found
+    excerpt = best_of(budgets.most(len(order), lambda count: _size(best_of(count)) <= budget))
+    if _size(excerpt) <= budget and (brief or any(found_in)):
+        return excerpt
     return part(()) if brief else None
 
 

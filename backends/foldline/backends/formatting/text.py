@@ -129,12 +129,12 @@ def symbol_lines(detail: SymbolDetail | SymbolDetails) -> list[Line | Code]:
     first, last = detail.body_line or detail.line, detail.line_end
     name = detail.qualified_name or detail.name
     inside = f" in {detail.parent}" if detail.parent and "." not in name else ""
-    place = [(visible(detail.path or "?"), "bold"), (f":{line_range(first, last)}", "dim")]
+    head = [(visible(detail.path or "?"), "bold"), (f":{line_range(first, last)}", "dim")]
     notes = [note(f"({visible(one)})") for one in detail.notes]
     notes = [*remarks("", detail.coverage), *notes]
     # A body that isn't whole has no lines that follow each other.
     code = Code(detail.path, detail.body, 0 if notes or first >= last else first)
-    return [[*place, (visible(f" {name}{inside}"), "bold")], *notes, code]
+    return [[*head, (visible(f" {name}{inside}"), "bold")], *notes, code]
 
 
 def file_lines(found: FileText) -> list[Line | Code]:
@@ -143,14 +143,14 @@ def file_lines(found: FileText) -> list[Line | Code]:
     if found.end < found.start:
         if found.start == 1 and not found.line_count:
             return [note(f"({path} is empty)")]
-        said = f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
-        return [note(said), *remarks(found.note, found.coverage)]
+        message = f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
+        return [note(message), *remarks(found.note, found.coverage)]
     total = f" of {found.line_count} lines" if found.line_count else ""
     columns = f", {found.columns}" if found.columns else ""
-    place = f":{line_range(found.start, found.end)}"
+    suffix = f":{line_range(found.start, found.end)}"
     notes = remarks(found.note, found.coverage)
     first = 0 if notes or found.start == found.end else found.start
-    lines: list[Line | Code] = [[(path, "bold"), (place, "dim"), (total + columns, "dim")]]
+    lines: list[Line | Code] = [[(path, "bold"), (suffix, "dim"), (total + columns, "dim")]]
     lines += [*notes, Code(found.path, found.text, first)]
     if found.cursor is not None:
         more = "rest of the line" if found.cut else "next lines"
@@ -272,8 +272,8 @@ def _match_line(match: GrepMatch, indent: int | None) -> Line:
 def _same_line(head: GrepMatch, others: Sequence[GrepMatch]) -> Line:
     """Where else the page has the line, and how often it is on later ones."""
     places = []
-    for path, some in groupby(others, key=lambda match: match.path):
-        numbers = ", ".join(str(match.line) for match in some)
+    for path, matches in groupby(others, key=lambda match: match.path):
+        numbers = ", ".join(str(match.line) for match in matches)
         places.append(numbers if path == head.path else f"{visible(path)}:{numbers}")
     more = head.equal - len(others)
     places += [f"{more} more"] if more else []
@@ -296,7 +296,7 @@ def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> Line:
     marks = "".join(
         f"{name} " if name.startswith("#[") else f"@{name} " for name in symbol.decorators
     )
-    said = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
+    summary = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
     where = f"{'  ' * level}{line_range(symbol.line, symbol.line_end)}"
     leaf = symbol.name.rpartition(".")[2] or symbol.name or " "
     before, name, after = symbol.signature.partition(leaf)
@@ -306,7 +306,7 @@ def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> Line:
     keyword = _KEYWORD.match(before)
     ahead, kind, between = keyword.groups() if keyword else (before, "", "")
     signature = ((kind, "cyan"), (between, ""), (name, "bold"), (after, ""))
-    line = ((where, "dim"), (f" {marks}{ahead}", ""), *signature, (said, "dim"))
+    line = ((where, "dim"), (f" {marks}{ahead}", ""), *signature, (summary, "dim"))
     return [(visible(text), style) for text, style in line]
 
 
@@ -337,14 +337,14 @@ def remarks(reason: str, coverage: str) -> list[Line]:
     from foldline.backends.models import COMPLETE
 
     reason = "; ".join(_about_the_answer(reason))
-    said = [note(f"({visible(reason)})")] if reason else []
+    lines = [note(f"({visible(reason)})")] if reason else []
     gaps = "; ".join(_about_the_answer(coverage.removeprefix("partial: ")))
     if coverage and not gaps:
-        said.append(note("(by name alone)"))
+        lines.append(note("(by name alone)"))
     elif coverage != COMPLETE:
         kind = "partial" if coverage.startswith("partial: ") else "coverage"
-        said.append(note(f"({kind}: {visible(gaps)})"))
-    return said
+        lines.append(note(f"({kind}: {visible(gaps)})"))
+    return lines
 
 
 def _about_the_answer(said: str) -> Iterator[str]:

@@ -172,8 +172,8 @@ def page_text(
     """The lines from `start`, or where the cursor says, to `end`, as many as the budget holds."""
     budgets.check_budget(budget)
     check_range(start, start if end is None else end)
-    place = read_line_cursor(_KIND, cursor)
-    first, column = (place.line, place.column) if place else (start, 1)
+    begin = read_line_cursor(_KIND, cursor)
+    first, column = (begin.line, begin.column) if begin else (start, 1)
     path = files.resolve(file, no_ignore=no_ignore)
     lines: list[str] = []
     version = changed = note = ""
@@ -185,12 +185,12 @@ def page_text(
         # Too large to hold, but some of its lines are not; how many it has is not counted.
         wanted = split_lines(files.read_lines(path, first, end, no_ignore=True))
         version = marks_of([str(files.stamp(path))])
-        if place and place.marks not in {"", version}:
+        if begin and begin.marks not in {"", version}:
             changed = _CHANGED
     else:
         lines, note = split_lines(source.text), source.note
-        if place:
-            index, changed = find_place(place, 1, lines)
+        if begin:
+            index, changed = find_place(begin, 1, lines)
             end = None if end is None else end + index + 1 - first
             first = index + 1
         wanted = lines[max(first - 1, 0) : end]

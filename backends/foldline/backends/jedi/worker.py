@@ -67,9 +67,9 @@ class Candidates:
 
     def files(self, _: object, module_contexts: list[Any]) -> Iterator[KnownContentFileIO]:
         """In place of jedi's walk through the project."""
-        known = {str(context.py__file__()) for context in module_contexts}
+        loaded = {str(context.py__file__()) for context in module_contexts}
         for path in self._paths:
-            if path in known:
+            if path in loaded:
                 continue
             if time.monotonic() > self._deadline:
                 self.cut = True

@@ -56,8 +56,8 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         )
         loaded = self._files.load(path)
         lines = split_lines(loaded.text)
-        found = results.read_symbols(answered.result, lines)
-        symbols = found if is_sound(found, lines) else ()
+        outline_symbols = results.read_symbols(answered.result, lines)
+        symbols = outline_symbols if is_sound(outline_symbols, lines) else ()
         return FileOutline(
             path,
             language_id(path) or language_of(path, loaded.data[:128]),
@@ -95,10 +95,10 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
             raise SymbolNotFoundError(outline.path, symbol_name)
         target = Position(outline.path, symbol.name_line, column + 1)
         query = self.begin(symbol_name, scope, time.monotonic())
-        found = await query.confirm([target], [], self._seconds)
-        if found.coverage != COMPLETE and not found.references:
-            raise LSPTimeoutError(found.coverage, found.engine)
-        return found.references
+        references = await query.confirm([target], [], self._seconds)
+        if references.coverage != COMPLETE and not references.references:
+            raise LSPTimeoutError(references.coverage, references.engine)
+        return references.references
 
     def _own_text(self, file_path: str, source: str | None) -> str:
         path = self._files.resolve(file_path)
@@ -115,10 +115,10 @@ class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
         async def read() -> tuple[ServerStatus, ...]:
             return tuple(self._pool.status())
 
-        found = await result_of(self._loop.start(read()), DEFAULT_SECONDS)
+        statuses = await result_of(self._loop.start(read()), DEFAULT_SECONDS)
         return tuple(
             server if server.pid is None else replace(server, memory=tree_memory(server.pid))
-            for server in found
+            for server in statuses
         )
 
     def report(self) -> list[FoundServer]:

@@ -110,20 +110,20 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
         table, problems = read_project(file, root, table, TABLE) or (table, problems)
     except PathError as error:
         problems = (error.summary,)
-    known = {spec.name: spec for spec in SERVERS}
+    specs = {spec.name: spec for spec in SERVERS}
     wrong: list[str] = []
     for name, values in table.servers.items():
-        spec = values.of(known.get(name, ServerSpec(name, (), ())))
-        own = f"{where}.servers.{cut(name)}"
-        wrong += _unknown(f"{own}.languages", spec.languages, _LANGUAGES, "language")
+        spec = values.of(specs.get(name, ServerSpec(name, (), ())))
+        table_name = f"{where}.servers.{cut(name)}"
+        wrong += _unknown(f"{table_name}.languages", spec.languages, _LANGUAGES, "language")
         if spec.command and spec.languages:
-            known[name] = spec
+            specs[name] = spec
         else:
-            wrong.append(f"{own} needs a command and languages")
+            wrong.append(f"{table_name} needs a command and languages")
     for key in ("use", "disable"):
-        wrong += _unknown(f"{where}.{key}", getattr(table, key), known, "server")
+        wrong += _unknown(f"{where}.{key}", getattr(table, key), specs, "server")
     problems = first_few((*problems, *wrong))
-    disabled = frozenset(name for name in table.disable if name in known)
+    disabled = frozenset(name for name in table.disable if name in specs)
     if not trusted:
         waiting = [key for key in ("use", "servers") if getattr(table, key)]
         ignored = waiting and (
@@ -133,14 +133,14 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
         return ServerChoice(
             SERVERS, disabled, problems=problems, ignored=ignored or "", outlines=table.outlines
         )
-    use = tuple(name for name in table.use if name in known)
-    servers = tuple(known[name] for name in dict.fromkeys((*use, *known)))
+    use = tuple(name for name in table.use if name in specs)
+    servers = tuple(specs[name] for name in dict.fromkeys((*use, *specs)))
     return ServerChoice(servers, disabled, use, problems, outlines=table.outlines)
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
     """Settings of the project that may hide files from the server: `exclude in ty.toml is set`."""
-    found = []
+    set_keys = []
     for hiding in spec.hiding:
         try:
             content = read_toml if hiding.file.endswith(".toml") else read_json
@@ -148,11 +148,11 @@ def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
         except (MissingPathError, MalformedFileError):
             continue  # Servers read more than JSON: comments, for one.
         except PathError as error:
-            found.append(f"{hiding.file} was not read: it {error.problem}")
+            set_keys.append(f"{hiding.file} was not read: it {error.problem}")
             continue
         keys = (key for key in hiding.keys if value_at(settings, key))
-        found += [f"{key} in {hiding.file} is set" for key in keys]
-    return tuple(found)
+        set_keys += [f"{key} in {hiding.file} is set" for key in keys]
+    return tuple(set_keys)
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> tuple[str, ...]:

@@ -116,8 +116,8 @@ class ServerCatalog:
         if spec.name in self._choice.disabled:
             return (), "disabled in [tool.foldline.lsp]"
         program = spec.command[0]
-        found = find_program(program, self._root, trusted=self._trusted)
-        if found is None:
+        program_path = find_program(program, self._root, trusted=self._trusted)
+        if program_path is None:
             hint = f"; {spec.install}" if spec.install else ""
             return (), f"{program} was not found{hint}"
         if spec.executes_workspace and not self._trusted:
@@ -125,7 +125,7 @@ class ServerCatalog:
         why = "preferred in [tool.foldline.lsp]" if spec.name in self._choice.preferred else "found"
         if spec.confined and spec.pinned != Pinned():
             why += ", and confined as the workspace is not trusted"
-        return (str(found), *spec.command[1:]), why
+        return (str(program_path), *spec.command[1:]), why
 
 
 def confined(spec: ServerSpec, empty: Path) -> ServerSpec:
@@ -164,18 +164,22 @@ def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
 
     A `PATH` that leads into an untrusted workspace, or the project around it, does not count.
     """
-    own = Path(sys.executable).parent
+    interpreter_folder = Path(sys.executable).parent
     if Path(program).name != program:
         # A path, from the user's own configuration or that of a trusted workspace.
         path = root / program
-        found = find_in(path.parent, path.name)
-        return found if found and (trusted or not is_in_project(found, root)) else None
-    folders = [own]
+        program_path = find_in(path.parent, path.name)
+        return (
+            program_path
+            if program_path and (trusted or not is_in_project(program_path, root))
+            else None
+        )
+    folders = [interpreter_folder]
     if trusted:
-        folders = [*(root / folder for folder in _PROJECT_FOLDERS), own]
+        folders = [*(root / folder for folder in _PROJECT_FOLDERS), interpreter_folder]
     for folder in folders:
-        if found := find_in(folder, program):
-            return found
+        if program_path := find_in(folder, program):
+            return program_path
     return find_on_path(program, outside=None if trusted else root)
 
 

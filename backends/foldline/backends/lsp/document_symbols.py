@@ -57,10 +57,10 @@ class ServerSymbolsQuery(SymbolsQuery):
         if answered is None:
             return None
         lines = split_lines(answered.text)
-        found = results.read_symbols(answered.result, lines)
-        if not is_sound(found, lines):
+        symbols = results.read_symbols(answered.result, lines)
+        if not is_sound(symbols, lines):
             return None
-        return DocumentSymbols(found, answered.text, answered.engine)
+        return DocumentSymbols(symbols, answered.text, answered.engine)
 
 
 def is_sound(symbols: Iterable[SymbolInfo], lines: Sequence[str]) -> bool:

@@ -66,8 +66,8 @@ class OpenDocuments:
         """Open the document in the server, or update its text; `pinned` ones stay open."""
         if pinned:
             self._pinned.add(path)
-        known = self._open.get(path)
-        if known is None:
+        document = self._open.get(path)
+        if document is None:
             self._open[path] = (1, text)
             self.unread.add(self.uri(path))
             self._notify(
@@ -84,7 +84,7 @@ class OpenDocuments:
             self._shrink()
             return
         self._open.move_to_end(path)
-        version, before = known
+        version, before = document
         if before == text:
             return
         self._open[path] = (version + 1, text)

@@ -117,9 +117,9 @@ async def start_server(
 
 def _collect_diagnostics(running: InitializedServer) -> None:
     def collect(params: Any) -> None:
-        uri, found = params.get("uri"), params.get("diagnostics")
-        if isinstance(uri, str) and isinstance(found, list):
-            running.diagnostics[uri] = found
+        uri, diagnostics = params.get("uri"), params.get("diagnostics")
+        if isinstance(uri, str) and isinstance(diagnostics, list):
+            running.diagnostics[uri] = diagnostics
             running.documents.unread.discard(uri)
             running.diagnosed.set()
             running.diagnosed = asyncio.Event()

@@ -80,22 +80,28 @@ class LocationCollector:
         """Add locations as (path, line from 1, column from 0, length), in code points."""
         for path, line, column, length in found:
             try:
-                known = self._files.resolve(path)
+                resolved = self._files.resolve(path)
             except PathError:
                 self.outside += 1
                 continue
-            lines = self._lines_of(known)
-            if lines is not None and line <= len(lines) and (known, line, column) not in self._seen:
-                self._seen.add((known, line, column))
+            lines = self._lines_of(resolved)
+            if (
+                lines is not None
+                and line <= len(lines)
+                and (resolved, line, column) not in self._seen
+            ):
+                self._seen.add((resolved, line, column))
                 context = cut_context(lines[line - 1], column)
-                self.found.append(Location(known, line, column + 1, column + 1 + length, context))
+                self.found.append(
+                    Location(resolved, line, column + 1, column + 1 + length, context)
+                )
 
     def path_of(self, uri: str) -> tuple[str, bool]:
         """The path of a `file:` URI, and whether the workspace does not show it; else empty."""
-        known = self._paths.get(uri)
-        if known is None:
-            known = self._paths[uri] = self._path_of(uri)
-        return known
+        path = self._paths.get(uri)
+        if path is None:
+            path = self._paths[uri] = self._path_of(uri)
+        return path
 
     @staticmethod
     def column(lines: Sequence[str], line: int, units: int, encoding: str) -> int:

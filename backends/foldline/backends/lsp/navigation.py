@@ -56,26 +56,26 @@ class ServerNavigation(ServerRequests):
         answered, items = await self.wait(self._diagnostics(path), seconds)
         lines = split_lines(self._files.load(path).text)
         encoding = answered.running.encoding
-        found = tuple(
+        diagnostics = tuple(
             replace(one, column=LocationCollector.column(lines, one.line - 1, one.column, encoding))
             for one in results.read_diagnostics(path, items)
         )
         coverage = coverage_of(answered)
         if items is None:
             coverage = f"partial: {answered.session.spec.name} has not said anything yet"
-        reason = "" if found or items is None else "the language server sees no problem"
-        return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
+        reason = "" if diagnostics or items is None else "the language server sees no problem"
+        return Diagnostics(path, diagnostics, answered.session.spec.name, coverage, reason)
 
     async def call_hierarchy(self, target: Position, *, seconds: float | None = None) -> Calls:
         """Callers and callees of the function at `target`."""
         answered, incoming, outgoing = await self.wait(self._calls(target), seconds)
-        found = [
+        calls = [
             tuple(filter(None, (self._call(item, end) for item in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
         ]
-        reason = "" if found[0] or found[1] else "no calls are known of this position"
+        reason = "" if calls[0] or calls[1] else "no calls are known of this position"
         engine = answered.session.spec.name
-        return Calls(found[0], found[1], engine, coverage_of(answered), reason)
+        return Calls(calls[0], calls[1], engine, coverage_of(answered), reason)
 
     async def _locations(
         self, answer: Answer, method: str, target: Position, seconds: float | None
@@ -123,14 +123,14 @@ class ServerNavigation(ServerRequests):
         # Some give all overloads of a function.
         read = [(item, results.read_call(item)) for item in items]
         here = [item for item, call in read if call and call[1].line + 1 == target.line]
-        found: dict[str, list[object]] = {"incoming": [], "outgoing": []}
+        by_direction: dict[str, list[object]] = {"incoming": [], "outgoing": []}
         for item in (here or items)[:4]:
-            for way, calls in found.items():
+            for way, calls in by_direction.items():
                 more = await answered.session.request(
                     answered.running, f"callHierarchy/{way}Calls", {"item": item}
                 )
                 calls.extend(more if isinstance(more, list) else [])
-        return answered, found["incoming"], found["outgoing"]
+        return answered, by_direction["incoming"], by_direction["outgoing"]
 
     def _call(self, item: object, end: str) -> Call | None:
         read = results.read_call(item.get(end)) if isinstance(item, dict) else None

@@ -153,8 +153,8 @@ class ServerPool:
         """
         kept = self._kept
         if kept is not None and not self._sessions and any(kept.last_paths()):
-            known = asyncio.create_task(self._last_known(kept))
-            self._early = self._begin_server(answer, kept.last_paths(), known)
+            last_snapshot = asyncio.create_task(self._last_known(kept))
+            self._early = self._begin_server(answer, kept.last_paths(), last_snapshot)
         if self._early is not None:
             # A look meanwhile would slow down the start.
             await asyncio.wait([self._early], timeout=_EARLY_SECONDS)
@@ -164,8 +164,10 @@ class ServerPool:
         return snapshot
 
     async def _last_known(self, kept: FileVersions) -> Snapshot:
-        known = self._with_buffers(await in_thread(partial(kept.on_disk, _LAST_KNOWN), WALKS))
-        self._snapshot = self._snapshot or known
+        last_snapshot = self._with_buffers(
+            await in_thread(partial(kept.on_disk, _LAST_KNOWN), WALKS)
+        )
+        self._snapshot = self._snapshot or last_snapshot
         return self._snapshot
 
     def _begin_server(
@@ -178,10 +180,10 @@ class ServerPool:
         for path in paths:
             if language := language_id(path):
                 by_language.setdefault(language, []).append(path)
-        for found in sorted(by_language.values(), key=len, reverse=True)[:1]:
-            for spec, command in self._catalog.candidates(language_id(found[0]), answer)[:1]:
+        for of_language in sorted(by_language.values(), key=len, reverse=True)[:1]:
+            for spec, command in self._catalog.candidates(language_id(of_language[0]), answer)[:1]:
                 try:
-                    session = self._session(spec, command, found[0])
+                    session = self._session(spec, command, of_language[0])
                 except LSPElsewhereError:
                     return None  # The query itself may stop another folder's, or says so.
                 starting = asyncio.create_task(session.begin(begun, self._files.text_of))
@@ -269,9 +271,9 @@ class ServerPool:
 
     async def snapshot(self, since: float) -> Snapshot:
         """The versions of all files as of `since` or later: one object until one changes."""
-        found = await asyncio.wrap_future(self._looks.ask(since))
-        if found is not self._snapshot and found != self._snapshot:
-            self._snapshot = found
+        snapshot = await asyncio.wrap_future(self._looks.ask(since))
+        if snapshot is not self._snapshot and snapshot != self._snapshot:
+            self._snapshot = snapshot
         return self._snapshot
 
     def status(self) -> list[ServerStatus]:
@@ -337,9 +339,9 @@ class ServerPool:
         """The reason why uses can't be all: the definition is one of them."""
         if query.method != REFERENCES or query.project:
             return ""
-        place = f"{query.target.path}:{query.target.line}"
-        found = holds(self._files, answered, query.target)
-        return "" if found else f"its uses of {place} leave out {place} itself"
+        where = f"{query.target.path}:{query.target.line}"
+        is_named = holds(self._files, answered, query.target)
+        return "" if is_named else f"its uses of {where} leave out {where} itself"
 
     async def _answer(
         self, session: ServerSession, running: InitializedServer, query: Query, patience: float
@@ -402,7 +404,7 @@ class ServerPool:
         up = [*filter(None, (pool.sessions_up(spec) for pool in pools - {self}))]
         if len(up) < MAX_FOLDERS:
             return
-        idle = [some for some in up if all(session.is_idle for session in some)]
+        idle = [sessions for sessions in up if all(session.is_idle for session in sessions)]
         if ASKS_SEVERAL_FOLDERS.get() or not idle:
             raise LSPElsewhereError(
                 f"runs for {len(up)} other folders; ask about this folder alone", spec.name

@@ -152,10 +152,10 @@ class ServerQuery(EngineQuery):
         if path not in candidates:
             candidates.append(path)
         try:
-            found = await self.jedi.references(query.target, candidates, snapshot)
+            answered = await self.jedi.references(query.target, candidates, snapshot)
         except LSPError as error:
             raise LSPUnavailableError(f"{failure}; {error}") from error
-        return JediAnswered(found, str(failure))
+        return JediAnswered(answered, str(failure))
 
     def _outcome(
         self, task: asyncio.Task[Answered | JediAnswered], path: str, seconds: float
@@ -197,17 +197,17 @@ class _Outcomes:
             return Confirmation(coverage=_partial(gaps))
         coverages = dict.fromkeys(map(coverage_of, self._answers))
         gaps += [part.removeprefix("partial: ") for part in coverages if part != COMPLETE]
-        found = LocationCollector(files)
+        collector = LocationCollector(files)
         for answer in self._answers:
-            found.add(answer)
+            collector.add(answer)
         for answer_of_jedi in self._jedi:
-            found.add_all(answer_of_jedi.locations.locations)
+            collector.add_all(answer_of_jedi.locations.locations)
         return Confirmation(
-            tuple(map(reference_at, found.found)),
+            tuple(map(reference_at, collector.found)),
             self._engines(),
             _partial(gaps),
             tuple(self._notes()),
-            found.outside,
+            collector.outside,
         )
 
     def _engines(self) -> str:

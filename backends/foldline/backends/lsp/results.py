@@ -75,14 +75,14 @@ def read_hover(result: object) -> str:
 
 def read_diagnostics(path: str, items: object) -> list[CodeDiagnostic]:
     """The diagnostics of a list, with columns from 0 in the server's own units."""
-    found = []
+    diagnostics = []
     for item in items if isinstance(items, list) else ():
         span = _range(item.get("range")) if isinstance(item, dict) else None
         if span is None:
             continue
         severity = item.get("severity")
         code = item.get("code")
-        found.append(
+        diagnostics.append(
             CodeDiagnostic(
                 path,
                 span[0] + 1,
@@ -93,7 +93,7 @@ def read_diagnostics(path: str, items: object) -> list[CodeDiagnostic]:
                 str(item.get("source") or ""),
             )
         )
-    return found
+    return diagnostics
 
 
 def read_symbols(result: object, lines: Sequence[str], depth: int = 0) -> tuple[SymbolInfo, ...]:
@@ -101,31 +101,31 @@ def read_symbols(result: object, lines: Sequence[str], depth: int = 0) -> tuple[
 
     The signature of each is the line of its name.
     """
-    found = []
+    symbols = []
     for item in result if isinstance(result, list) and depth < 64 else ():
         if not isinstance(item, dict):
             continue
         location = item.get("location")
         flat = location.get("range") if isinstance(location, dict) else None
-        whole = _range(item.get("range") or flat)
+        full_range = _range(item.get("range") or flat)
         name, kind = item.get("name"), item.get("kind")
-        if whole is None or not isinstance(name, str) or not isinstance(kind, int):
+        if full_range is None or not isinstance(name, str) or not isinstance(kind, int):
             continue
-        row, *_ = _range(item.get("selectionRange")) or whole
+        row, *_ = _range(item.get("selectionRange")) or full_range
         line = lines[row].strip().rstrip("{").rstrip() if row < len(lines) else ""
-        found.append(
+        symbols.append(
             SymbolInfo(
                 name,
                 _KINDS.get(kind, SymbolKind.VARIABLE),
-                whole[0] + 1,
+                full_range[0] + 1,
                 # A range that ends at the start of a line does not hold that line.
-                max(whole[2] + (1 if whole[3] else 0), whole[0] + 1),
+                max(full_range[2] + (1 if full_range[3] else 0), full_range[0] + 1),
                 line[:_LONGEST_SIGNATURE] if name in line else name,
                 read_symbols(item.get("children"), lines, depth + 1),
                 name_line=row + 1,
             )
         )
-    return tuple(found)
+    return tuple(symbols)
 
 
 def read_call(item: object) -> tuple[str, RawLocation] | None:

@@ -58,8 +58,8 @@ class OwnAnalysis(ASTFileAnalysisBackend):
         most: int | None = None,
     ) -> References:
         del source, since, most
-        found = self._own.find_references(symbol_name, scope)
-        return self._with_definitions(self._own.with_columns(found))
+        references = self._own.find_references(symbol_name, scope)
+        return self._with_definitions(self._own.with_columns(references))
 
     def _with_definitions(self, found: References) -> References:
         """The references; those that the backend's own outlines define are definitions."""

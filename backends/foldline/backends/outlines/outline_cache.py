@@ -38,19 +38,19 @@ class OutlineCache:
         digest.update(language.encode())
         key = digest.digest()
         with self._lock:
-            found = self._known.get(key)
-            if found is not None:
+            outline = self._known.get(key)
+            if outline is not None:
                 self._known.move_to_end(key)
-                return key, found
+                return key, outline
         if self._index is None or len(data) < _WORTH_KEEPING:
             return key, None
         kept = self._index.outline(key) or self._index.outline(_of_today(key))
         if kept is None:
             return key, None
-        found = decode_outline(kept)
-        if found is not None:
-            self._remember(key, found)
-        return key, found
+        outline = decode_outline(kept)
+        if outline is not None:
+            self._remember(key, outline)
+        return key, outline
 
     def keep(self, key: bytes, data: bytes, outline: Outline) -> None:
         """Keep an outline under the key that `get` gave."""

@@ -47,9 +47,9 @@ _CONTAINERS = frozenset(
 
 def merge_outline(outline: FileOutline, found: DocumentSymbols) -> FileOutline:
     """The outline with what a server knows of the same text; itself where that is nothing."""
-    known = {_key(symbol): symbol for symbol, _, _ in flatten(found.symbols)}
-    shared = {_key(symbol) for symbol, _, _ in flatten(outline.symbols)} & known.keys()
-    symbols = _refined(outline.symbols, known, 1, outline.line_count)
+    own_symbols = {_key(symbol): symbol for symbol, _, _ in flatten(found.symbols)}
+    shared = {_key(symbol) for symbol, _, _ in flatten(outline.symbols)} & own_symbols.keys()
+    symbols = _refined(outline.symbols, own_symbols, 1, outline.line_count)
     lines = split_lines(found.text)
     broken = PARSED_WITH_ERRORS in outline.reason
     added = 0
@@ -166,5 +166,5 @@ def _inserted(symbols: Sequence[SymbolInfo], new: SymbolInfo) -> tuple[SymbolInf
             return (*symbols[:index], changed, *symbols[index + 1 :])
         else:
             return None
-    own = replace(new, children=tuple(inside))
-    return (*before, own, *after)
+    inserted = replace(new, children=tuple(inside))
+    return (*before, inserted, *after)

@@ -41,9 +41,9 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
         from foldline.backends.parsers.notebooks import read_cells
 
         code, headings = read_cells(data)
-        found = outline_source("python", code, guarded=guarded)
-        found.symbols = tuple(sorted((*found.symbols, *headings), key=lambda one: one.line))
-        return found
+        outline = outline_source("python", code, guarded=guarded)
+        outline.symbols = tuple(sorted((*outline.symbols, *headings), key=lambda one: one.line))
+        return outline
     try:
         root = parse(language, data, guarded=guarded).root_node
     except ParseCostlyError:
@@ -58,29 +58,29 @@ def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Out
     """The outline by indentation of a file that isn't parsed, and why."""
     from foldline.backends.parsers.indentation import outline_by_indentation
 
-    found = outline_by_indentation(data)
-    found.reason = f"{why}; shown are the lines with indented lines below them"
-    found.provisional = provisional
-    return found
+    outline = outline_by_indentation(data)
+    outline.reason = f"{why}; shown are the lines with indented lines below them"
+    outline.provisional = provisional
+    return outline
 
 
 def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
     """The outline of a parsed source; `guarded` applies to the parses of its parts."""
     if language in MARKUP:
-        found = outline_of_tree("typescript", only_scripts(language, data), root, guarded=guarded)
-        found.symbols = with_tags(data, found.symbols)
-        if not root.has_error and found.symbols:
-            found.reason = ""
-        return found
+        outline = outline_of_tree("typescript", only_scripts(language, data), root, guarded=guarded)
+        outline.symbols = with_tags(data, outline.symbols)
+        if not root.has_error and outline.symbols:
+            outline.reason = ""
+        return outline
     root, failed = reparsed(language, data, root, guarded=guarded)
-    found = _parser_of(language)(data, root)
+    outline = _parser_of(language)(data, root)
     if failed is not None:
         if language in SCRIPTS:
-            found.symbols = _mended(language, data, found, guarded=guarded)
-        found.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
-    elif not found.symbols:
-        found.reason = "defines nothing"
-    return found
+            outline.symbols = _mended(language, data, outline, guarded=guarded)
+        outline.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
+    elif not outline.symbols:
+        outline.reason = "defines nothing"
+    return outline
 
 
 def _first_error(root: Node) -> int | None:

@@ -40,11 +40,11 @@ class OwnBackend:
             PathError: The workspace doesn't show the file; the backend isn't asked.
         """
         path = self._files.resolve(file_path)
-        found = self._backend.get_outline(file_path)
+        outline = self._backend.get_outline(file_path)
         lines = self._lines(path)
-        symbols = tuple(_symbol(symbol, lines) for symbol in found)
-        if isinstance(found, FileOutline):
-            return replace(found, symbols=symbols, backend=found.backend or self.name)
+        symbols = tuple(_symbol(symbol, lines) for symbol in outline)
+        if isinstance(outline, FileOutline):
+            return replace(outline, symbols=symbols, backend=outline.backend or self.name)
         head = lines[0].encode("utf-8", "replace")[:128] if lines else b""
         return FileOutline(
             path,
@@ -80,10 +80,10 @@ class OwnBackend:
             PathError: The workspace doesn't show the file; the backend isn't asked.
         """
         path = self._files.resolve(file_path)
-        found = self._backend.read_symbol(file_path, symbol_name)
-        if found is None:
+        read = self._backend.read_symbol(file_path, symbol_name)
+        if read is None:
             return None
-        detail = _model(SymbolDetail, found)
+        detail = _model(SymbolDetail, read)
         lines = self._lines(detail.path or path)
         return replace(
             detail,
@@ -97,12 +97,12 @@ class OwnBackend:
 
     def find_references(self, symbol_name: str, scope: str | None = None) -> References:
         """The uses of the name."""
-        found = self._backend.find_references(symbol_name, scope)
+        uses = self._backend.find_references(symbol_name, scope)
         references = tuple(
-            _model(Reference, reference, test=_is_test(reference)) for reference in found
+            _model(Reference, reference, test=_is_test(reference)) for reference in uses
         )
-        if isinstance(found, References):
-            return replace(found, references=references, backend=found.backend or self.name)
+        if isinstance(uses, References):
+            return replace(uses, references=references, backend=uses.backend or self.name)
         return References(
             symbol_name,
             references,

@@ -65,8 +65,8 @@ class PoolParsing(Parsing):
     def outline(self, source: Parsed) -> Outline:
         """The outline of the source."""
         here = partial(outline_source, source.language, source.data, guarded=True)
-        found = self._made(source, Parsing().outline, here)
-        return found or outline_unparsed(source.data, _DIED, provisional=True)
+        outline = self._made(source, Parsing().outline, here)
+        return outline or outline_unparsed(source.data, _DIED, provisional=True)
 
     def types(self, source: Parsed, *, guarded: bool = True) -> FileTypes | None:
         """The types of the source with their bases; None where it isn't parsed."""
@@ -87,27 +87,27 @@ class PoolParsing(Parsing):
         key = source.digest()
         for _ in range(0 if key in self._deadly else attempts):
             try:
-                made: Made = self._started().submit(_workers().alone, task, source).result()
+                result: Made = self._started().submit(_workers().alone, task, source).result()
             except BrokenExecutor:
                 self._forget()
             else:
-                return made
+                return result
         self._remember(key)
         return None
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""
         batches = list(_batches(sources))
-        for found in self._searched(batches, name):
-            if isinstance(found, Parsed):
+        for answer in self._searched(batches, name):
+            if isinstance(answer, Parsed):
                 # Its batch was the first attempt.
-                uses = self._sent(found, partial(_uses, name=name), 1)
-                uses = [Refused(found.path, _DIED)] if uses is None else uses
+                uses = self._sent(answer, partial(_uses, name=name), 1)
+                uses = [Refused(answer.path, _DIED)] if uses is None else uses
                 if any(isinstance(one, Refused) for one in uses):
-                    self._remember(found.digest())
+                    self._remember(answer.digest())
                 yield from uses
             else:
-                yield found
+                yield answer
 
     def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
         """Yield the uses in the batches, and the sources that must be parsed alone."""
@@ -120,8 +120,8 @@ class PoolParsing(Parsing):
         try:
             pool = self._started()
             waiting = [pool.submit(_workers().references_in_all, batch, name) for batch in batches]
-            for found in waiting:
-                yield from found.result()
+            for future in waiting:
+                yield from future.result()
                 done += 1
         except BrokenExecutor:
             self._forget()

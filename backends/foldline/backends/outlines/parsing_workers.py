@@ -65,11 +65,11 @@ def alone(task: Callable[[Parsed], Value], source: Parsed) -> Value:
 
 def references_in_all(sources: list[Parsed], name: str) -> list[Found]:
     """The uses of the name in the sources, and the sources that must be parsed alone."""
-    found: list[Found] = []
+    references: list[Found] = []
     for source in sources:
         with _limits(len(source.data)):
-            found += find(source, name, guarded=True)
-    return found
+            references += find(source, name, guarded=True)
+    return references
 
 
 @contextlib.contextmanager

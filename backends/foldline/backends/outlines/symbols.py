@@ -62,33 +62,33 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
         SymbolNotFoundError: with near names, those that differ only in case first.
         AmbiguousSymbolError: with the names that tell the candidates apart.
     """
-    known = list(flatten(symbols))
+    every = list(flatten(symbols))
     asked = name.strip()
-    matches = _matches(known, asked) or _matches(known, _titles(asked))
+    matches = _matches(every, asked) or _matches(every, _titles(asked))
     if not matches and (indexed := INDEXED.match(asked)):
-        matches = _matches(known, indexed.group(1))
+        matches = _matches(every, indexed.group(1))
         number = int(indexed.group(2))
         if matches and not 1 <= number <= len(matches):
-            raise SymbolNotFoundError(path, name, _names(known, matches)[:_MOST_NEAR])
+            raise SymbolNotFoundError(path, name, _names(every, matches)[:_MOST_NEAR])
         matches = matches[number - 1 : number]
     if not matches:
-        raise SymbolNotFoundError(path, name, _near(known, asked))
+        raise SymbolNotFoundError(path, name, _near(every, asked))
     # A class is more likely meant than its constructor.
     outer = tuple(f"{match.qualified_name}." for match in matches)
     matches = [match for match in matches if not match.qualified_name.startswith(outer)]
     if len(matches) > 1:
-        raise AmbiguousSymbolError(path, name, _names(known, matches))
+        raise AmbiguousSymbolError(path, name, _names(every, matches))
     return matches[0]
 
 
 def _matches(known: list[Located], name: str) -> list[Located]:
-    whole = [located for located in known if located.qualified_name == name]
-    if whole:
-        return whole
+    exact = [located for located in known if located.qualified_name == name]
+    if exact:
+        return exact
     ending = f".{name}"
-    found = [located for located in known if located.qualified_name.endswith(ending)]
+    ending_so = [located for located in known if located.qualified_name.endswith(ending)]
     # What is local to a function is meant where nothing else has the name.
-    return [one for one in found if not is_local(one)] or found
+    return [one for one in ending_so if not is_local(one)] or ending_so
 
 
 def is_local(located: Located) -> bool:
@@ -107,12 +107,12 @@ def distinct(known: Iterable[Located]) -> list[tuple[str, Located]]:
     every = list(known)
     counts = Counter(located.qualified_name for located in every)
     numbers: Counter[str] = Counter()
-    found: list[tuple[str, Located]] = []
+    distinct_names: list[tuple[str, Located]] = []
     for located in every:
         name = located.qualified_name
         numbers[name] += 1
-        found.append((f"{name}[{numbers[name]}]" if counts[name] > 1 else name, located))
-    return found
+        distinct_names.append((f"{name}[{numbers[name]}]" if counts[name] > 1 else name, located))
+    return distinct_names
 
 
 def _names(known: list[Located], matches: list[Located]) -> list[str]:
@@ -125,24 +125,24 @@ def _near(known: list[Located], name: str) -> list[str]:
     """The closest names: equal but for case, then containing, then alike."""
     folded = name.casefold()
     last = folded.rpartition(".")[2]
-    found: dict[str, None] = {}
+    near_ones: dict[str, None] = {}
     for located in known:
         if folded in (located.qualified_name.casefold(), located.symbol.name.casefold()):
-            found[located.qualified_name] = None
+            near_ones[located.qualified_name] = None
     for located in known:
         if located.symbol.name.casefold() == last:
-            found[located.qualified_name] = None
+            near_ones[located.qualified_name] = None
     short: dict[str, list[str]] = {}
     for located in known:
         short.setdefault(located.symbol.name, []).append(located.qualified_name)
-    found |= dict.fromkeys(near_names(name, (located.qualified_name for located in known)))
+    near_ones |= dict.fromkeys(near_names(name, (located.qualified_name for located in known)))
     for near in near_names(last, short):
-        found |= dict.fromkeys(short[near])
+        near_ones |= dict.fromkeys(short[near])
     if len(last) >= 3:
         for located in known:
             if last in located.symbol.name.casefold():
-                found[located.qualified_name] = None
-    return list(found)[:_MOST_NEAR]
+                near_ones[located.qualified_name] = None
+    return list(near_ones)[:_MOST_NEAR]
 
 
 def detail_of(
@@ -231,18 +231,18 @@ def find_position(
     on_line = names_on(path, lines[line - 1])
     if name is not None:
         word = name.strip().rpartition(".")[2]
-        for start, found in on_line:
-            if found.lstrip("#") == word.lstrip("#") and (
-                column is None or start <= column <= start + len(found)
+        for start, match in on_line:
+            if match.lstrip("#") == word.lstrip("#") and (
+                column is None or start <= column <= start + len(match)
             ):
-                return Position(path, line, start, found)
+                return Position(path, line, start, match)
         raise InvalidArgumentError(
             "name", f"line {line} of {path} has no {name!r}{_hint(on_line, word)}"
         )
     if column is not None:
-        for start, found in on_line:
-            if start <= column <= start + len(found):
-                return Position(path, line, start, found)
+        for start, match in on_line:
+            if start <= column <= start + len(match):
+                return Position(path, line, start, match)
         raise InvalidArgumentError(
             "column", f"line {line} of {path} has no name at column {column}{_hint(on_line)}"
         )
@@ -258,8 +258,8 @@ def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
     """The column, from 1, of the identifier `name` on `line`; None where it is not there."""
     if not 1 <= line <= len(lines):
         return None
-    found = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", lines[line - 1])
-    return found.start() + 1 if found else None
+    match = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", lines[line - 1])
+    return match.start() + 1 if match else None
 
 
 def names_on(path: str, line: str) -> list[tuple[int, str]]:
@@ -319,6 +319,6 @@ def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Position:
 
 
 def _hint(on_line: Sequence[tuple[int, str]], word: str = "") -> str:
-    names = list(dict.fromkeys(found for _, found in on_line))
+    names = list(dict.fromkeys(name for _, name in on_line))
     listed = f"; it has {', '.join(names[:_MOST_NEAR])}" if names else ""
     return did_you_mean(near_names(word, names), listed)

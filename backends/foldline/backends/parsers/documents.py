@@ -24,11 +24,11 @@ _PACKAGE = re.compile(rb"\]\][ \t]*\r?\n[ \t]*name[ \t]*=[ \t]*[\"']([^\"'\n]{1,
 
 def outline_markdown(data: bytes, root: Node) -> Outline:
     """The headings, each with the lines up to the next one of its level or above."""
-    found = list(headings(data, root))
-    rows = [row for _, _, row, _ in found]
+    every = list(headings(data, root))
+    rows = [row for _, _, row, _ in every]
     builder = OutlineBuilder()
-    ends = ends_of([level for level, *_ in found], _last_row(data) + 1, rows)
-    for (level, title, row, _), (end, parent) in zip(found, ends, strict=True):
+    ends = ends_of([level for level, *_ in every], _last_row(data) + 1, rows)
+    for (level, title, row, _), (end, parent) in zip(every, ends, strict=True):
         builder.add(parent, title, SymbolKind.HEADING, row + 1, end, f"{'#' * level} {title}")
     return Outline(builder.finish())
 

@@ -36,14 +36,14 @@ def outline_by_indentation(data: bytes, language: str = "unknown") -> Outline:
         parent = open_blocks[-1][1] if open_blocks else -1
         index = builder.add(parent, name, SymbolKind.BLOCK, row + 1, end + 1, text)
         open_blocks.append((end, index))
-    said = f"{language} is read without a grammar"
+    remark = f"{language} is read without a grammar"
     if language == "unknown":
-        said = "the language is unknown"
+        remark = "the language is unknown"
     elif language in _IN_EXTRA:
-        said += "; install foldline[grammars]"
-    reason = f"{said}: these are the lines with indented lines below them"
+        remark += "; install foldline[grammars]"
+    reason = f"{remark}: these are the lines with indented lines below them"
     if not len(builder):
-        what = "plain text" if language == "unknown" else said
+        what = "plain text" if language == "unknown" else remark
         reason = f"{what} without headings or indented blocks: read its lines, or search in it"
     return Outline(builder.finish(), reason=reason)
 

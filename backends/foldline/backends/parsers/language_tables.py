@@ -80,18 +80,22 @@ _OPENS = frozenset(
 
 def _rules(*rows: str) -> dict[str, Rule]:
     """The rules by their rows."""
-    found: dict[str, Rule] = {}
+    rules: dict[str, Rule] = {}
     for row in rows:
         head, _, nodes = row.partition(": ")
-        word, *given = (*head.split(), *("", "", "")[head.count(" ") :])
+        word, *values = (*head.split(), *("", "", "")[head.count(" ") :])
         kind = SymbolKind(word.rstrip("+"))
         opens = kind in _OPENS or word.endswith("+")
         bodied = opens or kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
-        name, body, fallback = given[0] or "name", given[1] or ("body" if bodied else "-"), given[2]
+        name, body, fallback = (
+            values[0] or "name",
+            values[1] or ("body" if bodied else "-"),
+            values[2],
+        )
         way = () if name == "-" else tuple(name.split("."))
         rule = Rule(kind, way, "" if body == "-" else body, opens, fallback)
-        found.update(dict.fromkeys(nodes.split(), rule))
-    return found
+        rules.update(dict.fromkeys(nodes.split(), rule))
+    return rules
 
 
 def _language(
@@ -119,8 +123,8 @@ def _language(
     )
     extensions, _, names = files.partition("/")
     module = module or f"tree_sitter_{name}"
-    found = tuple(extensions.split()), module, function, tuple(names.split()), interpreters, table
-    return LanguageInfo(name, *found)
+    entry = tuple(extensions.split()), module, function, tuple(names.split()), interpreters, table
+    return LanguageInfo(name, *entry)
 
 
 # What calls define: each of their arguments, the first one, a test; or what they are given does.

@@ -87,9 +87,9 @@ class Markdown:
         """Yield the targets of inline links and images, without `<` and `>`."""
         for part in self.prose:
             text = self.words(part)
-            for found in _LINK.finditer(text):
-                bare = found[1].startswith("<")
-                yield Range(part.start + found.start(1) + bare, part.start + found.end(1) - bare)
+            for match in _LINK.finditer(text):
+                bare = match[1].startswith("<")
+                yield Range(part.start + match.start(1) + bare, part.start + match.end(1) - bare)
 
     def words(self, part: Range) -> str:
         """Return a part of the text, its code spans as blanks."""
@@ -148,15 +148,15 @@ def _comments(text: str, at: int, end: int) -> Iterator[Range]:
 
 def _code(text: str, part: Range) -> Iterator[tuple[Range, Range]]:
     """Yield the runs of backquotes that open and close the code spans of a part of a text."""
-    runs = [Range(*found.span()) for found in _QUOTES.finditer(text, *part)]
+    runs = [Range(*match.span()) for match in _QUOTES.finditer(text, *part)]
     later: dict[int, list[int]] = {}
-    for place, run in reversed([*enumerate(runs)]):
-        later.setdefault(run.end - run.start, []).append(place)
+    for index, run in reversed([*enumerate(runs)]):
+        later.setdefault(run.end - run.start, []).append(index)
     last = -1
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         same = later[run.end - run.start]
         same.pop()
-        if place > last and same:
+        if index > last and same:
             last = same[-1]
             yield run, runs[last]
 
@@ -186,20 +186,20 @@ def ends_of(levels: list[int], last: int, starts: list[int]) -> Iterator[tuple[i
     ends = [last] * len(levels)
     parents: list[int] = []
     above: list[int] = []
-    for place, level in enumerate(levels):
+    for index, level in enumerate(levels):
         while above and levels[above[-1]] >= level:
-            ends[above.pop()] = starts[place]
+            ends[above.pop()] = starts[index]
         parents.append(above[-1] if above else -1)
-        above.append(place)
+        above.append(index)
     return zip(ends, parents, strict=True)
 
 
 def _headed(text: str, data: bytes, root: Node) -> Iterator[Heading]:
     lines = [0, *(line.end() for line in re.finditer("\n", text)), len(text)]
-    found = list(headings(data, root))
-    starts = [lines[min(row, len(lines) - 1)] for _, _, row, _ in found]
-    ends = ends_of([level for level, *_ in found], len(text), starts)
-    for (level, title, _, after), start, (end, parent) in zip(found, starts, ends, strict=True):
+    every = list(headings(data, root))
+    starts = [lines[min(row, len(lines) - 1)] for _, _, row, _ in every]
+    ends = ends_of([level for level, *_ in every], len(text), starts)
+    for (level, title, _, after), start, (end, parent) in zip(every, starts, ends, strict=True):
         yield Heading(level, title, start, lines[min(after, len(lines) - 1)], end, parent)
 
 
@@ -223,7 +223,7 @@ class _Offsets:
     """Offsets in code points of a text that isn't ASCII alone."""
 
     def __init__(self, data: bytes) -> None:
-        self._inside = [found.start() for found in re.finditer(rb"[\x80-\xbf]", data)]
+        self._inside = [match.start() for match in re.finditer(rb"[\x80-\xbf]", data)]
 
     def of(self, byte: int) -> int:
         """Return the offset in code points of a byte that begins one."""

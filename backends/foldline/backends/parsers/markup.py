@@ -40,7 +40,7 @@ def only_scripts(language: str, data: bytes) -> bytes:
 
 def with_tags(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolInfo, ...]:
     """The symbols with a template and the components in it, with headings and what has an id."""
-    found = list(symbols)
+    all_symbols = list(symbols)
     row = counted = 0
     for match in islice(_TAGS.finditer(data), _MOST_TAGS):
         row += data.count(b"\n", counted, match.start())
@@ -51,16 +51,16 @@ def with_tags(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolInfo,
             names = list(dict.fromkeys(one.decode() for one in _COMPONENT.findall(match[0])))
             used = f" of {', '.join(names[:_MOST_COMPONENTS])}" if names else ""
             last = row + 1 + text.count("\n")
-            found.append(
+            all_symbols.append(
                 replace(first, name="template", line_end=last, signature=f"<template>{used}")
             )
         elif match["level"]:
             title = " ".join(match["title"].decode("utf-8", "replace").split())
             heading = f"{'#' * int(match['level'])} {title}"
-            found.append(
+            all_symbols.append(
                 replace(first, name=title or "(no title)", kind="heading", signature=heading)
             )
         else:
             short = " ".join(text.split())
-            found.append(replace(first, name=match["id"].decode(), signature=short))
-    return tuple(sorted(found, key=lambda symbol: symbol.line))
+            all_symbols.append(replace(first, name=match["id"].decode(), signature=short))
+    return tuple(sorted(all_symbols, key=lambda symbol: symbol.line))

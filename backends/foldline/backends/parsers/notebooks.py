@@ -14,17 +14,17 @@ def read_cells(data: bytes) -> tuple[bytes, tuple[SymbolInfo, ...]]:
     kind, inside = b"", False
     for number, line in enumerate(data.split(b"\n"), 1):
         text = line.strip()
-        said = _line(text) if inside else ""
+        key_text = _line(text) if inside else ""
         if text.startswith(b'"cell_type":'):
             kind = text[len(b'"cell_type":') :].strip(b' ",')
         elif text == b'"source": [' or text.startswith(b"]"):
             inside = not text.startswith(b"]")
-        elif kind == b"markdown" and said.startswith("#") and (title := said.lstrip("# ")):
-            where = number, number, said
+        elif kind == b"markdown" and key_text.startswith("#") and (title := key_text.lstrip("# ")):
+            where = number, number, key_text
             headings.append(SymbolInfo(title, SymbolKind.HEADING, *where, name_line=number))
         # Commands of the notebook itself aren't Python.
-        is_code = kind == b"code" and not said.lstrip().startswith(("%", "!", "?"))
-        rows.append(said if is_code else "")
+        is_code = kind == b"code" and not key_text.lstrip().startswith(("%", "!", "?"))
+        rows.append(key_text if is_code else "")
     return "\n".join(rows).encode("utf-8", "replace"), tuple(headings)
 
 

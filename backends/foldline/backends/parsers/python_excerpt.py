@@ -136,12 +136,12 @@ def _code_lines(
     pattern: re.Pattern[bytes], data: bytes, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
     """The starts of code on the lines after the first, with their indents."""
-    for found in pattern.finditer(data, start, stop):
-        end = found.end()
-        if found.lastindex == 1:
-            if _may_end_later(found[1]):
+    for match in pattern.finditer(data, start, stop):
+        end = match.end()
+        if match.lastindex == 1:
+            if _may_end_later(match[1]):
                 raise _UnsureError
-        elif found.lastindex == 2:
+        elif match.lastindex == 2:
             raise _UnsureError
         elif end < stop:
             newline = data.rfind(b"\n", 0, end)

@@ -55,10 +55,10 @@ def outline_python(data: bytes, root: Node) -> Outline:
             docstring = walk.docstring_of(child)
             break
     if walk.names_all is not None:
-        own = set(walk.builder.names_below(0, -1))
+        names = set(walk.builder.names_below(0, -1))
         index, line, line_end = walk.names_all
         for name in dict.fromkeys(walk.exports):
-            if name not in own:
+            if name not in names:
                 walk.builder.add(index, name, SymbolKind.EXPORT, line, line_end, name)
     symbols = walk.builder.finish()
     if root.has_error:

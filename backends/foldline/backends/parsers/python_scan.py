@@ -58,28 +58,28 @@ def mend_outline(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolIn
     lines = data.split(b"\n")
     scan = _Scan(lines)
     scan.run()
-    known = {
+    outlined = {
         (symbol.name_line, symbol.name): symbol
         for symbol, _, _ in flatten(symbols)
         if symbol.kind in _CODE
     }
     builder = OutlineBuilder()
     scopes: list[_Scope] = []
-    for found, end in zip(scan.definitions, scan.ends, strict=True):
-        tree = known.get((found.row + 1, found.name))
-        last_row = max(end, found.row)
+    for definition, end in zip(scan.definitions, scan.ends, strict=True):
+        tree = outlined.get((definition.row + 1, definition.name))
+        last_row = max(end, definition.row)
         index = builder.add(
-            found.parent,
-            found.name,
-            _kind(found, scan.definitions),
-            found.first_row + 1,
+            definition.parent,
+            definition.name,
+            _kind(definition, scan.definitions),
+            definition.first_row + 1,
             last_row + 1,
-            tree.signature if tree else _signature(lines[found.row]),
-            tree.decorators if tree else _decorators(lines, found),
+            tree.signature if tree else _signature(lines[definition.row]),
+            tree.decorators if tree else _decorators(lines, definition),
             tree.docstring if tree else None,
-            found.row + 1,
+            definition.row + 1,
         )
-        scopes.append(_Scope(found.first_row, last_row, index, found.is_class))
+        scopes.append(_Scope(definition.first_row, last_row, index, definition.is_class))
     _add_variables(builder, symbols, scopes)
     return builder.finish()
 

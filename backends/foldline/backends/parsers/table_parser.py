@@ -106,10 +106,10 @@ class _Walk:
             text = self.data[node.start_byte : node.end_byte if brace < 0 else brace]
             signature = shorten(fold_space(text[:1000]), _LONGEST_SIGNATURE)
             if kind is SymbolKind.TEST:
-                given = node.child_by_field_name("arguments")
-                if given is None or not given.named_children or not _SUBTEST.search(word):
+                arguments = node.child_by_field_name("arguments")
+                if arguments is None or not arguments.named_children or not _SUBTEST.search(word):
                     continue
-                title = self._text(given.named_children[0])
+                title = self._text(arguments.named_children[0])
                 title = title[1:-1].strip() if title[0] in '"`' else title
                 signature, word = f'{word} "{title}"', title
             elif not word.isidentifier():
@@ -146,13 +146,13 @@ class _Walk:
         if rule is None:
             return []
         inside = node.child_by_field_name("arguments") or _body(node, "<arguments>")
-        given = inside.named_children if inside else node.children_by_field_name("argument")
+        arguments = inside.named_children if inside else node.children_by_field_name("argument")
         body = node.child_by_field_name("block") or _body(node, "<do_block>")
         if not rule.body:
             looked = filter(None, (inside, body))
             return [_Scope(one, scope.parent, scope.kind, None) for one in looked]
         index = -1
-        for argument in given if rule.name == ("*",) else given[:1]:
+        for argument in arguments if rule.name == ("*",) else arguments[:1]:
             text = self._text(argument)
             title = _TITLE.match(text)
             if title is None:
@@ -202,8 +202,8 @@ class _Walk:
         if node.type == "type_definition" and below:
             # `typedef struct node { … } node;` defines one type.
             inner = node.child_by_field_name("type")
-            own = inner and inner.child_by_field_name("name")
-            names = [one for one in names if own is None or one[0] != self._title(own)]
+            name_node = inner and inner.child_by_field_name("name")
+            names = [one for one in names if name_node is None or one[0] != self._title(name_node)]
         if not names:
             if not rule.fallback:
                 return below
@@ -214,9 +214,9 @@ class _Walk:
         index = -1
         for title, name in names:
             kind = self._kind(rule.kind, node, name, scope)
-            known = self._seen.get((scope.parent, title)) if kind == _VARIABLE else None
+            seen = self._seen.get((scope.parent, title)) if kind == _VARIABLE else None
             has_value = name.parent is not None and name.parent.type == "init_declarator"
-            if known is not None and not has_value:
+            if seen is not None and not has_value:
                 continue
             index = self.builder.add(
                 scope.parent,
@@ -229,10 +229,10 @@ class _Walk:
                 doc_above(self.data, first.start_byte, hashes=self.table.hash_comments),
                 name.start_point[0] + 1,
             )
-            if known is not None:
+            if seen is not None:
                 # `static int size;` only declares what this line gives a value.
-                self.builder.replace_by_last(known)
-                index = known
+                self.builder.replace_by_last(seen)
+                index = seen
             self._seen[scope.parent, title] = index
         if rule.kind in {_FUNCTION, _METHOD} and index >= 0:
             self._functions[node.id] = index
@@ -266,7 +266,7 @@ class _Walk:
             labels = [one for one in node.named_children if one.type in _LABELS]
             return [(".".join(self._text(one).strip('"') for one in labels), node)]
         for step in rule.name:
-            nodes = [found for node in nodes for found in _follow(node, step)]
+            nodes = [next_node for node in nodes for next_node in _follow(node, step)]
         prefix = "operator" if rule.name == ("operator",) else ""
         if self.table.receivers:
             nodes = nodes or _follow(node, "type")
@@ -341,13 +341,15 @@ def _body(node: Node, field_name: str) -> Node | None:
 def _follow(node: Node, step: str) -> list[Node]:
     if step.startswith("<"):
         kind, _, first = step[1:].partition(">")
-        found = [child for child in node.named_children if child.type == kind]
-        return found[:1] if first else found
+        children = [child for child in node.named_children if child.type == kind]
+        return children[:1] if first else children
     if step.endswith("*"):
         return [_innermost(child, step[:-1]) for child in node.children_by_field_name(step[:-1])]
     name, _, kind = step.partition(":")
-    found = node.children_by_field_name(name)
-    return found[:1] if kind == "1" else [one for one in found if not kind or one.type == kind]
+    children = node.children_by_field_name(name)
+    return (
+        children[:1] if kind == "1" else [one for one in children if not kind or one.type == kind]
+    )
 
 
 def _innermost(node: Node, name: str) -> Node:

@@ -40,19 +40,19 @@ def mend_outline(
     outline: Callable[[bytes], tuple[SymbolInfo, ...]],
 ) -> tuple[SymbolInfo, ...]:
     """The symbols with those that `outline` finds in the pieces where none were found."""
-    known = {symbol.line for symbol in symbols} | {symbol.name_line for symbol in symbols}
+    lines = {symbol.line for symbol in symbols} | {symbol.name_line for symbol in symbols}
     matches = list(islice(_DECLARATION.finditer(data), _MOST_PIECES))
     ends = [match.start() for match in matches[1:]]
-    found = list(symbols)
+    mended = list(symbols)
     row = counted = 0
     for match, end in zip(matches, [*ends, len(data)], strict=False):
         start = match.start()
         row += data.count(b"\n", counted, start)
         counted = start
-        if row + 1 not in known:
+        if row + 1 not in lines:
             inside = outline(data[start:end]) or (_by_its_line(match),)
-            found.extend(_moved(symbol, row) for symbol in inside)
-    return tuple(sorted(found, key=lambda symbol: symbol.line))
+            mended.extend(_moved(symbol, row) for symbol in inside)
+    return tuple(sorted(mended, key=lambda symbol: symbol.line))
 
 
 def _by_its_line(match: re.Match[bytes]) -> SymbolInfo:

@@ -213,11 +213,11 @@ class _Walk:
     def _test(self, call: Node, scope: _Scope) -> bool:
         """Add the test or the group of tests that a call makes; False where it makes none."""
         match = _TEST.match(self.data, call.start_byte)
-        given = call.child_by_field_name("arguments") if match else None
-        if match is None or given is None or not given.named_children:
+        arguments = call.child_by_field_name("arguments") if match else None
+        if match is None or arguments is None or not arguments.named_children:
             return False
-        title = given.named_children[0]
-        functions = [child for child in given.named_children if child.type in FUNCTION_VALUES]
+        title = arguments.named_children[0]
+        functions = [child for child in arguments.named_children if child.type in FUNCTION_VALUES]
         named = title.type in {"string", "template_string"}
         if not (named or match["word"] == b"describe") or not (functions or match[2]):
             return False
@@ -251,8 +251,8 @@ class _Walk:
             if self._defines(body):
                 self._waiting.append(_Scope(body, index, "function"))
         else:
-            place = {SymbolKind.CLASS: "class", SymbolKind.NAMESPACE: "top"}.get(kind, kind)
-            self._waiting.append(_Scope(body, index, place))
+            where = {SymbolKind.CLASS: "class", SymbolKind.NAMESPACE: "top"}.get(kind, kind)
+            self._waiting.append(_Scope(body, index, where))
 
     def visit_member(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
@@ -266,14 +266,14 @@ class _Walk:
         if is_function and value is not None:
             kind, body = SymbolKind.METHOD, value.child_by_field_name("body")
         marks = [*marks, *map(self._mark, node.children_by_field_name("decorator"))]
-        whole = kind is SymbolKind.VARIABLE
+        shows_value = kind is SymbolKind.VARIABLE
         index = self._add(
             scope.parent,
             title,
             kind,
             outer,
             name or node,
-            self._signature(node, node, body, whole=whole),
+            self._signature(node, node, body, whole=shows_value),
             marks,
             node.end_point[0],
         )
@@ -317,8 +317,8 @@ class _Walk:
             signature = self._signature(outer, outer, body)
             index = self._add(scope.parent, title, what, outer, name, signature, (), last)
             if body is not None and (kind == "class" or self._defines(body)):
-                place = "class" if kind == "class" else "function"
-                self._waiting.append(_Scope(body, index, place))
+                where = "class" if kind == "class" else "function"
+                self._waiting.append(_Scope(body, index, where))
         elif scope.place in {"top", "object"}:
             signature = self._signature(outer, outer, None, whole=True)
             index = self._add(
@@ -330,8 +330,8 @@ class _Walk:
     def _component(self, call: Node | None) -> Node | None:
         """The function in `memo(forwardRef(function …))`."""
         while call is not None and _COMPONENT.match(self.data, call.start_byte):
-            given = call.child_by_field_name("arguments")
-            call = given.named_children[0] if given and given.named_children else None
+            arguments = call.child_by_field_name("arguments")
+            call = arguments.named_children[0] if arguments and arguments.named_children else None
         return call if call is not None and call.type in FUNCTION_VALUES else None
 
     def _destructured(self, pattern: Node, outer: Node, scope: _Scope) -> None:

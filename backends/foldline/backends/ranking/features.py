@@ -55,7 +55,7 @@ def features(
     for term, idf in scores.idf.items():
         word = question.words.get(term, term)
         weight_of[word] = weight_of.get(word, 0.0) + question.terms[term] * idf
-    whole = sum(weight_of.values()) or 1.0
+    question_weight = sum(weight_of.values()) or 1.0
     title = {term for word in question.in_title for term in all_terms(word)}
     values = [scores.values[number] for number in numbers]
     total = sum(values) or 1.0
@@ -63,14 +63,14 @@ def features(
     for folder, value in zip(folders, values, strict=True):
         mass[folder] = mass.get(folder, 0.0) + value / total
     rows = []
-    for place, (number, folder) in enumerate(zip(numbers, folders, strict=True)):
+    for index, (number, folder) in enumerate(zip(numbers, folders, strict=True)):
         kinds = shares[number]
         path = scores.paths[number]
         by_word: dict[str, float] = {}
         for words in kinds.values():
             for word, score in words.items():
                 by_word[word] = by_word.get(word, 0.0) + score
-        own = sum(by_word.values()) or 1.0
+        total_weight = sum(by_word.values()) or 1.0
         bonus = {"defines": 0.0, "named": 0.0, "path": 0.0}
         for part in scores.bonuses.get(number, ()):
             bonus[part.kind] += part.score
@@ -78,19 +78,20 @@ def features(
         rows.append(
             [
                 scores.values[number] / best,
-                float(place == 0),
-                1 / (1 + place),
+                float(index == 0),
+                1 / (1 + index),
                 *(
                     sum(kinds.get(kind, {}).values()) / best
                     for kind in ("words", "defines", "path")
                 ),
                 bonus["defines"] / best,
                 bonus["named"] / best,
-                sum(score for word, score in by_word.items() if word in question.in_title) / own,
-                sum(weight_of[word] for word in by_word) / whole,
-                sum(weight_of[word] for word in kinds.get("defines", ())) / whole,
-                sum(weight_of[word] for word in kinds.get("path", ())) / whole,
-                max(by_word.values(), default=0.0) / own,
+                sum(score for word, score in by_word.items() if word in question.in_title)
+                / total_weight,
+                sum(weight_of[word] for word in by_word) / question_weight,
+                sum(weight_of[word] for word in kinds.get("defines", ())) / question_weight,
+                sum(weight_of[word] for word in kinds.get("path", ())) / question_weight,
+                max(by_word.values(), default=0.0) / total_weight,
                 float(scores.facts.minor[number]),
                 math.log1p(scores.length(number)) / 10,
                 math.log1p(scores.defined(number)) / 8,

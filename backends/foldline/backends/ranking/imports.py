@@ -34,37 +34,37 @@ def imported(path: str, data: bytes) -> Iterator[tuple[str, ...]]:
         yield from _python(path, data)
     elif language in SCRIPTS:
         folder = path.rpartition("/")[0]
-        for found in _matches(_SCRIPT, data):
-            target = normpath(join(folder, found[1].decode("utf-8", "replace")))
+        for match in _matches(_SCRIPT, data):
+            target = normpath(join(folder, match[1].decode("utf-8", "replace")))
             *folders, name = target.split("/")
             yield (*folders, name.partition(".")[0] or name)
     elif language == "rust":
-        for found in _matches(_RUST, data):
-            named = (found[1] or found[2]).decode("utf-8", "replace")
+        for match in _matches(_RUST, data):
+            named = (match[1] or match[2]).decode("utf-8", "replace")
             yield tuple(part for part in named.split("::") if part)
 
 
 def _python(path: str, data: bytes) -> Iterator[tuple[str, ...]]:
     package = path.split("/")[:-1]
-    for found in _matches(_PYTHON, data):
-        if (modules := found["modules"]) is not None:
+    for match in _matches(_PYTHON, data):
+        if (modules := match["modules"]) is not None:
             for module in modules.decode("utf-8", "replace").split(","):
                 if module.strip():
                     yield tuple(module.split()[0].split("."))
             continue
-        module = found["module"].decode("utf-8", "replace")
+        module = match["module"].decode("utf-8", "replace")
         name = module.lstrip(".")
         above = len(module) - len(name)
         base = package[: len(package) - above + 1] if above else []
-        whole = (*base, *filter(None, name.split(".")))
-        if whole:
-            yield whole
-        for part in re.findall(r"\w+", found["names"].decode("utf-8", "replace")):
-            yield (*whole, part)
+        dotted = (*base, *filter(None, name.split(".")))
+        if dotted:
+            yield dotted
+        for part in re.findall(r"\w+", match["names"].decode("utf-8", "replace")):
+            yield (*dotted, part)
 
 
 def _matches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
-    for number, found in enumerate(pattern.finditer(data)):
+    for number, match in enumerate(pattern.finditer(data)):
         if number == _MOST:
             return
-        yield found
+        yield match

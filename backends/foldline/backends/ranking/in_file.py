@@ -53,7 +53,7 @@ def line_scores(lines: Sequence[str], query: str) -> list[float]:
     question = read_question(query, HAND_SET.title)
     if question is None:
         return [0.0] * len(lines)
-    found = [
+    scored = [
         {
             term
             for word in words_of(line)
@@ -64,8 +64,8 @@ def line_scores(lines: Sequence[str], query: str) -> list[float]:
         & question.terms.keys()
         for line in lines
     ]
-    having = Counter(term for terms in found for term in terms)
+    having = Counter(term for terms in scored for term in terms)
     return [
         sum(question.terms[term] * math.log(1 + len(lines) / having[term]) for term in terms)
-        for terms in found
+        for terms in scored
     ]

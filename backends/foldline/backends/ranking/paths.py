@@ -74,12 +74,14 @@ class PathFacts:
 
     @cached_property
     def _with_stem(self) -> dict[str, list[int]]:
-        found: defaultdict[str, list[int]] = defaultdict(list)
+        by_stem: defaultdict[str, list[int]] = defaultdict(list)
         for part, numbers in self._parts.items():
             stem = stem_of(part)
             for number in numbers if stem else ():
-                found[stem_of(self._paths[number]) if stem in _FOLDERS_OWN else stem].append(number)
-        return found
+                by_stem[stem_of(self._paths[number]) if stem in _FOLDERS_OWN else stem].append(
+                    number
+                )
+        return by_stem
 
     @cached_property
     def with_part(self) -> dict[str, set[int]]:
@@ -87,13 +89,13 @@ class PathFacts:
 
         Compare casefolded names.
         """
-        found: defaultdict[str, set[int]] = defaultdict(set)
+        by_part: defaultdict[str, set[int]] = defaultdict(set)
         for part, numbers in self._parts.items():
             for name in part.casefold().split("/")[:-1] if part.endswith("/") else ():
-                found[name].update(numbers)
+                by_part[name].update(numbers)
         for stem, numbers in self._with_stem.items():
-            found[stem.casefold()].update(numbers)
-        return found
+            by_part[stem.casefold()].update(numbers)
+        return by_part
 
     def find(self, place: tuple[str, ...], *, whole: bool) -> list[int]:
         """The files that a place such as `db.models.query.QuerySet`, in parts, names.
@@ -119,7 +121,7 @@ class PathFacts:
 def _shared(module: str, place: tuple[str, ...]) -> int:
     """How many of the last parts of a module's path are those of a place."""
     pairs = zip(reversed(module.split("/")), reversed(place), strict=False)
-    return next((count for count, (part, own) in enumerate(pairs) if part != own), len(place))
+    return next((count for count, (part, other) in enumerate(pairs) if part != other), len(place))
 
 
 @lru_cache(maxsize=4)

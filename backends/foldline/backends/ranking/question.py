@@ -124,7 +124,7 @@ def read_question(text: str, title_weight: float) -> Question | None:
         frozenset(title_words),
         dotted,
         paths,
-        frozenset(pair for place in dotted for pair in pairwise(place)),
+        frozenset(pair for parts in dotted for pair in pairwise(parts)),
         is_short,
         is_short and any(word.lower() in _ABOUT_TESTS for word in words),
     )
@@ -144,7 +144,7 @@ def _names(title: Iterable[str], words: Iterable[str], text: str) -> Iterable[st
 
 
 def _places(found: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
-    return islice((place for place in found if len(place) <= _MOST_PARTS), _MOST_PLACES)
+    return islice((parts for parts in found if len(parts) <= _MOST_PARTS), _MOST_PLACES)
 
 
 def _path_parts(text: str) -> Iterable[tuple[str, ...]]:
@@ -158,8 +158,8 @@ def with_exact(question: Question, known: Container[str]) -> Question:
     """The question with the names that exist, by their `known` terms, as wholes, not by parts."""
     weights = dict(question.terms)
     for name in question.names:
-        whole, *parts = all_terms(name)
-        for part in parts if whole in known else ():
+        term, *parts = all_terms(name)
+        for part in parts if term in known else ():
             if question.words.get(part) == name:
                 weights.pop(part, None)
     return question._replace(terms=weights)
@@ -186,7 +186,7 @@ def with_like(question: Question, unknown: Iterable[str], vocabulary: Sequence[s
         if not _SHORTEST_PART <= len(part) <= LONGEST_WORD:
             continue
         held = re.compile(rf"^[^\n=]*{re.escape(part)}.*$", re.MULTILINE)
-        like = {found[0] for text in vocabulary for found in held.finditer(text)}
+        like = {match[0] for text in vocabulary for match in held.finditer(text)}
         for term in sorted(like, key=lambda term: (len(term), term))[:_MOST_LIKE]:
             weights.setdefault(term, _LIKE_WEIGHT * question.terms[part])
             words.setdefault(term, question.words[part])

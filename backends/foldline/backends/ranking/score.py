@@ -59,8 +59,8 @@ class Scores:
         self._corpus = corpus
         self._postings = postings
         self._weights = weights
-        known = {*corpus.paths}
-        self.paths = (*corpus.paths, *(path for path in paths if path not in known))
+        known_paths = {*corpus.paths}
+        self.paths = (*corpus.paths, *(path for path in paths if path not in known_paths))
         self.facts = facts_of(self.paths)
         self._body_factor = _factors(
             corpus.lengths, weights.body_length, weights.body, len(self.paths)
@@ -100,11 +100,11 @@ class Scores:
     def order(self) -> list[int]:
         """The files that match, best first; of equal ones, those with shorter paths."""
         values, paths = self.values, self.paths
-        found = [number for number, value in enumerate(values) if value > 0]
-        found.sort(key=values.__getitem__, reverse=True)
+        numbers = [number for number, value in enumerate(values) if value > 0]
+        numbers.sort(key=values.__getitem__, reverse=True)
         order: list[int] = []
         # Few are equal, and a key with the paths would make the sort several times slower.
-        for _, group in groupby(found, key=values.__getitem__):
+        for _, group in groupby(numbers, key=values.__getitem__):
             equal = list(group)
             if len(equal) > 1:
                 equal.sort(key=lambda number: (len(paths[number]), paths[number]))
@@ -114,23 +114,23 @@ class Scores:
     def _add(self, term: str) -> None:
         """Add what a term is worth to the files that have it."""
         weights, values = self._weights, self.values
-        found = self._amounts(term)
-        if not found:
+        amounts = self._amounts(term)
+        if not amounts:
             return
         files = max(len(self.paths), 1)
-        if len(found) > _EVERYWHERE * files and files > _MANY_FILES:
+        if len(amounts) > _EVERYWHERE * files and files > _MANY_FILES:
             return
-        idf = math.log(1 + (files - len(found) + 0.5) / (len(found) + 0.5))
+        idf = math.log(1 + (files - len(amounts) + 0.5) / (len(amounts) + 0.5))
         self.idf[term] = idf
         factor = self.question.terms[term] * idf * (weights.saturation + 1)
         saturation = weights.saturation
-        for number, amount in found.items():
+        for number, amount in amounts.items():
             values[number] += factor * amount / (saturation + amount)
 
     def _amounts(self, term: str) -> dict[int, float]:
         """How much of a term each file has, over all fields."""
         body, names, in_path = self._body_factor, self._defined_factor, self._path_factor
-        found: dict[int, float] = {}
+        amounts: dict[int, float] = {}
         for segment, slots, counts, defined in self._postings.get(term, ()):
             numbers = self._corpus.numbers(segment, slots)
             for slot, count, names_count in zip(slots, counts, defined, strict=True):
@@ -140,11 +140,11 @@ class Scores:
                     if names_count:
                         amount += names_count * names[number]
                     if amount:
-                        found[number] = amount
+                        amounts[number] = amount
         for number in self.facts.with_term(term):
             if weight := in_path[number]:
-                found[number] = found.get(number, 0.0) + weight
-        return found
+                amounts[number] = amounts.get(number, 0.0) + weight
+        return amounts
 
     def _bonuses(self) -> dict[int, list[Part]]:
         """What the files get that the question names by their symbols or paths."""
@@ -190,11 +190,11 @@ class Scores:
         return self.idf.get(terms[0], 1.0) if terms else 1.0
 
     def _defining(self, name: str) -> list[int]:
-        found: list[int] = []
+        defining: list[int] = []
         for segment, slots, _, _ in self._postings.get(EXACT + name, ()):
             numbers = self._corpus.numbers(segment, slots)
-            found += [numbers[slot] for slot in slots if numbers[slot] >= 0]
-        return found
+            defining += [numbers[slot] for slot in slots if numbers[slot] >= 0]
+        return defining
 
     def _places(self, best: float) -> Iterator[tuple[int, Part]]:
         """The files that the question names by path, or by a dotted name."""
@@ -208,12 +208,12 @@ class Scores:
             (True, question.paths),
             (False, question.dotted - question.paths),
         ):
-            for place in places:
-                numbers = self.facts.find(place, whole=written)
-                part = Part("named", (".".join(place),), weight * best / max(len(numbers), 1))
+            for posting in places:
+                numbers = self.facts.find(posting, whole=written)
+                part = Part("named", (".".join(posting),), weight * best / max(len(numbers), 1))
                 for number in numbers:
-                    known = strongest.get((number, written))
-                    if known is None or known < part:
+                    strongest_here = strongest.get((number, written))
+                    if strongest_here is None or strongest_here < part:
                         strongest[number, written] = part
         for (number, _), part in strongest.items():
             yield number, part
@@ -226,12 +226,12 @@ class Scores:
         rarity = {name.casefold(): (name, self._rarity(name)) for name in question.names}
         total = sum(value for _, value in rarity.values()) or 1.0
         for part, (name, value) in rarity.items():
-            whole = _PATH_PART * best * value / total
+            full = _PATH_PART * best * value / total
             for number in self.facts.with_part.get(part, ()):
                 minor = self.facts.minor[number] and not question.about_tests
                 yield (
                     number,
-                    Part("path", (name,), whole * (self._weights.discount if minor else 1)),
+                    Part("path", (name,), full * (self._weights.discount if minor else 1)),
                 )
 
     def words_of(self, number: int, kind: str) -> list[str]:
@@ -273,11 +273,11 @@ class Scores:
         for segment, slots, counts, defined in self._postings.get(term, ()):
             for slot, number in places.get(segment, ()):
                 # Most terms are in more files than are wanted.
-                place = bisect_left(slots, slot)
-                if place < len(slots) and slots[place] == slot:
-                    if body := counts[place] * self._body_factor[number]:
+                index = bisect_left(slots, slot)
+                if index < len(slots) and slots[index] == slot:
+                    if body := counts[index] * self._body_factor[number]:
                         amounts[number]["words"] = body
-                    if names := defined[place] * self._defined_factor[number]:
+                    if names := defined[index] * self._defined_factor[number]:
                         amounts[number]["defines"] = names
         for number in self.facts.with_term(term):
             if number in wanted and (path := self._path_factor[number]):
@@ -289,7 +289,7 @@ def _factors(
     lengths: Sequence[int], discount: float, weight: float, files: int
 ) -> list[float]:  # fmt: skip
     """For each file what one occurrence in a field counts; less in a document longer than usual."""
-    known = [length for length in lengths if length]
-    usual = sum(known) / len(known) if known else 1.0
+    nonzero = [length for length in lengths if length]
+    usual = sum(nonzero) / len(nonzero) if nonzero else 1.0
     factors = [weight / (1 - discount + discount * length / usual) for length in lengths]
     return factors + [0.0] * (files - len(factors))

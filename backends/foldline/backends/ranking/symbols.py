@@ -69,20 +69,20 @@ def units_of(
 
     With `names`, of those inside a function only the ones that have such a name.
     """
-    known: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for name, located in distinct(flatten(outline.symbols)):
         inside = any(symbol.kind in FUNCTIONS for symbol in located.enclosing)
         if located.symbol.kind == SymbolKind.EXPORT or (
             inside and names is not None and located.symbol.name not in names
         ):
             continue
-        own = [line[:_LONGEST_LINE] for line in _own_lines(located, lines)]
-        for start in range(0, max(len(own) - _PIECE // 2, 1), _PIECE // 2):
-            text = "\n".join(own[start : start + _PIECE])
+        lines_of_unit = [line[:_LONGEST_LINE] for line in _own_lines(located, lines)]
+        for start in range(0, max(len(lines_of_unit) - _PIECE // 2, 1), _PIECE // 2):
+            text = "\n".join(lines_of_unit[start : start + _PIECE])
             # All definitions of a minified file have the same line.
-            words = known.get(text)
+            words = counts.get(text)
             if words is None:
-                words = known[text] = words_of(text)
+                words = counts[text] = words_of(text)
             yield Unit(outline.path, name, located, words)
 
 
@@ -105,7 +105,7 @@ def rank_units(
     """
     values = _by_words(question, units, idf)
     best = max(values, default=0.0) or 1.0
-    from_file = {path: _FILE / (1 + place) for place, path in enumerate(files)}
+    from_file = {path: _FILE / (1 + index) for index, path in enumerate(files)}
     ranked: dict[int, RankedUnit] = {}
     for unit, value in zip(units, values, strict=True):
         if value:
@@ -113,8 +113,8 @@ def rank_units(
             score *= _OF_TESTS if is_minor(unit.path) and not question.about_tests else 1
             score = max(score + _bonus(question, unit.located, dotted), 0.0)
             # Of a definition's pieces, the best one counts.
-            known = ranked.get(id(unit.located))
-            if known is None or known.score < score:
+            rank = ranked.get(id(unit.located))
+            if rank is None or rank.score < score:
                 ranked[id(unit.located)] = RankedUnit(unit, score)
     return sorted(ranked.values(), key=lambda one: -one.score)
 
@@ -127,7 +127,7 @@ def near_units(shown: Sequence[Unit], units: Sequence[Unit]) -> Iterator[tuple[U
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
         named[unit.located.symbol.name].append(unit)
-    rare = {name for name, some in named.items() if len(some) <= _MOST_OF_A_NAME}
+    rare = {name for name, units_named in named.items() if len(units_named) <= _MOST_OF_A_NAME}
     done = {(unit.path, unit.name) for unit in shown}
     count = 0
     for unit in units:
@@ -155,12 +155,12 @@ def words_of(text: str) -> Counter[str]:
 
 def count_terms(question: Question, words: Mapping[str, int]) -> Counter[str]:
     """How often words have each term of a question."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for word, count in words.items():
         for term in terms_of(word):
             if term in question.terms:
-                found[term] += count
-    return found
+                counts[term] += count
+    return counts
 
 
 def _own_lines(located: Located, lines: Sequence[str]) -> Iterator[str]:
@@ -184,25 +184,28 @@ def _by_words(
     amounts: list[dict[str, float]] = []
     for unit, length in zip(units, lengths, strict=True):
         *around, name = (symbol.name for symbol in (*unit.located.enclosing, unit.located.symbol))
-        found: dict[str, float] = defaultdict(float)
+        by_term: dict[str, float] = defaultdict(float)
         for weight, words in (
             (1 / (1 - _LENGTH + _LENGTH * length / usual), unit.words),
             (_NAME, words_of(name)),
             (_AROUND, words_of(" ".join(around))),
         ):
             for term, count in count_terms(question, words).items():
-                found[term] += weight * count
-        amounts.append(found)
+                by_term[term] += weight * count
+        amounts.append(by_term)
     worth = {
         term: question.terms[term]
         * (math.log(1 + (len(units) - count + 0.5) / (count + 0.5)) + (idf[term] if idf else 0.0))
-        for term, count in Counter(term for found in amounts for term in found).items()
+        for term, count in Counter(term for by_term in amounts for term in by_term).items()
         if idf is None or term in idf
     }
     saturation = HAND_SET.saturation
     return [
-        sum(worth.get(term, 0.0) * amount / (saturation + amount) for term, amount in found.items())
-        for found in amounts
+        sum(
+            worth.get(term, 0.0) * amount / (saturation + amount)
+            for term, amount in by_term.items()
+        )
+        for by_term in amounts
     ]
 
 

@@ -246,22 +246,22 @@ class _Pages:
     def add(self, path: str, data: bytes) -> None:
         """Count the matching lines of the next file, and take its first ones."""
         early: set[int] = set()
-        own = number = 0
+        count = number = 0
         chosen = False
-        for number, place in enumerate(self.matching(data), 1):
-            text = self._text(data, place)
+        for number, match in enumerate(self.matching(data), 1):
+            text = self._text(data, match)
             if text and len(self._equal) < _MOST_TEXTS:
                 self._equal.setdefault(text, [0, 0])
             equal = self._equal.get(text, [0, 0])
             equal[0] += 1
             if equal[1]:
                 chosen = equal[1] <= _MOST_EQUAL
-            elif place.begins:
-                chosen = own < _MOST_OF_FILE or self.budget is None
-                own += 1
+            elif match.begins:
+                chosen = count < _MOST_OF_FILE or self.budget is None
+                count += 1
             if chosen:
                 early.add(number)
-                self._take(path, data, place)
+                self._take(path, data, match)
         if number:
             self.counts[path], self._early[path] = number, early
 
@@ -282,11 +282,11 @@ class _Pages:
             cursor = budgets.make_cursor(_KIND, last) if last < total else None
             if not is_lines:
                 return replace(found, counts=tuple(every[:count]), cursor=cursor)
-            some = sorted(matches[:count], key=lambda match: (order[match.path], match.line))
-            shown = self._before + Counter(match.path for match in some)
-            paths = dict.fromkeys(match.path for match in some)
+            kept = sorted(matches[:count], key=lambda match: (order[match.path], match.line))
+            shown = self._before + Counter(match.path for match in kept)
+            paths = dict.fromkeys(match.path for match in kept)
             left = tuple((path, n) for path in paths if (n := self.counts[path] - shown[path]))
-            return replace(found, matches=tuple(some), counts=left, cursor=cursor)
+            return replace(found, matches=tuple(kept), counts=left, cursor=cursor)
 
         count = len(matches) if is_lines else len(every)
         if (budget := self.budget) is not None:
@@ -304,9 +304,9 @@ class _Pages:
                 continue
             with suppress(PathError):
                 data = self.read(path)
-                for number, place in enumerate(self.matching(data), 1):
+                for number, match in enumerate(self.matching(data), 1):
                     if number not in early:
-                        self._take(path, data, place)
+                        self._take(path, data, match)
 
     def _take(self, path: str, data: bytes, place: _Place) -> None:
         equal = self._equal.get(text := self._text(data, place))

@@ -99,11 +99,11 @@ class Ranked(NamedTuple):
             asked = ", ".join(dict.fromkeys(word for word in words if word in text))
             nothing = f"no path and no symbol has any of: {asked}"
             return sentences(nothing, *self.unread, self.left_out)
-        said = (
+        reasons = (
             f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")
             for name, near in self.unknown.items()
         )
-        return "; ".join((*said, *self.unread))
+        return "; ".join((*reasons, *self.unread))
 
     @property
     def is_exact(self) -> bool:
@@ -180,7 +180,7 @@ async def rank_files(
     }
     listed = {*paths}
     look_up = partial(coroutine_of(source.look_up), words=written, within=listed, since=since)
-    corpus, postings, known = await look_up(wanted_terms(question))
+    corpus, postings, completeness = await look_up(wanted_terms(question))
     unknown: dict[str, Sequence[str]] = {}
     unread: Sequence[str] = ()
     if question.is_short and question.terms.keys() - postings.keys():
@@ -199,9 +199,11 @@ async def rank_files(
                 for name in question.names
                 if len(terms := terms_of(name)) > 1 and terms[0] in missing
             }
-            question = with_near(question, (near for some in unknown.values() for near in some))
+            question = with_near(
+                question, (near for near_words in unknown.values() for near in near_words)
+            )
             question = with_like(question, sorted(missing), texts)
-            corpus, postings, known = await look_up(wanted_terms(question))
+            corpus, postings, completeness = await look_up(wanted_terms(question))
             for name, near in unknown.items():
                 # A vocabulary keeps names of deleted files for a while.
                 unknown[name] = [one for one in near if EXACT + one in postings]
@@ -209,7 +211,7 @@ async def rank_files(
         question = with_exact(question, postings)
     scores = Scores(question, corpus, postings, paths, weights)
     order, odds = _ordered(files, scores, weights)
-    coverage = known if coverage == COMPLETE else coverage
+    coverage = completeness if coverage == COMPLETE else coverage
     gaps = "" if order else left_out(files, walked, of_no_language(walked))
     return Ranked(scores, order, coverage, unknown, odds, unread, gaps)
 
@@ -240,7 +242,7 @@ def imported_by_first(
         path = scores.paths[number]
         if is_indexed(path) and (data := load(path)) is not None:
             places.update(imported(path, data))
-    return {number for place in places for number in scores.facts.find(place, whole=True)}
+    return {number for path in places for number in scores.facts.find(path, whole=True)}
 
 
 def _ordered(
@@ -276,13 +278,13 @@ def _page(
     cursor = budgets.make_cursor(_KIND, end)
     notes = [*rest(cursor), *remarks(ranked.reason, ranked.coverage)]
     left = budget - budgets.size_of_lines(notes) - 1
-    for place, hit in _hits(files, analysis, ranked, first, end):
+    for position, hit in _hits(files, analysis, ranked, first, end):
         is_large = budgets.size_of_line(search_line(hit)) > left and len(hits) < _FEWEST
         # The definitions of one hit go before those of all.
         shown = replace(hit, symbols=()) if is_large else hit
         left -= budgets.size_of_line(search_line(shown))
-        cursor = budgets.make_cursor(_KIND, place)
-        if hits and (place >= end or left < 0):
+        cursor = budgets.make_cursor(_KIND, position)
+        if hits and (position >= end or left < 0):
             break
         hits.append(shown)
     else:
@@ -290,8 +292,8 @@ def _page(
     if left >= 0 or len(hits) >= _FEWEST:
         return hits, cursor, False
     hits = []
-    for place, hit in _hits(files, analysis, ranked, first, first):
-        cursor = budgets.make_cursor(_KIND, place)
+    for position, hit in _hits(files, analysis, ranked, first, first):
+        cursor = budgets.make_cursor(_KIND, position)
         paths = [one.path for one in (*hits, hit)]
         lines = [*brief_search_lines(paths, cursor), *remarks(ranked.reason, ranked.coverage)]
         if hits and budgets.size_of_lines(lines) > budget:
@@ -306,9 +308,9 @@ def _before_faint(ranked: Ranked, end: int) -> int:
     strength = [ranked.odds.get(number, scores.values[number]) for number in first]
     # Odds fall faster than the reader's patience.
     least, kept = max(strength, default=0.0) / _FAINT, _LEAST if ranked.odds else 0
-    for place, number in enumerate(first, 1):
-        if strength[place - 1] >= least or scores.words_of(number, "defines"):
-            kept = max(kept, place)
+    for position, number in enumerate(first, 1):
+        if strength[position - 1] >= least or scores.words_of(number, "defines"):
+            kept = max(kept, position)
     return kept
 
 
@@ -321,24 +323,24 @@ def _hits(
     """
     scores, order = ranked.scores, ranked.order
     best = max(scores.values, default=0.0) or 1.0
-    for place in range(first, len(order)):
-        number = order[place]
+    for position in range(first, len(order)):
+        number = order[position]
         path = scores.paths[number]
         lines: Sequence[str] = ()
-        if ranked.is_exact or place < end:
+        if ranked.is_exact or position < end:
             with suppress(PathError):
                 lines = files.load(path).lines
         units: list[Unit] = []
-        if place < end and lines:
+        if position < end and lines:
             with suppress(BackendError):
                 units = [*units_of(analysis.get_outline(path), lines)]
         why = _why(scores, number, words_of("\n".join(lines)), units)
         if ranked.is_exact and all(reason.startswith(_PARTS) for reason in why):
             continue
-        most = _OF_OTHERS if place else _MOST_SYMBOLS
+        most = _OF_OTHERS if position else _MOST_SYMBOLS
         symbols = _symbols(scores, units, most) if units else ()
         score = round(100 * scores.values[number] / best)
-        yield place, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
+        yield position, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
 
 
 def _why(
@@ -347,30 +349,34 @@ def _why(
     """The reasons in words: a part of an identifier isn't said to be the identifier."""
     question, path = scores.question, scores.paths[number]
     asked = {*question.names, *question.words.values()}
-    found: dict[str, tuple[int, int, str]] = {}
+    by_term: dict[str, tuple[int, int, str]] = {}
     for word in words:
         terms = terms_of(word)
         for term in terms:
             if term in question.terms:
                 alike = 0 if word in asked else 1 if term == terms[0] else 2
-                found[term] = min((alike, len(word), word), found.get(term, (3, 0, "")))
-    heaviest = sorted(found, key=lambda term: -question.terms[term] * scores.idf.get(term, 0.0))
+                by_term[term] = min((alike, len(word), word), by_term.get(term, (3, 0, "")))
+    heaviest = sorted(by_term, key=lambda term: -question.terms[term] * scores.idf.get(term, 0.0))
     # The index guesses what is defined; where there is an outline, it knows.
-    known = {unit.located.symbol.name for unit in units}
+    names = {unit.located.symbol.name for unit in units}
     guessed = scores.words_of(number, "defines")
-    defined = [word for word in guessed if not known or word in known]
-    whole = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] < 2)
-    parts = dict.fromkeys(found[term][2] for term in heaviest if found[term][0] == 2)
-    words = [word for word in whole if word not in defined]
+    defined = [word for word in guessed if not names or word in names]
+    whole_words = dict.fromkeys(by_term[term][2] for term in heaviest if by_term[term][0] < 2)
+    parts = dict.fromkeys(by_term[term][2] for term in heaviest if by_term[term][0] == 2)
+    words = [word for word in whole_words if word not in defined]
     in_path = any(term in question.terms for term in terms_of_path(path))
-    said = {
+    by_kind = {
         "defines": defined[:_MOST_WORDS],
         "named": [""] * bool(scores.words_of(number, "named")),
-        "path": [""] * (in_path and not whole and not defined),
+        "path": [""] * (in_path and not whole_words and not defined),
         "words": words[: max(_MOST_WORDS - len(defined), 0)],
-        _PARTS: [*parts][:_MOST_PARTS] if len(whole) < _MOST_PARTS else [],
+        _PARTS: [*parts][:_MOST_PARTS] if len(whole_words) < _MOST_PARTS else [],
     }
-    return tuple(f"{kind} {', '.join(some)}".strip() for kind, some in said.items() if some)
+    return tuple(
+        f"{kind} {', '.join(words_of_kind)}".strip()
+        for kind, words_of_kind in by_kind.items()
+        if words_of_kind
+    )
 
 
 def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPlace, ...]:

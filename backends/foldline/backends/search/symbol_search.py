@@ -62,7 +62,7 @@ async def search_symbols(
         if not _is_long_class(one.unit) and not any(_overlap(one.unit, other) for other, _ in kept):
             kept.append(one)
     # Definitions without a word of the query come last.
-    order = {id(one.unit): place for place, one in enumerate(every)}
+    order = {id(one.unit): index for index, one in enumerate(every)}
     units.sort(key=lambda unit: order.get(id(unit), len(order)))
     near = near_units([one.unit for one in kept[:_HEAD]], units)
     best = (kept[0].score if kept else 0.0) or 1.0

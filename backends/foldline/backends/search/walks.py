@@ -116,7 +116,7 @@ class Walks:
             if end is not None and monotonic() > end:
                 raise _OutOfTimeError
 
-        found = self._files.walk_folder(
+        entries = self._files.walk_folder(
             asked.folder,
             no_ignore=asked.no_ignore,
             hidden=hidden,
@@ -129,7 +129,7 @@ class Walks:
         )
         coverage = COMPLETE
         try:
-            for number, stamp in enumerate(found, 1):
+            for number, stamp in enumerate(entries, 1):
                 stamps.append(stamp)
                 if number % _STEP == 0:
                     check()
@@ -190,14 +190,14 @@ class Scope:
         """
         if self.single_file is not None:
             return Walked(tuple(self.walk()))
-        found = await walks.below(self._folder, no_ignore=self._no_ignore, since=since)
+        files_walked = await walks.below(self._folder, no_ignore=self._no_ignore, since=since)
         if self._glob is None:
-            return found
-        matching = tuple(stamp for stamp in found.stamps if self._glob.matches(stamp.path))
-        if not matching and found.coverage == COMPLETE:
-            self.check([stamp.path for stamp in found.stamps])
-        ignored = tuple(filter(self._glob.matches, found.ignored))
-        return replace(found, stamps=matching, ignored=ignored)
+            return files_walked
+        matching = tuple(stamp for stamp in files_walked.stamps if self._glob.matches(stamp.path))
+        if not matching and files_walked.coverage == COMPLETE:
+            self.check([stamp.path for stamp in files_walked.stamps])
+        ignored = tuple(filter(self._glob.matches, files_walked.ignored))
+        return replace(files_walked, stamps=matching, ignored=ignored)
 
     def walk(self) -> Iterator[FileStamp]:
         """The files of this part, all of them."""
@@ -241,15 +241,15 @@ def left_out(files: FileBackend, walked: Walked, counts: Iterable[str] = ()) -> 
     first: Ignored | None = None
     paths = [path for path in walked.ignored if name_of(path) not in ALWAYS_HIDDEN]
     for path in paths[:_MOST_ASKED]:
-        found = rules.for_path(path, is_folder=files.is_folder(path))
-        if found is not None and (first is None or first.source == DEFAULT_SOURCE):
-            first = found
+        rule = rules.for_path(path, is_folder=files.is_folder(path))
+        if rule is not None and (first is None or first.source == DEFAULT_SOURCE):
+            first = rule
     ignored: list[str] = []
     if first is not None:
         such = f"{len(paths):,} ignored, such as" if len(paths) > 1 else "1 ignored:"
         ignored = [f"{such} {first.entry} by {first.pattern!r} of {first.source} ({first.cure})"]
-    said = ", ".join((*ignored, *counts))
-    return f"not looked at: {visible(said)}" if said else ""
+    counted = ", ".join((*ignored, *counts))
+    return f"not looked at: {visible(counted)}" if counted else ""
 
 
 def _resolved(files: FileBackend, text: str, *, no_ignore: bool, exact: bool) -> str:
