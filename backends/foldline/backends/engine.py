@@ -215,13 +215,13 @@ class OwnQuery(EngineQuery):
         self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         del targets, candidates, seconds
-        found = self._own.find_references(self._name, self._scope)
-        references = self._own.existing(found.references)
-        wrong = len(found.references) - len(references)
+        answered = self._own.find_references(self._name, self._scope)
+        references = self._own.existing(answered.references)
+        wrong = len(answered.references) - len(references)
         if wrong and not references:
             raise LSPError("names lines that are in no file of the workspace", self._own.name)
         notes = (f"{wrong} more on lines that are in no file of the workspace",) if wrong else ()
-        return Confirmation(references, self._own.name, found.coverage, notes)
+        return Confirmation(references, self._own.name, answered.coverage, notes)
 
 
 NO_ENGINE = Engine()

@@ -273,8 +273,8 @@ class SymbolError(BackendError, LookupError):
     def below(self, folder: str) -> SymbolError:
         if not self.path:
             candidates = [_below(folder, one) for one in getattr(self, "candidates", ())]
-            gap, said = getattr(self, "gap", ""), getattr(self, "said", "")
-            again = (self.name, candidates, gap, said)
+            gap, remark = getattr(self, "gap", ""), getattr(self, "said", "")
+            again = (self.name, candidates, gap, remark)
             return AmbiguousSymbolError("", *again) if candidates else self
         path = _below(folder, self.path)
         message = str(self).replace(visible(self.path), visible(path), 1)
@@ -323,12 +323,12 @@ class AmbiguousSymbolError(SymbolError):
             f"ask for one of {_quoted(candidates)}"
         )
         if not path:
-            some = [f"\n  {visible(one)[:120]}" for one in candidates[:_MOST_LISTED]]
-            more = len(candidates) - len(some)
-            some += [f"\n  and {more} more"] if more else []
+            listed = [f"\n  {visible(one)[:120]}" for one in candidates[:_MOST_LISTED]]
+            more = len(candidates) - len(listed)
+            listed += [f"\n  and {more} more"] if more else []
             message = (
                 f"{said and f'{visible(said)}; '}{cut(name)!r} has {len(candidates)} definitions"
-                f"{f' so far ({gap})' if gap else ''}:{''.join(some)}\n"
+                f"{f' so far ({gap})' if gap else ''}:{''.join(listed)}\n"
                 f"name one by its place, such as {visible(cut(candidates[0].partition(' ')[0]))}"
             )
         super().__init__(path, name, message)
@@ -338,8 +338,8 @@ class AmbiguousSymbolError(SymbolError):
     @property
     def parts(self) -> tuple[str, ...]:
         """The candidates, if they are parts of one thing: accessors, overloads, a type's blocks."""
-        whole = {one.rpartition("[")[0] for one in self.candidates}
-        is_one = len(whole) == 1 and "" not in whole and len(self.candidates) < _MOST_NEAR
+        names = {one.rpartition("[")[0] for one in self.candidates}
+        is_one = len(names) == 1 and "" not in names and len(self.candidates) < _MOST_NEAR
         return self.candidates if is_one else ()
 
 

@@ -55,8 +55,10 @@ async def by_engine(
     query: Awaitable[Answer], by_name: Callable[[str], Awaitable[Answer]]
 ) -> Answer:
     """The engine's answer to `query`, or `by_name` of the reason why there is none."""
-    found = await attempt(query, lambda error: error)
-    if not isinstance(found, Exception):
-        return found
-    is_known = isinstance(found, LSPError | PathError)
-    return await by_name(str(found) if is_known else f"the language server backend failed: {found}")
+    answer = await attempt(query, lambda error: error)
+    if not isinstance(answer, Exception):
+        return answer
+    is_known = isinstance(answer, LSPError | PathError)
+    return await by_name(
+        str(answer) if is_known else f"the language server backend failed: {answer}"
+    )

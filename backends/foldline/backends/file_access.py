@@ -227,8 +227,8 @@ class SmartFileAccess(CodeNavigation):
         if query is not None:
             from foldline.backends.search.search import rank_files
 
-            found = await rank_files(self._files, self._walks, self._index, query, start)
-            ranked, coverage = [*found.paths], found.coverage
+            ranked_files = await rank_files(self._files, self._walks, self._index, query, start)
+            ranked, coverage = [*ranked_files.paths], ranked_files.coverage
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
         lines_of = None
         if glob is not None:
@@ -339,7 +339,7 @@ class SmartFileAccess(CodeNavigation):
         budgets.check_budget(budget)
         if not names:
             raise InvalidArgumentError("names", "is empty; get_outline lists what the file has")
-        found: list[SymbolDetail] = []
+        details: list[SymbolDetail] = []
         problems: list[SymbolError] = []
         waiting = list(dict.fromkeys(names))
         parts: set[str] = set()
@@ -347,16 +347,16 @@ class SmartFileAccess(CodeNavigation):
             name = waiting.pop(0)
             try:
                 detail = await self._symbol(file, name, seconds)
-                found.append(replace(detail, qualified_name=name) if name in parts else detail)
+                details.append(replace(detail, qualified_name=name) if name in parts else detail)
             except SymbolError as error:
-                some = getattr(error, "parts", ())
-                parts.update(some)
-                waiting[:0] = some
-                if not some:
+                named_parts = getattr(error, "parts", ())
+                parts.update(named_parts)
+                waiting[:0] = named_parts
+                if not named_parts:
                     problems.append(error)
-        if problems and not found:
+        if problems and not details:
             raise problems[0]
-        return share_budget(found, problems, budget, query)
+        return share_budget(details, problems, budget, query)
 
     @waits
     async def find_references(
@@ -416,31 +416,33 @@ class SmartFileAccess(CodeNavigation):
 
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)
-            found = await uses(target.name, target)
-            if not found.said and found.name not in name:
-                found = replace(found, said=f"{name} is {found.name}")
+            references = await uses(target.name, target)
+            if not references.said and references.name not in name:
+                references = replace(references, said=f"{name} is {references.name}")
         else:
-            found = await uses(word := spelled(name))
-            if not found.references and (plain := unmarked(word)) != word:
-                found = replace(await uses(plain), said=f"{word} taken for {plain}")
-        if not found.references:
+            references = await uses(word := spelled(name))
+            if not references.references and (plain := unmarked(word)) != word:
+                references = replace(await uses(plain), said=f"{word} taken for {plain}")
+        if not references.references:
             from foldline.backends.base.near_names import did_you_mean
 
             meant = await names.in_another_case(spelled(name))
             if meant is not None:
-                found = replace(await uses(meant.found[0].name), said=meant.said)
-            elif not found.said:
-                near = did_you_mean(names.near(found.name))
-                found = replace(found, reason=f"{found.reason}{near}".removeprefix("; "))
-            if not found.references:
-                reason = sentences(found.reason, await self.left_out(scope, of_code=True))
-                found = replace(found, reason=reason)
+                references = replace(await uses(meant.found[0].name), said=meant.said)
+            elif not references.said:
+                near = did_you_mean(names.near(references.name))
+                references = replace(
+                    references, reason=f"{references.reason}{near}".removeprefix("; ")
+                )
+            if not references.references:
+                reason = sentences(references.reason, await self.left_out(scope, of_code=True))
+                references = replace(references, reason=reason)
         if not first:
             # Of the files with a word, the last answer is kept: code is asked about before texts.
-            strings = await said_of_strings(found, self._files, self._index, since)
-            found = await with_text(found, self._files, self._index, since)
-            found = replace(found, reason=sentences(found.reason, strings))
-        return page_references(found, first, budget)
+            strings = await said_of_strings(references, self._files, self._index, since)
+            references = await with_text(references, self._files, self._index, since)
+            references = replace(references, reason=sentences(references.reason, strings))
+        return page_references(references, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""

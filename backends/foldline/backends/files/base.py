@@ -148,8 +148,8 @@ class FileBackend(ABC):
     def exists(self, path: str) -> bool:
         """Return whether the path exists, ignored or not; raises `PathError` as `resolve` does."""
         key = self._locate(path)
-        found = key in self._overlays or self._kind(key) is not None
-        return found or self._is_overlay_folder(key)
+        is_there = key in self._overlays or self._kind(key) is not None
+        return is_there or self._is_overlay_folder(key)
 
     def is_ignored(self, path: str) -> bool:
         """Return whether ignore files hide the path."""
@@ -246,10 +246,10 @@ class FileBackend(ABC):
         hidden: list[str] = []
         problems: list[str] = []
         refused: list[str] = []
-        found = self.walk_folder(
+        walked = self.walk_folder(
             start, no_ignore=no_ignore, hidden=hidden, problems=problems, refused=refused
         )
-        stamps = list(found)
+        stamps = list(walked)
         return build_tree(
             start,
             stamps,
@@ -322,21 +322,21 @@ class FileBackend(ABC):
         """The canonical relative path of anything a caller may write."""
         if "\0" in path:
             raise PathError(path.replace("\0", "\\0"), "holds a NUL byte and names no file")
-        found = self._real(path)
-        if found is None and _DRIVE.match(path) is None and path.startswith("/"):
+        located = self._real(path)
+        if located is None and _DRIVE.match(path) is None and path.startswith("/"):
             raise OutsideWorkspaceError(path)
-        if "\\" in path and (found is None or self._kind(found) is None):
+        if "\\" in path and (located is None or self._kind(located) is None):
             # Written on Windows, or by a model that thinks so.
             if _DRIVE.match(path):
                 raise OutsideWorkspaceError(path)
-            found = self._real(path.replace("\\", "/"))
+            located = self._real(path.replace("\\", "/"))
             written = self._real(restored(path)) if "\0" not in restored(path) else None
             if written is not None and self._kind(written) is not None:
                 # Accept a name with control characters as answers show it.
-                found = written
-        if found is None or (_DRIVE.match(path) and self._kind(found) is None):
+                located = written
+        if located is None or (_DRIVE.match(path) and self._kind(located) is None):
             raise OutsideWorkspaceError(path)
-        return found
+        return located
 
     def walk_folder(
         self,
@@ -369,10 +369,10 @@ class FileBackend(ABC):
         seen: set[str] = set()
         since = time.monotonic() if since is None else since
         kept = None if no_ignore or self._no_ignore else self.versions
-        known = None if kept is None else kept.known(since, kind)
+        listing = None if kept is None else kept.known(since, kind)
         left_out: Sequence[str]
-        if known is not None and start in known.folders:
-            folders, left_out = known.below(start, by_level=by_level), known.problems
+        if listing is not None and start in listing.folders:
+            folders, left_out = listing.below(start, by_level=by_level), listing.problems
         else:
             rules = self._rules_unless(no_ignore=no_ignore)
             left_out = () if rules is None else rules.problems
@@ -477,11 +477,12 @@ class FileBackend(ABC):
         folded, module = path.casefold(), f"/{path.replace('.', '/')}"
         dotted = "." in path and "/" not in path
         return [
-            found
+            indexed_path
             for stamp in itertools.islice(self.walk_folder("."), _MOST_WALKED)
-            if (found := stamp.path).casefold() == folded
+            if (indexed_path := stamp.path).casefold() == folded
             or (
-                dotted and f"/{found.rpartition('.')[0]}".removesuffix("/__init__").endswith(module)
+                dotted
+                and f"/{indexed_path.rpartition('.')[0]}".removesuffix("/__init__").endswith(module)
             )
         ]
 

@@ -81,14 +81,14 @@ class GitPatterns:
     def likely(self, above: bytes, subjects: Mapping[bytes, str]) -> set[str]:
         """The names of the entries of the folder `above` that a pattern matches."""
         fixed, paths = self._fixed
-        found = {subjects[one] for one in subjects.keys() & fixed.keys()}
+        matching = {subjects[one] for one in subjects.keys() & fixed.keys()}
         if above[:-1] in self._folders:
-            found.update(name for one, name in subjects.items() if above + one in paths)
+            matching.update(name for one, name in subjects.items() if above + one in paths)
         for ahead, regex in zip((b"", above), self._last, strict=True):
             if regex is not None:
                 match = regex.match
-                found.update(name for one, name in subjects.items() if match(ahead + one))
-        return found
+                matching.update(name for one, name in subjects.items() if match(ahead + one))
+        return matching
 
     def _last_of(self, numbers: Sequence[int]) -> re.Pattern[bytes] | None:
         """Its group is that of the last pattern that matches."""

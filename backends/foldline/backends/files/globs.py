@@ -83,18 +83,18 @@ class Glob:
         folder = "/".join(takewhile(MAGIC.isdisjoint, folders))
         below = [path for path in paths if path.startswith(f"{folder}/")] if folder else paths
         if not below:
-            known = {str(above) for path in paths for above in PurePosixPath(path).parents}
-            same = sorted(one for one in known if one.endswith(f"/{folder.rpartition('/')[2]}"))
-            near = (*same[:3], *near_names(folder, known))
+            existing = {str(above) for path in paths for above in PurePosixPath(path).parents}
+            same = sorted(one for one in existing if one.endswith(f"/{folder.rpartition('/')[2]}"))
+            near = (*same[:3], *near_names(folder, existing))
             return f"there is no folder {folder}/{did_you_mean(dict.fromkeys(near))}"
         kind = PurePosixPath(name).suffix
         where = Counter(f"{path.rpartition('/')[0]}/" for path in below if path.endswith(kind))
-        said = f"{kind} files are in"
+        fact = f"{kind} files are in"
         if not kind or not where or MAGIC & set(kind):
-            said = f"{folder or '.'}/ has"
+            fact = f"{folder or '.'}/ has"
             where = Counter(PurePosixPath(path).suffix or path.rpartition("/")[2] for path in below)
         counted = (f"{name} ({count})" for name, count in where.most_common(_MOST_KINDS))
-        return f"{said} {', '.join(counted)}"
+        return f"{fact} {', '.join(counted)}"
 
 
 class PathPatterns:

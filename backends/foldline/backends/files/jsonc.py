@@ -14,13 +14,13 @@ def without_comments(text: str) -> tuple[str, str]:
     """
     before, comma = "", None
     commented, strict = list(text), list(text)
-    for found in _TOKEN.finditer(text):
-        token, at = found[0], found.start()
+    for match in _TOKEN.finditer(text):
+        token, at = match[0], match.start()
         if token.startswith("/*") and (len(token) < 4 or not token.endswith("*/")):
             break
         if token.startswith(("//", "/*")):
             blank = re.sub(r"[^\n]", " ", token)
-            commented[at : found.end()] = strict[at : found.end()] = blank
+            commented[at : match.end()] = strict[at : match.end()] = blank
             continue
         if comma is not None and token in "}]":
             strict[comma] = " "

@@ -193,10 +193,12 @@ class FileVersions:
         with self._lock:
             listing = self._current(since)
             if listing is not self._disk_of:
-                found = {stamp.path: stamp for stamp in listing.files() if _is_followed(stamp.path)}
+                stamps = {
+                    stamp.path: stamp for stamp in listing.files() if _is_followed(stamp.path)
+                }
                 self._disk_of = listing
-                if found != self._disk:
-                    self._disk = found
+                if stamps != self._disk:
+                    self._disk = stamps
             return self._disk
 
     def known(self, since: float, kind: int = TEXT) -> Listing | None:
@@ -223,14 +225,14 @@ class FileVersions:
     def keeping(self, folders: Iterator[Folder], rules: IgnoreRules, kind: int) -> Iterator[Folder]:
         """The folders of a walk, which are known once it has come to its end."""
         as_of, looked_at = time.monotonic(), time.time_ns()
-        found = {}
+        kept = {}
         for folder in folders:
-            found[folder.path] = folder
+            kept[folder.path] = folder
             yield folder
         if self._lock.acquire(blocking=False):
             try:
                 if as_of > self._as_of[CODE]:
-                    listing = Listing(found, rules.above, rules.versions, tuple(rules.problems))
+                    listing = Listing(kept, rules.above, rules.versions, tuple(rules.problems))
                     self._know(listing, as_of, looked_at, kind, anew=True)
             finally:
                 self._lock.release()
@@ -249,12 +251,12 @@ class FileVersions:
     def _current(
         self, since: float, check: Callable[[], None] | None = None, kind: int = TEXT
     ) -> Listing:
-        known = self._compared(since, kind=kind)
-        if known is None:
+        current = self._compared(since, kind=kind)
+        if current is None:
             as_of, looked_at = time.monotonic(), time.time_ns()
             listing = self._files.list_all(check, kind)
-            known = self._know(listing, as_of, looked_at, kind, anew=True)
-        return known
+            current = self._know(listing, as_of, looked_at, kind, anew=True)
+        return current
 
     def _compared(
         self, since: float, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT

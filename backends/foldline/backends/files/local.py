@@ -54,16 +54,16 @@ class LocalFileBackend(FileBackend):
         size_limit: int = DEFAULT_SIZE_LIMIT,
         no_ignore: bool = False,
     ) -> None:
-        given = Path(root)
+        root_path = Path(root)
         try:
-            mode = given.stat().st_mode
+            mode = root_path.stat().st_mode
         except PermissionError as error:
             raise UnreadablePathError(str(root), "the system refuses to look at it") from error
         except (OSError, ValueError) as error:
             raise MissingPathError(str(root), None) from error
         if not stat.S_ISDIR(mode):
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
-        super().__init__(given.resolve(), size_limit=size_limit, no_ignore=no_ignore)
+        super().__init__(root_path.resolve(), size_limit=size_limit, no_ignore=no_ignore)
         self._root_text = str(self._root)
         self.versions = FileVersions(self)
 
@@ -129,8 +129,8 @@ class LocalFileBackend(FileBackend):
         special = special_folders(self._root_text)
         prefix = f"{folder}/" if folder not in {"", "."} else ""
         try:
-            with os.scandir(self._absolute(folder)) as found:
-                for number, item in enumerate(found, 1):
+            with os.scandir(self._absolute(folder)) as listed:
+                for number, item in enumerate(listed, 1):
                     if number % LIST_STEP == 0 and not goes_on():
                         break
                     try:

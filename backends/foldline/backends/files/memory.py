@@ -66,21 +66,21 @@ class MemoryFileBackend(FileBackend):
         return None
 
     def _stat(self, path: str) -> FileStamp | None:
-        found = self._content.get(path)
-        return None if found is None else FileStamp(path, len(found[1]), found[0])
+        content = self._content.get(path)
+        return None if content is None else FileStamp(path, len(content[1]), content[0])
 
     def _read_bytes(self, path: str, limit: int) -> bytes:
-        found = self._content.get(path)
-        if found is None:
+        content = self._content.get(path)
+        if content is None:
             raise MissingPathError(path, self._near(path))
-        if len(found[1]) > limit:
-            raise FileTooLargeError(path, len(found[1]), limit)
-        return found[1]
+        if len(content[1]) > limit:
+            raise FileTooLargeError(path, len(content[1]), limit)
+        return content[1]
 
     def _read_chunks(self, path: str) -> Iterator[bytes]:
-        found = self._content.get(path)
-        if found is not None:
-            yield found[1]
+        content = self._content.get(path)
+        if content is not None:
+            yield content[1]
 
     def _list(
         self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
@@ -99,7 +99,7 @@ class MemoryFileBackend(FileBackend):
         return IgnoreRules(self._root, self._read_rules)
 
     def _read_rules(self, file: Path, _root: Path | None) -> tuple[str, str] | None:
-        found = None
+        content = None
         if file.is_relative_to(self._root):
-            found = self._content.get(file.relative_to(self._root).as_posix())
-        return None if found is None else (str(found[0]), found[1].decode("utf-8", "replace"))
+            content = self._content.get(file.relative_to(self._root).as_posix())
+        return None if content is None else (str(content[0]), content[1].decode("utf-8", "replace"))

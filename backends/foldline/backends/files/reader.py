@@ -119,8 +119,10 @@ def toml_of(text: str, file: Path) -> dict[str, object]:
     except RecursionError:
         raise _too_deep(file) from None
     except ValueError as error:
-        found = _LINE.search(str(error))
-        raise MalformedFileError(str(file), str(error), int(found[1]) if found else None) from error
+        at_line = _LINE.search(str(error))
+        raise MalformedFileError(
+            str(file), str(error), int(at_line[1]) if at_line else None
+        ) from error
 
 
 def read_json(
@@ -204,8 +206,8 @@ def _open_regular(path: str, name: str) -> tuple[int, os.stat_result]:
 def _refusal(error: OSError | ValueError, name: str) -> PathError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return MissingPathError(name, None)
-    said = error.strerror if isinstance(error, OSError) else str(error)
-    return UnreadablePathError(name, f"cannot be read: {said}")
+    problem = error.strerror if isinstance(error, OSError) else str(error)
+    return UnreadablePathError(name, f"cannot be read: {problem}")
 
 
 def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) -> bytes | None:

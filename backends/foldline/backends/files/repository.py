@@ -48,14 +48,14 @@ def index_of(repository: Path) -> Path | None:
 def revision_of(root: Path) -> str | None:
     """The commit that is checked out at or above `root`; None where git's files name none."""
     with suppress(OSError, PathError, RuntimeError, ValueError):
-        own, common = _git_folders(repository_of(root) or root)
-        head = read_text(own / "HEAD", _LINK_BYTES, root=own)
+        folder, common = _git_folders(repository_of(root) or root)
+        head = read_text(folder / "HEAD", _LINK_BYTES, root=folder)
         branch = head.removeprefix("ref: ").strip()
         if branch != head.strip():
-            place = branch if (common / branch).exists() else "packed-refs"
-            head = read_text(common / place, SETTINGS_BYTES, root=common)
-        found = re.search(rf"^([0-9a-f]{{40,64}})(?: {re.escape(branch)})?$", head, re.MULTILINE)
-        return None if found is None else found[1]
+            reference = branch if (common / branch).exists() else "packed-refs"
+            head = read_text(common / reference, SETTINGS_BYTES, root=common)
+        packed = re.search(rf"^([0-9a-f]{{40,64}})(?: {re.escape(branch)})?$", head, re.MULTILINE)
+        return None if packed is None else packed[1]
     return None
 
 
@@ -72,20 +72,20 @@ def _linked(link: Path) -> tuple[Path, Path]:
         PathError: It's neither, or the repository doesn't know it: anybody can write a file that
             names another repository's folder.
     """
-    found = _LINK.match(read_text(link, _LINK_BYTES, root=link.parent))
-    if found is None:
+    link_target = _LINK.match(read_text(link, _LINK_BYTES, root=link.parent))
+    if link_target is None:
         raise PathError(str(link), "names no folder")
-    own = _named(found[1], link.parent)
-    if not os.path.lexists(own / "gitdir"):
-        worktree = _WORKTREE.search(read_text(own / "config", SETTINGS_BYTES, root=own))
-        if worktree is None or _named(worktree[1], own) != link.parent.resolve():
+    folder = _named(link_target[1], link.parent)
+    if not os.path.lexists(folder / "gitdir"):
+        worktree = _WORKTREE.search(read_text(folder / "config", SETTINGS_BYTES, root=folder))
+        if worktree is None or _named(worktree[1], folder) != link.parent.resolve():
             raise PathError(str(link), "isn't known to the repository that it names")
-        return own, own
-    known = _named(read_text(own / "gitdir", _LINK_BYTES, root=own), own)
-    common = _named(read_text(own / "commondir", _LINK_BYTES, root=own), own)
-    if known != link.resolve() or own.parent != common / "worktrees":
+        return folder, folder
+    named = _named(read_text(folder / "gitdir", _LINK_BYTES, root=folder), folder)
+    common = _named(read_text(folder / "commondir", _LINK_BYTES, root=folder), folder)
+    if named != link.resolve() or folder.parent != common / "worktrees":
         raise PathError(str(link), "isn't known to the repository that it names")
-    return own, common
+    return folder, common
 
 
 def _named(path: str, base: Path) -> Path:

@@ -68,20 +68,22 @@ def build_tree(
     first = budgets.read_cursor(_KIND, cursor)
     root = _collect(path, stamps)
     ranks = {file: rank for rank, file in enumerate((ranked or ())[:_MOST_RANKED], 1)}
-    said = [] if root.count else [left_out or "the folder has no files"]
+    reasons = [] if root.count else [left_out or "the folder has no files"]
     if ranked is not None and not ranks:
-        said.append("no file is about the query")
+        reasons.append("no file is about the query")
     elif ranks and len(ranks) < root.count:
-        said = [f"the best {len(ranks)} of {root.count} files; without a query, the tree has all"]
+        reasons = [
+            f"the best {len(ranks)} of {root.count} files; without a query, the tree has all"
+        ]
     unlisted = [f"{one} cannot be listed in full: the system refuses it" for one in refused]
     builder = _Builder(ranks, lines_of, depth)
-    whole = FileTree(
+    full = FileTree(
         path, (), root.count, root.size, ignored, first,
-        reason=_reason("; ".join(said), [*unlisted, *problems]), coverage=coverage,
+        reason=_reason("; ".join(reasons), [*unlisted, *problems]), coverage=coverage,
     )  # fmt: skip
-    tree = builder.build(root, whole, budget)
+    tree = builder.build(root, full, budget)
     if builder.closed and budget is not None and not ranks and lines_of is None:
-        tree = _Builder(ranks, lines_of, depth, fold=True).build(root, whole, budget)
+        tree = _Builder(ranks, lines_of, depth, fold=True).build(root, full, budget)
     return tree
 
 
@@ -123,8 +125,8 @@ class _Builder:
 
     def rows(self, folder: _Folder) -> list[TreeEntry]:
         """The entries of a folder, without children."""
-        if (known := self._rows.get(folder.path)) is not None:
-            return known
+        if (kept_rows := self._rows.get(folder.path)) is not None:
+            return kept_rows
         prefix = f"{folder.path}/" if folder.path else ""
         rows = [
             TreeEntry(name, below.path, True, below.size, below.count, collapsed=True)
@@ -197,18 +199,20 @@ class _Builder:
         for folder in order:
             below = (_below(folder, row) for row in self.rows(folder)[: self._shown[folder.path]])
             order.extend(one for one in below if one is not None and one.path in self._shown)
-        made: dict[str, list[TreeEntry]] = {}
+        by_folder: dict[str, list[TreeEntry]] = {}
         for folder in reversed(order):
             rows, shown = self.rows(folder), self._shown[folder.path]
             # The rest of what a query isn't about is missing below its folders.
             entries = [
-                replace(row, children=tuple(made[row.path]), collapsed=bool(self._leading))
-                if row.folder and row.path in made
+                replace(row, children=tuple(by_folder[row.path]), collapsed=bool(self._leading))
+                if row.folder and row.path in by_folder
                 else row
                 for row in rows[:shown]
             ]
-            made[folder.path] = entries + ([_others(folder, rows[shown:])] if rows[shown:] else [])
-        return made[root.path]
+            by_folder[folder.path] = entries + (
+                [_others(folder, rows[shown:])] if rows[shown:] else []
+            )
+        return by_folder[root.path]
 
 
 def _below(folder: _Folder, row: TreeEntry) -> _Folder | None:
@@ -232,14 +236,16 @@ def _folded(folder: _Folder, rows: Sequence[TreeEntry]) -> list[TreeEntry]:
         key = "" if is_text else _VARYING.sub("0", row.name)
         groups.setdefault((row.folder, key), []).append(row)
     folded: list[TreeEntry] = []
-    for (is_folder, key), some in groups.items():
-        name = some[0].name
-        if len(some) < (_LEAST_FOLDED if key else 2) or key == name:
-            folded += some
+    for (is_folder, key), members in groups.items():
+        name = members[0].name
+        if len(members) < (_LEAST_FOLDED if key else 2) or key == name:
+            folded += members
             continue
         kind = "folders" if is_folder else "files"
-        name = f"{len(some)} {kind} like {name}" if key else f"{name} and {len(some) - 1} more"
-        size, files = sum(row.size for row in some), sum(row.files for row in some)
+        name = (
+            f"{len(members)} {kind} like {name}" if key else f"{name} and {len(members) - 1} more"
+        )
+        size, files = sum(row.size for row in members), sum(row.files for row in members)
         path = folder.path or "."
         folded.append(TreeEntry(name, path, is_folder, size, files, collapsed=True))
     return folded
@@ -250,13 +256,13 @@ def _ends(path: str) -> list[int]:
 
 
 def _reason(empty: str, problems: Sequence[str]) -> str:
-    said = [empty] if empty else []
-    said.extend(problems[:_SHOWN_PROBLEMS])
+    reasons = [empty] if empty else []
+    reasons.extend(problems[:_SHOWN_PROBLEMS])
     if len(problems) > _SHOWN_PROBLEMS:
-        said.append(
+        reasons.append(
             f"{len(problems) - _SHOWN_PROBLEMS} more ignore files or folders are like these"
         )
-    return "; ".join(said)
+    return "; ".join(reasons)
 
 
 def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:

@@ -91,24 +91,24 @@ def read_artefact(source: BinaryIO) -> Iterator[Part]:
             f"it has version {number}.{version}, and this foldline reads {_FORMAT}.{SCHEMA_VERSION}"
             ": export it with the same foldline"
         )
-    known: set[bytes] = set()
+    keys: set[bytes] = set()
     frames = expanded = 0
     while True:
         kind, packed_size, size = _FRAME.unpack(file.read(_FRAME.size))
         if kind == _END:
             break
         frames += 1
-        if frames > _FREE_FRAMES + len(known) // _FEWEST_CONTENTS:
+        if frames > _FREE_FRAMES + len(keys) // _FEWEST_CONTENTS:
             raise ArtefactError("it's cut into too many parts")
         expanded += size
         if expanded > _MOST_EXPANDED:
             raise ArtefactError(f"it expands to more than {_MOST_EXPANDED:,} bytes")
         part = _unpacked(kind, _expanded(file, packed_size, size))
-        known.update(part.keys)
-        if len(known) > _MOST_CONTENTS:
+        keys.update(part.keys)
+        if len(keys) > _MOST_CONTENTS:
             raise ArtefactError(f"it has more than {_MOST_CONTENTS:,} contents")
         yield part
-    if packed_size or size != len(known):
+    if packed_size or size != len(keys):
         raise ArtefactError("a content is in it twice, or parts are missing")
     if source.read(_DIGEST_BYTES) != file.hash.digest():
         raise ArtefactError("its checksum is wrong: it's damaged")
@@ -232,9 +232,9 @@ def _check(segment: Segment) -> None:
 
 
 def _numbers(data: bytes) -> array[int]:
-    found = array("I")
-    found.frombytes(data)
-    return _little(found)
+    numbers = array("I")
+    numbers.frombytes(data)
+    return _little(numbers)
 
 
 def _little(numbers: array[int]) -> array[int]:

@@ -81,12 +81,12 @@ def definitions(path: str, data: bytes) -> list[bytes]:
         # From line end to line end: several times faster than the beginnings of lines.
         return [name or variable for name, variable in _PYTHON.findall(b"\n" + data)]
     names = []
-    for found in _OTHERS.finditer(data):
-        if attributes := found["attributes"]:
+    for match in _OTHERS.finditer(data):
+        if attributes := match["attributes"]:
             names += _SYMBOL.findall(attributes)
             continue
-        if (name := found["name"] or found["bound"]) is None:
-            name, before = found["method"], data[found.start() : found.start("method")]
+        if (name := match["name"] or match["bound"]) is None:
+            name, before = match["method"], data[match.start() : match.start("method")]
             # A call at the margin, such as `describe(`, has nothing before it.
             if not before or name in _NO_METHODS or _NO_METHOD_BEFORE.search(before):
                 continue

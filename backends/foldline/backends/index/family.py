@@ -39,10 +39,10 @@ def _name_of(origin: str) -> str:
     """The repository that a URL means, however it's reached; empty where that can't be said."""
     if len(origin) > _LONGEST_ORIGIN or is_remote_share(origin):
         return ""
-    place = Path(origin.removeprefix("file://"))
-    if place.is_absolute():
-        inner = place / ".git"
-        return str(resolved(inner if inner.is_dir() else place))
+    origin_path = Path(origin.removeprefix("file://"))
+    if origin_path.is_absolute():
+        inner = origin_path / ".git"
+        return str(resolved(inner if inner.is_dir() else origin_path))
     address = _ADDRESS.fullmatch(origin)
     if address is None:
         return origin

@@ -73,7 +73,7 @@ def with_buffers(
 ) -> tuple[Corpus, dict[str, list[Postings]]]:
     """The corpus and the postings of `terms` with these texts instead of those of their paths."""
     live = LiveIndex(texts)
-    own, live_postings, _ = live.look_up(terms)
+    own_count, live_postings, _ = live.look_up(terms)
     merged = {
         term: [*found.get(term, ()), *live_postings.get(term, ())]
         for term in terms
@@ -85,11 +85,11 @@ def with_buffers(
         for segment, numbers in corpus.segments.items()
     }
     first = len(corpus.paths)
-    segments[_LIVE] = range(first, first + len(own.paths))
+    segments[_LIVE] = range(first, first + len(own_count.paths))
     return Corpus(
-        [*corpus.paths, *own.paths],
-        [*corpus.lengths, *own.lengths],
-        [*corpus.defined, *own.defined],
+        [*corpus.paths, *own_count.paths],
+        [*corpus.lengths, *own_count.lengths],
+        [*corpus.defined, *own_count.defined],
         segments,
     ), merged
 
@@ -113,10 +113,10 @@ class LiveIndex:
         self, terms: Collection[str], **_: object
     ) -> tuple[Corpus, dict[str, list[Postings]], str]:
         """The files with their lengths, the postings of `terms`, and that these are all."""
-        known = self._terms if len(terms) > FEW_TERMS else Spelling(self._segment)
-        every = ((term, postings(_LIVE, self._segment, known, term)) for term in terms)
-        found = {term: [places] for term, places in every if places is not None}
-        return self._corpus, found, COMPLETE
+        spelling = self._terms if len(terms) > FEW_TERMS else Spelling(self._segment)
+        every = ((term, postings(_LIVE, self._segment, spelling, term)) for term in terms)
+        by_term = {term: [places] for term, places in every if places is not None}
+        return self._corpus, by_term, COMPLETE
 
     def last_defined(self) -> Iterator[str]:
         """The names that the texts define."""

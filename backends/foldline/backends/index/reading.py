@@ -108,13 +108,13 @@ class FileReader:
         Goes into `found`, None for a file that is too large; what is there isn't read again.
         """
         exact = word.encode("utf-8", "replace")
-        whole = whole_word(exact)
+        pattern = whole_word(exact)
         left = [stamp for stamp in stamps if stamp.path not in found]
         for path, data in self._for_answer(left, since, _WORDS_SECONDS):
             if data is None:
                 found[path] = None
             else:
-                has = exact in data and whole.search(data) is not None
+                has = exact in data and pattern.search(data) is not None
                 found[path] = has and (not defined or may_define(path, data, exact))
         if left:
             self._pause_end = time.monotonic() + _WORDS_PAUSE_SECONDS
@@ -136,15 +136,15 @@ class FileReader:
                 -stamp.mtime_ns,
             )
         )
-        found: list[tuple[float, str, bytes]] = []
+        candidates: list[tuple[float, str, bytes]] = []
         for path, data in self._for_answer(stamps, since, _LEAST_SECONDS):
             text = (data or b"").lower()
             weight = sum(weights[word] for word in rarest if word.encode() in text)
             if weight or not are_many(stamps):
-                found.append((weight, path, data or b""))
-            if len(found) > 2 * _MOST_SCANNED:
-                found = nlargest(_MOST_SCANNED, found)
-        return {path: data for _, path, data in nlargest(_MOST_SCANNED, found)}
+                candidates.append((weight, path, data or b""))
+            if len(candidates) > 2 * _MOST_SCANNED:
+                candidates = nlargest(_MOST_SCANNED, candidates)
+        return {path: data for _, path, data in nlargest(_MOST_SCANNED, candidates)}
 
     def _for_answer(
         self, stamps: Iterable[FileStamp], since: float, least: float

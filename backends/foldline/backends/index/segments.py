@@ -65,13 +65,15 @@ class Segment(NamedTuple):
         """The slots of the files with a key that holds the part; newlines around it make it one."""
         wanted = part.encode("utf-8", "replace")
         numbers = lines_with(self.keys, wanted, _LINE)
-        return {place >> COUNT_BITS for number in numbers for place in self.places_of(number)}
+        return {posting >> COUNT_BITS for number in numbers for posting in self.places_of(number)}
 
     def names(self, slots: Collection[int]) -> Iterator[bytes]:
         """The names that the files with these slots define."""
         is_whole = len(slots) == len(self.lengths)
         for number, key in enumerate(self.split()[self.words :], self.words):
-            if is_whole or any(place >> COUNT_BITS in slots for place in self.places_of(number)):
+            if is_whole or any(
+                posting >> COUNT_BITS in slots for posting in self.places_of(number)
+            ):
                 yield key.removeprefix(_EXACT)
 
     def places_of(self, number: int) -> array[int]:
@@ -117,8 +119,8 @@ class Building:
     def add(self, document: Words) -> None:
         """Add a file, whose slot is its place in the order."""
         first = len(self._lengths[0]) << COUNT_BITS
-        found = self._used, self._defined
-        for places, lengths, words in zip(found, self._lengths, document, strict=True):
+        result = self._used, self._defined
+        for places, lengths, words in zip(result, self._lengths, document, strict=True):
             lengths.append(sum(words.values()))
             for word, count in words.items():
                 places[word].append(first | (count if count < _MOST_COUNT else _MOST_COUNT))
@@ -131,9 +133,9 @@ class Building:
         slots = {slot: new for new, slot in enumerate(kept, first)}
         for number, key in enumerate(segment.split()):
             places = [
-                slots[place >> COUNT_BITS] << COUNT_BITS | place & _MOST_COUNT
-                for place in segment.places_of(number)
-                if place >> COUNT_BITS in slots
+                slots[posting >> COUNT_BITS] << COUNT_BITS | posting & _MOST_COUNT
+                for posting in segment.places_of(number)
+                if posting >> COUNT_BITS in slots
             ]
             if places and number < segment.words:
                 self._used[key] += places
@@ -167,14 +169,14 @@ class Spelling:
         if term.startswith(EXACT):
             exact = f"\n{term}\n".encode("utf-8", "replace")
             return [*lines_with(self._segment.keys, exact, _LINE)]
-        found: list[int] = []
+        matching: list[int] = []
         # A word begins with its stem, but `query` is that of `queries`.
         part = term.removesuffix("y")
         numbers = lines_with(self._text, part, "\n") if part else range(len(self._keys))
         for number in numbers:
             key = self._keys[number][number >= self._segment.words :].decode("utf-8", "replace")
-            found += [number] * terms_of(key).count(term) if len(key) > 1 else ()
-        return found
+            matching += [number] * terms_of(key).count(term) if len(key) > 1 else ()
+        return matching
 
 
 class Terms(NamedTuple):
@@ -198,28 +200,28 @@ class Terms(NamedTuple):
         """The terms with one of the parts in them that the files with these slots have."""
         for term in self.terms:
             if any(part in term for part in parts) and any(
-                place >> COUNT_BITS in slots
+                posting >> COUNT_BITS in slots
                 for key in self.find(term)
-                for place in segment.places_of(key)
+                for posting in segment.places_of(key)
             ):
                 yield term
 
 
 def derived(segment: Segment) -> Terms:
     """Derive the terms of a segment, those of each word once."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    by_term: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(segment.split()):
         key = word.decode("utf-8", "replace")
         if is_name := number >= segment.words:
-            found[key].append(number)
+            by_term[key].append(number)
         # Nothing is kept of words for the next segment: there are too many.
         for term in read_terms(key[is_name:]) if len(key) > 1 + is_name else ():
-            found[term].append(number)
-    order = sorted(found)
+            by_term[term].append(number)
+    order = sorted(by_term)
     return Terms(
         order,
-        array("I", accumulate(map(len, map(found.__getitem__, order)))),
-        array("I", chain.from_iterable(map(found.__getitem__, order))),
+        array("I", accumulate(map(len, map(by_term.__getitem__, order)))),
+        array("I", chain.from_iterable(map(by_term.__getitem__, order))),
     )
 
 
@@ -238,12 +240,12 @@ def postings(
     names: dict[int, int] = {}
     for key in terms.find(wanted):
         sums = counts if key < segment.words else names
-        for place in segment.places_of(key):
-            slot = place >> COUNT_BITS
-            sums[slot] = sums.get(slot, 0) + (place & _MOST_COUNT)
-    for found in (counts, names) if copies else ():
-        for slot in found.keys() & copies.keys():
-            found.update(dict.fromkeys(copies[slot], found[slot]))
+        for posting in segment.places_of(key):
+            slot = posting >> COUNT_BITS
+            sums[slot] = sums.get(slot, 0) + (posting & _MOST_COUNT)
+    for column in (counts, names) if copies else ():
+        for slot in column.keys() & copies.keys():
+            column.update(dict.fromkeys(copies[slot], column[slot]))
     slots = sorted(counts.keys() | names.keys())
     if not slots:
         return None

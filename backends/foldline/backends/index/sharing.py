@@ -104,13 +104,13 @@ def _newest(path: Path) -> Path:
     if not path.is_dir():
         return path
     # One may vanish between being listed and being looked at.
-    found: list[tuple[int, Path]] = []
+    by_age: list[tuple[int, Path]] = []
     for file in path.glob(f"*{SUFFIX}"):
         with suppress(OSError):
-            found.append((file.stat().st_mtime_ns, file))
-    if not found:
+            by_age.append((file.stat().st_mtime_ns, file))
+    if not by_age:
         raise ArtefactError(f"{path}: the folder has no *{SUFFIX} file")
-    return max(found)[1]
+    return max(by_age)[1]
 
 
 def _copy(path: str, out: BinaryIO, name: str) -> None:
@@ -159,6 +159,6 @@ def index_status(index: WorkspaceIndex) -> dict[str, object]:
         names = ("digest", "source", "taken", "contents")
         return {**counts, "artefacts": [dict(zip(names, row, strict=True)) for row in artefacts]}
 
-    found = index.upkeep(lambda store: {**store.look(counted), "files": len(store.files())})
+    status = index.upkeep(lambda store: {**store.look(counted), "files": len(store.files())})
     location = index.location
-    return {"file": str(location), "bytes": location.stat().st_size, **found}
+    return {"file": str(location), "bytes": location.stat().st_size, **status}

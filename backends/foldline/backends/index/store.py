@@ -172,9 +172,9 @@ class _Decoded:
 
     def keep(self, numbers: Collection[int]) -> None:
         """Forget all segments but these."""
-        for known in (self.segments, self.slots, self.terms, self.spelled):
-            for gone in known.keys() - numbers:
-                known.pop(gone, None)
+        for decoded in (self.segments, self.slots, self.terms, self.spelled):
+            for gone in decoded.keys() - numbers:
+                decoded.pop(gone, None)
 
 
 _DECODED: weakref.WeakValueDictionary[bytes, _Decoded] = weakref.WeakValueDictionary()
@@ -271,8 +271,8 @@ class Store:
     def has(self, content: bytes) -> bool:
         """Return whether the words of the content with this key are known."""
         with self._lock:
-            found = self._connection.execute("SELECT 1 FROM contents WHERE key = ?", (content,))
-            return found.fetchone() is not None
+            rows = self._connection.execute("SELECT 1 FROM contents WHERE key = ?", (content,))
+            return rows.fetchone() is not None
 
     def contents(self) -> set[bytes]:
         """The keys of all contents whose words are known."""
@@ -314,16 +314,16 @@ class Store:
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""
         with self._reading():
-            found = self._holding(f"\n{word}\n", are_texts=not defined)
+            paths = self._holding(f"\n{word}\n", are_texts=not defined)
             if defined:
                 # In other languages every word may be defined.
-                found = {path for path in found if language_of(path) not in BY_WORDS}
-                found |= self._holding(f"\n{EXACT}{word}\n", are_texts=False)
-        return [*found]
+                paths = {path for path in paths if language_of(path) not in BY_WORDS}
+                paths |= self._holding(f"\n{EXACT}{word}\n", are_texts=False)
+        return [*paths]
 
     def _holding(self, part: str, *, are_texts: bool = True) -> set[str]:
         """The paths of the files with a key that holds the part; without texts, of code alone."""
-        found: set[str] = set()
+        paths: set[str] = set()
         for number in self._numbers(are_texts=are_texts):
             rows = self._connection.execute(
                 "SELECT paths.path FROM json_each(?) AS wanted CROSS JOIN contents "
@@ -331,8 +331,8 @@ class Store:
                 "AND content = contents.id AND workspace = ? AND paths.id = files.path",
                 (json.dumps([*self._slots_with(number, part)]), number, self._own),
             )
-            found.update(_loaded(path) for (path,) in rows)
-        return found
+            paths.update(_loaded(path) for (path,) in rows)
+        return paths
 
     def defined_names(self) -> set[bytes]:
         """The names that files seem to define, as UTF-8."""
@@ -341,13 +341,13 @@ class Store:
             return {name for number in slots for name in self._segment(number).names(slots[number])}
 
     def _slots_with(self, number: int, part: str) -> set[int]:
-        known = self._decoded.slots.setdefault(number, {})
-        found = known.get(part)
-        if found is None:
-            if len(known) >= _MOST_PARTS:
-                known.clear()
-            found = known[part] = self._segment(number).slots(part)
-        return found
+        by_part = self._decoded.slots.setdefault(number, {})
+        slots = by_part.get(part)
+        if slots is None:
+            if len(by_part) >= _MOST_PARTS:
+                by_part.clear()
+            slots = by_part[part] = self._segment(number).slots(part)
+        return slots
 
     def _slots(self) -> dict[int, set[int]]:
         """The slots of this workspace's files, by segment."""
@@ -372,7 +372,7 @@ class Store:
 
         All are of one moment. The documents are None where `known` is that version.
         """
-        found: dict[str, list[Postings]] = {}
+        by_term: dict[str, list[Postings]] = {}
         with self._reading() as version:
             rows = None
             if version != known or version != self._copied_at:
@@ -385,9 +385,9 @@ class Store:
                 for term in terms:
                     places = postings(number, self._segment(number), known_terms, term, copies)
                     if places is not None:
-                        found.setdefault(term, []).append(places)
+                        by_term.setdefault(term, []).append(places)
         self._write_terms()
-        return version, rows, found
+        return version, rows, by_term
 
     def _documents(self) -> list[DocumentRow]:
         """The documents of this workspace; what several files have is in more slots, of its own."""
@@ -402,14 +402,14 @@ class Store:
             if number not in places:
                 continue
             taken, copies, segment = places[number]
-            place = slot
+            document = slot
             if taken[slot]:
-                place = len(taken)
+                document = len(taken)
                 taken.append(1)
-                copies.setdefault(slot, []).append(place)
+                copies.setdefault(slot, []).append(document)
             taken[slot] = 1
             rows.append(
-                (_loaded(path), number, place, segment.lengths[slot], segment.defined[slot])
+                (_loaded(path), number, document, segment.lengths[slot], segment.defined[slot])
             )
         self._copies = {number: copies for number, (_, copies, _) in places.items() if copies}
         return rows
@@ -451,43 +451,45 @@ class Store:
                 if sums != _sum_of(*file) or not held:
                     raise sqlite3.DatabaseError("a row is malformed")
             self._is_checked = True
-        own = {number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._own,))}
+        numbers = {number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._own,))}
         rows = run("SELECT id, is_text FROM segments").fetchall()
         self._decoded.keep({number for number, _ in rows})
-        self._own_segments = [(number, bool(is_text)) for number, is_text in rows if number in own]
+        self._own_segments = [
+            (number, bool(is_text)) for number, is_text in rows if number in numbers
+        ]
 
     def _numbers(self, *, are_texts: bool = True) -> list[int]:
         """The numbers of the segments that have something of this workspace."""
         return [number for number, is_text in self._own_segments if are_texts or not is_text]
 
     def _segment(self, number: int) -> Segment:
-        known = self._decoded.segments.get(number)
-        if known is None:
+        segment = self._decoded.segments.get(number)
+        if segment is None:
             _, words, keys, *arrays = self._row(
                 "is_text, words, keys, ends, places, lengths, defined", "segments WHERE id", number
             )
-            known = Segment(words, keys, *map(_array, arrays))
-            known = self._decoded.segments.setdefault(number, known)
-        return known
+            segment = Segment(words, keys, *map(_array, arrays))
+            segment = self._decoded.segments.setdefault(number, segment)
+        return segment
 
     def _terms(self, number: int) -> Terms:
-        known = self._decoded.terms.get(number)
-        if known is None:
+        terms = self._decoded.terms.get(number)
+        if terms is None:
             row = self._row("terms, ends, keys", "terms WHERE segment", number)
             if row:
-                known = Terms(row[0].decode().split("\n"), *map(_array, row[1:]))
+                terms = Terms(row[0].decode().split("\n"), *map(_array, row[1:]))
             else:
-                known = derived(self._segment(number))
+                terms = derived(self._segment(number))
                 self._unwritten.add(number)
-            known = self._decoded.terms.setdefault(number, known)
-        return known
+            terms = self._decoded.terms.setdefault(number, terms)
+        return terms
 
     def _spelling(self, number: int) -> Spelling | Terms:
-        known = self._decoded.terms.get(number) or self._decoded.spelled.get(number)
-        if known is None:
-            known = Spelling(self._segment(number))
-            known = self._decoded.spelled.setdefault(number, known)
-        return known
+        spelling = self._decoded.terms.get(number) or self._decoded.spelled.get(number)
+        if spelling is None:
+            spelling = Spelling(self._segment(number))
+            spelling = self._decoded.spelled.setdefault(number, spelling)
+        return spelling
 
     def _row(self, columns: str, table: str, number: int) -> tuple[Any, ...]:
         """A row; empty where there is none."""
@@ -527,12 +529,12 @@ class Store:
         run = self._connection
         with self._lock, self._writing():
             self._updates += 1
-            own = self._enter()
+            workspace = self._enter()
             sweep(run)
             run.executemany(
                 "DELETE FROM files WHERE workspace = ? AND path = "
                 "(SELECT id FROM paths WHERE path = ?)",
-                [(own, _stored(path)) for path in gone],
+                [(workspace, _stored(path)) for path in gone],
             )
             for part in words:
                 if part.keys and self._add(part):
@@ -547,11 +549,11 @@ class Store:
             run.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, (SELECT id FROM paths WHERE path = ?), "
                 "?, ?, ?, ?, ?, ?, (SELECT id FROM contents WHERE key = ?), ?)",
-                [(own, *row, _sum_of(*row)) for row in rows],
+                [(workspace, *row, _sum_of(*row)) for row in rows],
             )
             lost = run.execute(
                 f"DELETE FROM files WHERE content IS NULL AND workspace = ? AND note IN {_READ}",
-                (own,),
+                (workspace,),
             )
             return not lost.rowcount
 
@@ -629,12 +631,12 @@ class Store:
             segments = {number: self._segment(number) for number in kinds}
         for is_text in (False, True):
             building, keys = Building(), []
-            for number, own in groupby(rows, key=itemgetter(0)):
+            for number, rows_of_number in groupby(rows, key=itemgetter(0)):
                 if kinds[number] != is_text:
                     continue
-                some = [*own]
-                building.merge(segments[number], [slot for _, slot, _ in some])
-                keys += [key for _, _, key in some]
+                group = [*rows_of_number]
+                building.merge(segments[number], [slot for _, slot, _ in group])
+                keys += [key for _, _, key in group]
                 if len(keys) >= _PART_CONTENTS:
                     yield Part(is_text, keys, building.segment())
                     building, keys = Building(), []
@@ -754,15 +756,15 @@ def _loaded(path: str | bytes) -> str:
 
 
 def _array(data: bytes) -> array[int]:
-    found = array("I")
-    found.frombytes(data)
-    return found
+    numbers = array("I")
+    numbers.frombytes(data)
+    return numbers
 
 
 def _sum_of(*row: Any) -> int:
     """A checksum of a row."""
-    found = 0
+    checksum = 0
     for part in row:
         is_data = isinstance(part, bytes | array)
-        found = crc32(part if is_data else repr(part).encode("utf-8", "surrogatepass"), found)
-    return found
+        checksum = crc32(part if is_data else repr(part).encode("utf-8", "surrogatepass"), checksum)
+    return checksum

@@ -34,10 +34,10 @@ def read_terms(word: str) -> tuple[str, ...]:
     if not word.isascii():
         return (word.replace("_", "").casefold(),)
     parts = _PARTS.findall(word)
-    whole = word.replace("_", "").lower()
+    joined = word.replace("_", "").lower()
     if len(parts) < 2:
-        return (stem(whole),) if whole and not whole.isdigit() else ()
-    return (stem(whole), *[_stem_of(part) for part in parts[:_MOST_PARTS] if len(part) > 1])
+        return (stem(joined),) if joined and not joined.isdigit() else ()
+    return (stem(joined), *[_stem_of(part) for part in parts[:_MOST_PARTS] if len(part) > 1])
 
 
 _kept = lru_cache(maxsize=1 << 14)(read_terms)

@@ -267,9 +267,9 @@ class WorkspaceIndex:
         """
         paths, unread, coverage = await self._holding(word, CODE, since, defined=defined)
         notes: list[str] = []
-        for why, some in (("over the size limit", unread), ("not readable", self._refused())):
-            notes += [f"{path} is {why} and was not searched" for path in some[:3]]
-            notes += [f"and {len(some) - 3} more that are {why}"] if len(some) > 3 else []
+        for why, left_out in (("over the size limit", unread), ("not readable", self._refused())):
+            notes += [f"{path} is {why} and was not searched" for path in left_out[:3]]
+            notes += [f"and {len(left_out) - 3} more that are {why}"] if len(left_out) > 3 else []
         paths.update(() if defined else self._overlays())
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 
@@ -280,8 +280,8 @@ class WorkspaceIndex:
         """
         refused = {path for path in self._reader.refused.copy() if kind_of(path) == CODE}
         refused.difference_update(self._overlays() if refused else ())
-        known = self._files.versions.last_paths() if refused else ()
-        return [*sorted(refused.intersection(known)), *self._files.versions.last_refused()]
+        last_paths = self._files.versions.last_paths() if refused else ()
+        return [*sorted(refused.intersection(last_paths)), *self._files.versions.last_refused()]
 
     @waits
     async def texts_with(self, word: str, *, since: float | None = None) -> Candidates:
@@ -289,8 +289,8 @@ class WorkspaceIndex:
 
         The notes are the paths of those that are too large to tell.
         """
-        found, unread, coverage = await self._holding(word, TEXT, since)
-        paths = {*found, *filter(is_text, self._files.overlay_paths())}
+        holding, unread, coverage = await self._holding(word, TEXT, since)
+        paths = {*holding, *filter(is_text, self._files.overlay_paths())}
         return Candidates(tuple(sorted(paths)), coverage, tuple(unread))
 
     async def _holding(
@@ -312,8 +312,8 @@ class WorkspaceIndex:
             coverage = await self._current(since, kind, patience)
             # Before the index is asked: what is written meanwhile is read twice, and not missed.
             unread = [] if coverage == COMPLETE else self._unread(kind, since)
-            found = self._lookup(lambda store: store.files_with(word, defined=defined))
-            paths = {path for path in found if kind_of(path) == kind}
+            holding = self._lookup(lambda store: store.files_with(word, defined=defined))
+            paths = {path for path in holding if kind_of(path) == kind}
             large = {*self._lookup(lambda store: store.noted(note))}
             if self._complete(paths, large, word, unread, since, read=read, defined=defined):
                 return paths, sorted(large), COMPLETE
@@ -340,10 +340,10 @@ class WorkspaceIndex:
         if unread is None:
             return False
         self._reader.find_word(word, unread, since, defined=defined, found=read)
-        known = [(stamp.path, read.get(stamp.path, False)) for stamp in unread]
-        paths.difference_update(path for path, has in known if not has)
-        paths.update(path for path, has in known if has)
-        large.update(path for path, has in known if has is None)
+        read_now = [(stamp.path, read.get(stamp.path, False)) for stamp in unread]
+        paths.difference_update(path for path, has in read_now if not has)
+        paths.update(path for path, has in read_now if has)
+        large.update(path for path, has in read_now if has is None)
         return all(stamp.path in read for stamp in unread)
 
     def last_defining(
@@ -353,7 +353,7 @@ class WorkspaceIndex:
 
         While the index is being built, what it lacks is read, or what it lacks of those `within`.
         """
-        since, found = time.monotonic() if since is None else since, set[str]()
+        since, defining = time.monotonic() if since is None else since, set[str]()
         is_building = bool(self._built) and not self._built[CODE].done()
         unread = self._unread(CODE, since) if is_building else []
         if unread and within is not None:
@@ -361,9 +361,9 @@ class WorkspaceIndex:
         self.recall()
         # An index that isn't complete has no list of files, but words.
         if self._store is not None:
-            found.update(self._lookup(lambda store: store.files_with(word, defined=True)))
-        self._complete(found, set(), word, unread, since, read={}, defined=True)
-        return sorted(found)
+            defining.update(self._lookup(lambda store: store.files_with(word, defined=True)))
+        self._complete(defining, set(), word, unread, since, read={}, defined=True)
+        return sorted(defining)
 
     def last_holding(self, word: str) -> set[str]:
         """The files that held `word` when last indexed, as far as they are known."""
@@ -387,7 +387,7 @@ class WorkspaceIndex:
         since = time.monotonic() if since is None else since
         left = [self._unread(kind, since) for kind in (TEXT, CODE)]
         # To read many files for it would slow down the search, which reads them, too.
-        if any(some is None or are_many(some) for some in left):
+        if any(count is None or are_many(count) for count in left):
             return set()
         if any(left) and await self._current(since, TEXT, _WORDS_PATIENCE) != COMPLETE:
             return set()
@@ -446,7 +446,11 @@ class WorkspaceIndex:
         texts |= {path: self._files.load(path).parse_data for path in self._overlays()}
         if texts:
             corpus, postings = with_buffers(corpus, postings, terms, texts)
-        return corpus, {term: some for term, some in postings.items() if corpus.has(some)}, coverage
+        return (
+            corpus,
+            {term: of_term for term, of_term in postings.items() if corpus.has(of_term)},
+            coverage,
+        )
 
     def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
@@ -459,15 +463,15 @@ class WorkspaceIndex:
         """The differences from the index; callers share one comparison until more is written."""
         with self._comparing:
             # Another process may have forgotten files that this one wrote.
-            version, known = store.version(), self._differences.get(kind)
+            version, comparison = store.version(), self._differences.get(kind)
             if (
-                known is None
-                or (known[0] is not store or known[1] is not listing)
-                or known[2] != version
+                comparison is None
+                or (comparison[0] is not store or comparison[1] is not listing)
+                or comparison[2] != version
             ):
-                known = store, listing, version, _differences(store, listing, kind)
-                self._differences[kind] = known
-            return known[3]
+                comparison = store, listing, version, _differences(store, listing, kind)
+                self._differences[kind] = comparison
+            return comparison[3]
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
         """The terms that hold one of the parts, in some texts with a line for each."""
@@ -594,22 +598,22 @@ class WorkspaceIndex:
             return not (self._cancel.is_set() or (are_texts and self._hurry.is_set()))
 
         def read(stamp: FileStamp) -> tuple[KnownFile, bytes]:
-            found = self._read(stamp)
+            file = self._read(stamp)
             # What a helper doesn't answer is read twice.
             self._progress = (min(self._progress[0] + 1, total), total)
             if progress is not None:
                 progress(*self._progress)
-            return found
+            return file
 
         while stamps and not (are_texts and self._hurry.is_set()):
             before, batch = self._progress, stamps[:_BATCH]
             # Each look into the file takes and gives back a lock.
             knows = store.has if len(stamps) < _FEW else store.contents().__contains__
             helpers = 0 if are_texts else helpers_for(batch)
-            found = words_of_files(batch, read, knows, goes_on, helpers)
-            files = [file for one in found for file in one.files]
+            words = words_of_files(batch, read, knows, goes_on, helpers)
+            files = [file for one in words for file in one.files]
             if files:
-                parts = [Part(are_texts, one.keys, one.words) for one in found]
+                parts = [Part(are_texts, one.keys, one.words) for one in words]
                 if not store.update((), files, *parts):
                     self._progress = before
                     continue
@@ -755,14 +759,14 @@ class WorkspaceIndex:
 
 def _differences(store: Store, listing: Listing, kind: int) -> _Differences:
     """Of code or texts, the paths that the index has and the listing lacks, and what to read."""
-    known = store.files(kind)
+    indexed = store.files(kind)
     changed = []
     for stamp in listing.files():
         if kind_of(stamp.path) == kind:
-            file = known.pop(stamp.path, None)
+            file = indexed.pop(stamp.path, None)
             if file is None or file[:4] != stamp[1:5] or file[4]:
                 changed.append(stamp)
-    return [*known], changed
+    return [*indexed], changed
 
 
 def _remove(location: Path) -> None:
