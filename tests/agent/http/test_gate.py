@@ -178,7 +178,8 @@ async def test_a_request_whose_id_is_none_is_answered_with_an_error(
     headers["Content-Type"] = "application/json"
     response = await plain.client.post(plain.url, content=text, headers=headers)
     assert response.status_code == 400
-    assert response.json()["error"]["code"] == types.INVALID_REQUEST
+    code = types.PARSE_ERROR if id_ == "NaN" else types.INVALID_REQUEST
+    assert response.json()["error"]["code"] == code
     response = await plain.client.post(plain.url, json={**body, "id": "é"}, headers=headers)
     assert response.json()["id"] == "é"
 

@@ -122,16 +122,6 @@ def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
         return Refusal(types.PARSE_ERROR, message, (_find_id(text),))
 
 
-def refused_id(body: bytes | bytearray) -> str | None:
-    """Return the error for a request whose id is of the wrong type; None for any other message."""
-    with suppress(ValueError, RecursionError):
-        data = json.loads(body)
-        if isinstance(data, dict) and "id" in data and "method" in data and not _is_id(data["id"]):
-            [answer] = Refusal(types.INVALID_REQUEST, _NO_ID, (_echo(data["id"]),)).answers()
-            return json.dumps(answer)
-    return None
-
-
 def serialize(message: types.JSONRPCMessage) -> bytes:
     """The message as a line without its end."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import logging
 import re
 from collections import Counter
@@ -14,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 
 from foldline.agent.mcp.http.health import ALIVE, READY
-from foldline.agent.mcp.lines import refused_id
+from foldline.agent.mcp.lines import Line, Refusal, parse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -179,8 +180,10 @@ async def _body(receive: Receive) -> bytearray | Response | None:
                 return None
             body += message.get("body", b"")
             if not message.get("more_body", False):
-                # The SDK takes some for notifications, and answers nothing.
-                refused = refused_id(body)
-                return Response(refused, 400, media_type="application/json") if refused else body
+                # The SDK takes requests with ids of wrong types for notifications.
+                if not isinstance(refused := parse(Line(bytes(body))), Refusal):
+                    return body
+                answer = json.dumps(refused.answers()[0])
+                return Response(answer, 400, media_type="application/json")
         return PlainTextResponse("The body is too long.\n", 413)
     return PlainTextResponse("The body did not come in time.\n", 408)
