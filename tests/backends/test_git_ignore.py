@@ -28,6 +28,7 @@ NAMES = (
     "d-",
     "^",
     "A",
+    "B.PY",
     "x*",
 )
 PIECES = (
@@ -39,7 +40,7 @@ PIECES = (
 WHOLE = (
     "a", "/a", "a/", "*.c", "!a.c", "d/*", "!d/a", "**/b", "a/**", "d/**/b", "?b", "[ab].c", "*",
     "!*/", "/d/b.c", "d/**/", "d**/b.c", "a**", "**/d/**", "\\#x", "\\!y", "e\\ ", "c d",
-    "!*", "/*",
+    "!*", "/*", "D/*", "[A-C]", "*.C", "/B.py",
     "!/a", "d", "[!a]*", "d/*/b", "*/b", "**", "a/**/d/**/b.c", "*d*/*b*", "# a", "", "  ", "d/?",
 )  # fmt: skip
 GIT = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
@@ -52,6 +53,8 @@ class Case:
         self.root, self._random = root, random.Random(seed)
         root.mkdir(exist_ok=True)
         self.git("init", "-q", "--template=")
+        self._any_case = self._random.random() < 0.3
+        self.git("config", "core.ignorecase", str(self._any_case).lower())
         version = self._random.choice("2234")
         self.git("config", "index.version", version)
         self.files = self._tree()
@@ -87,8 +90,11 @@ class Case:
 
     def _tree(self) -> list[str]:
         paths: set[str] = set()
+        # Of two names that differ in case, git knows one.
+        names = self._random.sample(NAMES, len(NAMES))
+        names = [*{name.lower(): name for name in names}.values()] if self._any_case else names
         for _ in range(self._random.randint(2, 12)):
-            path = "/".join(self._random.choices(NAMES, k=self._random.randint(1, 4)))
+            path = "/".join(self._random.choices(names, k=self._random.randint(1, 4)))
             above = [path[:at] for at, letter in enumerate(path) if letter == "/"]
             if not paths.intersection(above) and not any(p.startswith(f"{path}/") for p in paths):
                 paths.add(path)

@@ -185,9 +185,9 @@ def test_patterns_beyond_the_limit_do_not_count_and_are_not_compiled(
     compiled: list[str] = []
     compile_line = git_patterns._pattern
 
-    def counted(line: str) -> git_patterns.GitPattern | None:
+    def counted(line: str, *, any_case: bool) -> git_patterns.GitPattern | None:
         compiled.append(line)
-        return compile_line(line)
+        return compile_line(line, any_case=any_case)
 
     monkeypatch.setattr(git_patterns, "_pattern", counted)
     lines = "".join(f"f{number}.py\n" for number in range(20_000))
@@ -213,9 +213,11 @@ def test_patterns_with_too_many_wildcards_do_not_count_and_are_not_compiled(
     compiled: list[str] = []
     compile_lines = git_patterns.compile_patterns
 
-    def counted(lines: tuple[str, ...]) -> tuple[git_patterns.GitPatterns, tuple[str, ...]]:
+    def counted(
+        lines: tuple[str, ...], *, any_case: bool
+    ) -> tuple[git_patterns.GitPatterns, tuple[str, ...]]:
         compiled.extend(lines)
-        return compile_lines(lines)
+        return compile_lines(lines, any_case=any_case)
 
     monkeypatch.setattr(ignore, "compile_patterns", counted)
     lines = "".join(f"f{number}{'*b?c[d]' * 4}\n" for number in range(4_000))

@@ -15,6 +15,7 @@ from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 _WILD = re.compile(rb"[*?\[\\]")
 _TOKEN = re.compile(rb"\*+|\?|\[|\\(.?)|[^*?\[\\]", re.DOTALL)
@@ -52,8 +53,9 @@ class GitPattern(NamedTuple):
 class GitPatterns:
     """The patterns of one file, compiled together; those of names apart from those of paths."""
 
-    def __init__(self, patterns: Sequence[GitPattern]) -> None:
+    def __init__(self, patterns: Sequence[GitPattern], *, any_case: bool = False) -> None:
         self._patterns = patterns
+        self._any_case = any_case
         self._fixed: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
         numbers: tuple[list[int], list[int]] = ([], [])
         for number, pattern in enumerate(patterns):
@@ -70,6 +72,8 @@ class GitPatterns:
 
     def last(self, above: bytes, subject: bytes) -> GitPattern | None:
         """The last pattern that matches the entry `subject` of the folder `above`."""
+        if self._any_case:
+            above, subject = above.lower(), subject.lower()
         best = -1
         parts = (self._fixed, self._last, self._numbers)
         for text, fixed, regex, numbers in zip((subject, above + subject), *parts, strict=True):
@@ -80,14 +84,21 @@ class GitPatterns:
 
     def likely(self, above: bytes, subjects: Mapping[bytes, str]) -> set[str]:
         """The names of the entries of the folder `above` that a pattern matches."""
+        if not self._any_case:
+            return {subjects[one] for one in self._likely(above, subjects.keys())}
+        lower = {one: one.lower() for one in subjects}
+        found = self._likely(above.lower(), {*lower.values()})
+        return {name for one, name in subjects.items() if lower[one] in found}
+
+    def _likely(self, above: bytes, subjects: AbstractSet[bytes]) -> set[bytes]:
         fixed, paths = self._fixed
-        matching = {subjects[one] for one in subjects.keys() & fixed.keys()}
+        matching = subjects & fixed.keys()
         if above[:-1] in self._folders:
-            matching.update(name for one, name in subjects.items() if above + one in paths)
+            matching |= {one for one in subjects if above + one in paths}
         for ahead, regex in zip((b"", above), self._last, strict=True):
             if regex is not None:
                 match = regex.match
-                matching.update(name for one, name in subjects.items() if match(ahead + one))
+                matching |= {one for one in subjects if match(ahead + one)}
         return matching
 
     def _last_of(self, numbers: Sequence[int]) -> re.Pattern[bytes] | None:
@@ -100,19 +111,21 @@ class GitPatterns:
 
 
 @lru_cache(maxsize=4096)
-def compile_patterns(lines: tuple[str, ...]) -> tuple[GitPatterns, tuple[str, ...]]:
-    """The patterns compiled, and those that are malformed."""
+def compile_patterns(
+    lines: tuple[str, ...], *, any_case: bool = False
+) -> tuple[GitPatterns, tuple[str, ...]]:
+    """The patterns compiled, and those that are malformed; with `any_case` letters have none."""
     patterns: list[GitPattern] = []
     malformed: list[str] = []
     for line in lines:
         try:
             if len(line) > IGNORE_PATTERN_CHARACTERS:
                 raise ValueError("no path is longer")
-            if pattern := _pattern(line):
+            if pattern := _pattern(line, any_case=any_case):
                 patterns.append(pattern)
         except ValueError:
             malformed.append(line)
-    return GitPatterns(patterns), tuple(malformed)
+    return GitPatterns(patterns, any_case=any_case), tuple(malformed)
 
 
 def subject_of(name: str, *, is_folder: bool) -> bytes:
@@ -128,13 +141,14 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def _pattern(line: str) -> GitPattern | None:
+def _pattern(line: str, *, any_case: bool) -> GitPattern | None:
     """The pattern of a line; None for a comment, and for a line without one.
 
     Raises:
         ValueError: It can't match anything.
     """
     data = encoded(line).removesuffix(b"\r").partition(b"\0")[0]
+    data = data.lower() if any_case else data
     if data.startswith(b"#"):
         return None
     pattern = data.rstrip(b" ")

@@ -31,7 +31,7 @@ from foldline.backends.files.limits import (
     SETTINGS_BYTES,
 )
 from foldline.backends.files.reader import read_bytes, read_text
-from foldline.backends.files.repository import git_folder, index_of, repository_of
+from foldline.backends.files.repository import git_file, git_folder, repository_of
 from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
@@ -65,6 +65,7 @@ DEFAULTS = (
 )
 _VERSION_CONTROL = "version control"
 _SPECIAL = re.compile(r"[*?\[\\]| \Z")
+_IGNORE_CASE = re.compile(r"^[ \t]*ignorecase[ \t]*=[ \t]*(\w+)", re.IGNORECASE | re.MULTILINE)
 _EXCLUDES_FILE = re.compile(
     r"^[ \t]*excludesfile[ \t]*=[ \t]*\"?(.+?)\"?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
@@ -155,7 +156,11 @@ class IgnoreRules:
         # Every ignore file that was found in the workspace, and what is looked at outside of it.
         self.versions: dict[str, str] = {}
         self._outside = _outside(root)
-        files = (*(place.file for place in self._outside), *_git_configurations())
+        repository = repository_of(root)
+        config = repository and git_file(repository, "config")
+        self._any_case = config is not None and _has_any_case(config)
+        files = [*(place.file for place in self._outside), *_git_configurations()]
+        files += [config] if config else []
         self._above = {str(file): ignore_file_version(file) for file in files}
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
@@ -270,7 +275,7 @@ class IgnoreRules:
 
     def _enter_repository(self, folder: str) -> None:
         """Take note of what a repository in the workspace tracks."""
-        if folder and (index := index_of(self._root / folder)) is not None:
+        if folder and (index := git_file(self._root / folder, "index")) is not None:
             version = ignore_file_version(index)
             self._repositories[folder] = _Repository(f"{folder}/", "", index, version)
             self.versions[str(index)] = tracked(index, version).version
@@ -301,7 +306,7 @@ class IgnoreRules:
         self._patterns_left -= len(lines)
         if not lines:
             return None
-        matcher, malformed = compile_patterns(lines)
+        matcher, malformed = compile_patterns(lines, any_case=self._any_case)
         if malformed:
             first = f"{malformed[0][:_SHOWN_PATTERN]!r}"
             more = f" and {len(malformed) - 1:,} more" if len(malformed) > 1 else ""
@@ -345,7 +350,7 @@ class _Repository(NamedTuple):
 def _repository_around(root: Path) -> _Repository | None:
     """The repository of the workspace."""
     repository = repository_of(root)
-    index = None if repository is None else index_of(repository)
+    index = None if repository is None else git_file(repository, "index")
     if repository is None or index is None:
         return None
     return _Repository("", _prefix(root, repository), index, ignore_file_version(index))
@@ -391,6 +396,14 @@ def _default_rules() -> _Rules:
 
 def _prefix(root: Path, repository: Path) -> str:
     return "" if root == repository else root.relative_to(repository).as_posix() + "/"
+
+
+def _has_any_case(config: Path) -> bool:
+    """Return whether letters have no case to git, by a repository's configuration."""
+    with suppress(PathError):
+        values = _IGNORE_CASE.findall(read_text(config, SETTINGS_BYTES))
+        return bool(values) and values[-1].lower() in {"true", "yes", "on", "1"}
+    return False
 
 
 def _global_excludes() -> Path:

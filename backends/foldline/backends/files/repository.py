@@ -37,12 +37,11 @@ def git_folder(repository: Path) -> Path:
     return _git_folders(repository)[1]
 
 
-def index_of(repository: Path) -> Path | None:
-    """The file in which git keeps what a repository, worktree or submodule tracks."""
-    try:
-        return _git_folders(repository)[0] / "index"
-    except (OSError, PathError, RuntimeError, ValueError):
-        return None
+def git_file(repository: Path, name: str) -> Path | None:
+    """A file of git: each worktree has an `index` of its own, and the others in common."""
+    with suppress(OSError, PathError, RuntimeError, ValueError):
+        return _git_folders(repository)[name != "index"] / name
+    return None
 
 
 def revision_of(root: Path) -> str | None:
