@@ -296,6 +296,8 @@ def test_what_cannot_be_looked_at_is_not_there(tmp_path: Path) -> None:
 def test_an_error_of_a_folder_below_says_no_less_and_no_more() -> None:
     missing = MissingPathError("a.py", None)
     assert str(missing.below("app/")) == "app/a.py: no such file or folder"
-    places = ["a.py:1 run: def run()", "b.py:2 run: def run()"]
+    places = [f"a.py:{line} run: def run()" for line in range(30)]
     several = AmbiguousSymbolError("", "run", places, said="Run taken for run")
-    assert str(several.below("app/")).startswith("Run taken for run; 'run' has 2 definitions:")
+    told = str(several.below("app/"))
+    assert told.startswith("Run taken for run; 'run' has 30 definitions:\n  app/a.py:0 run")
+    assert "\n  and 23 more\n" in told

@@ -36,6 +36,7 @@ Every message says what to do next. All of them can be pickled, so that they cro
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from itertools import islice
 from pathlib import PurePath
@@ -54,6 +55,8 @@ LONGEST_FIELD = 300
 MOST_PROBLEMS = 20
 _MOST_NEAR = 20
 _MOST_LISTED = 7
+# A place in the workspace, as messages have it.
+_PLACE = re.compile(r"(?:(?<=\n  )|(?<=such as )).+?(?=:\d)")
 
 
 def cut(text: str, longest: int = LONGEST_FIELD) -> str:
@@ -272,10 +275,11 @@ class SymbolError(BackendError, LookupError):
 
     def below(self, folder: str) -> SymbolError:
         if not self.path:
-            candidates = [_below(folder, one) for one in getattr(self, "candidates", ())]
-            gap, remark = getattr(self, "gap", ""), getattr(self, "said", "")
-            again = (self.name, candidates, gap, remark)
-            return AmbiguousSymbolError("", *again) if candidates else self
+            message = _PLACE.sub(lambda place: _below(folder, place[0]), str(self))
+            fields = dict(self.__dict__)
+            for name in fields.keys() & {"candidates"}:
+                fields[name] = tuple(_below(folder, one) for one in fields[name])
+            return _restore(type(self), message, fields)
         path = _below(folder, self.path)
         message = str(self).replace(visible(self.path), visible(path), 1)
         return _restore(type(self), message, {**self.__dict__, "path": path})
