@@ -5,6 +5,7 @@ import re
 import pytest
 
 from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.symbols import flatten
 from foldline.backends.parsers import brackets
 
 from .outlines import access_to, check_outline
@@ -82,6 +83,50 @@ def test_an_end_that_was_lost_is_found_or_the_symbol_says_so(language: str) -> N
         assert end == detail.line_end or any("further down" in note for note in detail.notes)
 
 
+UNCLOSED = (
+    "class A {\n  int f(int x) {\n    if (x) {\n    return 1;\n  }\n}\n\n"
+    "class B : E {\n  int g() {}\n}\n"
+)
+LOST = {
+    "a.java": (
+        UNCLOSED.replace(":", "extends"),
+        "A 1-7 f 2-6 B 8-10 g 9-9",
+        "line 10): something may be missing",
+    ),
+    "a.cs": (UNCLOSED, "f 2-6 B 8-10 g 9-9", "line 1): 1 line left out"),
+    "a.ts": (
+        UNCLOSED.replace("int ", "").replace("x)", "x: number)", 1).replace(":", "extends"),
+        "A 1-7 f 2-6 B 8-10 g 9-9",
+        "line 2): something may be missing",
+    ),
+    "a.kt": (
+        "actual class A\ninternal actual constructor(\n  internal actual val a: Int,\n) : B<A> {\n"
+        "  // f\n  fun f() = 1\n  fun g() = 2\n}\n",
+        "A 1-1",
+        "line 2): 6 lines left out",
+    ),
+    "a.cpp": (
+        "namespace n {\nclass A {\n  A(int a)\n      :\n#if DEBUG\n        a_(a),\n#else\n"
+        "        b_(a),\n#endif\n        c_(a) {}\n  int f() LOCKED_BY(mu_);\n"
+        "  int c_ GUARDED_BY(mu_);\n};\n"
+        "class B {};\n}\n",
+        "n 1-15 A 2-13 A 3-10 f 11-11 c_ 12-12 B 14-14",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", LOST)
+def test_a_broken_source_nests_no_type_that_is_not_indented_and_says_what_is_lost(
+    path: str,
+) -> None:
+    text, expected, reason = LOST[path]
+    outline = access_to({path: text}).get_outline(path)
+    symbols = [one.symbol for one in flatten(outline.symbols)]
+    assert " ".join(f"{one.name} {one.line}-{one.line_end}" for one in symbols) == expected
+    assert outline.reason.removeprefix("parsed with errors (") == reason
+
+
 def test_a_definition_that_was_cut_short_is_ended_by_its_brackets() -> None:
     text = "fn a() {\n  let c = '}';\n  if c {\n  }\n  // }\n}\n\nfn b() {}\n"
     assert brackets.end_of(text.split("\n"), 1, 2, "rust") == 6
@@ -100,8 +145,10 @@ def test_a_symbol_without_an_end_says_where_parsing_failed() -> None:
     assert not sound.notes
 
 
-@pytest.mark.parametrize("unit", ["{", "}", "'", '"', "`", "/*", "\\'", "interface A {\n (", "({"])
+@pytest.mark.parametrize(
+    "unit", ["{", "}", "'", '"', "`", "/*", "\\'", "interface A {\n (", "({", ",\n#if\n#else\n"]
+)
 def test_brackets_of_hostile_sources_take_linear_time(unit: str) -> None:
     data = unit.encode() * (200_000 // len(unit))
     brackets.end_of(data.decode().split("\n"), 1, 1, "javascript")
-    assert len(brackets.mended(data, "typescript")) == len(data)
+    assert {len(brackets.mended(data, one)) for one in ("typescript", "cpp")} == {len(data)}

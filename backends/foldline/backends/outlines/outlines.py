@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import DOCUMENTS, SCRIPTS, has_grammar
+from foldline.backends.formatting.text import plural
+from foldline.backends.models import SymbolKind
 from foldline.backends.outlines.syntax import (
     ParseCostlyError,
     ParseRefusedError,
@@ -15,7 +19,7 @@ from foldline.backends.parsers.brackets import mended
 from foldline.backends.parsers.markup import MARKUP, only_scripts, with_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node
 
@@ -77,10 +81,46 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
     if failed is not None:
         if language in SCRIPTS:
             outline.symbols = _mended(language, data, outline, guarded=guarded)
-        outline.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): something may be missing"
+        rows = data.split(b"\n")
+        outline.symbols = tuple(_beside(rows, outline.symbols))
+        missing = _missing(rows, outline.symbols, failed)
+        outline.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): {missing}"
     elif not outline.symbols:
         outline.reason = "defines nothing"
     return outline
+
+
+def _beside(rows: Sequence[bytes], symbols: Iterable[SymbolInfo]) -> list[SymbolInfo]:
+    """The symbols of a broken source: one that isn't indented below another isn't inside of it.
+
+    And each ends before the next one.
+    """
+    flat: list[SymbolInfo] = []
+    for symbol in symbols:
+        is_open, indent = symbol.kind == SymbolKind.NAMESPACE, _indent(rows, symbol)
+        sides: tuple[list[SymbolInfo], list[SymbolInfo]] = [], []
+        for one in _beside(rows, symbol.children):
+            is_inside = is_open or one.line == symbol.line or _indent(rows, one) > indent
+            sides[is_inside].append(one)
+        flat += [replace(symbol, children=tuple(sides[True])), *sides[False]]
+    for at, (one, after) in enumerate(pairwise(flat)):
+        if one.line < after.line <= one.line_end:
+            kept = tuple(inner for inner in one.children if inner.line < after.line)
+            flat[at] = replace(one, line_end=after.line - 1, children=kept)
+    return flat
+
+
+def _indent(rows: Sequence[bytes], symbol: SymbolInfo) -> int:
+    row = rows[symbol.line - 1]
+    return len(row) - len(row.lstrip())
+
+
+def _missing(rows: Sequence[bytes], symbols: Iterable[SymbolInfo], failed: int) -> str:
+    """Say how many lines from the first error on are in no symbol."""
+    known = {line for one in symbols for line in range(one.line, one.line_end + 1)}
+    lines = [row.strip() for line, row in enumerate(rows, 1) if line > failed and line not in known]
+    code = sum(line[:1] not in (b"", b"#", b"*", b"/") for line in lines)
+    return f"{code} {plural('line', code)} left out" if code else "something may be missing"
 
 
 def _first_error(root: Node) -> int | None:
@@ -101,7 +141,7 @@ def reparsed(
 ) -> tuple[Node, int | None]:
     """The tree of a source, and the row where its parser failed.
 
-    That of one without what the grammar misreads, if the parser then gets farther.
+    That of one without what the grammar misreads, if the parser then gets as far.
     """
     failed = _first_error(root)
     if failed is None:
@@ -111,7 +151,7 @@ def reparsed(
     if again is None:
         return root, failed
     fails = _first_error(again)
-    return (again, fails) if fails is None or fails > failed else (root, failed)
+    return (again, fails) if fails is None or fails >= failed else (root, failed)
 
 
 def _root(language: str, data: bytes, *, guarded: bool) -> Node | None:

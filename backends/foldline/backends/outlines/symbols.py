@@ -157,7 +157,7 @@ def detail_of(
     notes = [source.note] if source.note else []
     if PARSED_WITH_ERRORS in reason:
         end = end_of(lines, symbol.line, symbol.line_end, language_of(source.path))
-        if end is None:
+        if end is None or f"(line {symbol.line_end + 1})" in reason:
             notes.append(f"{reason.partition(':')[0]}: the end may be further down")
         symbol = replace(symbol, line_end=end or symbol.line_end)
     first = _first_comment_line(lines, symbol.line)

@@ -32,15 +32,20 @@ _INTERFACE = re.compile(rb"\binterface\s[^{};]*")
 _GOES_ON = re.compile(rb"(?:=>|[-:,|&=(<?{;+*])[ \t]*\Z")
 _EXPORT_TYPE = re.compile(rb"(?<=^export )type(?= *\*)", re.MULTILINE)
 _KOTLIN_END = re.compile(rb"(?<=[^\s{;])[ \t](?=\})")
-# Macros of C where no expression stands: `class API name {`, `INLINE bool f(`, `) NOEXCEPT {`.
-_MACRO = rb"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+# Macros of C where no expression stands: `class API name {`, `INLINE bool f(`, `) NOEXCEPT {`; and
+# `#if` where an expression goes on, with its other branches. What is kept is a group.
+_MACRO = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]+"
 _MACROS = re.compile(
     rb"(\b(?:class|struct|union)[ \t]+)" + _MACRO + rb"(?=[ \t]+\w+[ \t]*(?:final\s*)?[{:\n])"
     rb"|^([ \t]*)" + _MACRO + rb"(?=[ \t]+(?:(?:[\w:<>,]+[ \t*&]+)+[\w:~]+|[\w:<>]+::~?\w+)[(;\s])"
     rb"|^()" + _MACRO + rb"(?=[ \t]*$)"
-    rb"|(\)[ \t]*(?:const[ \t]+)?)" + _MACRO + rb"(?=\s*[{;:])",
+    rb"|(\)\s*(?:const\s+)?)" + _MACRO + rb"(?:\([^()\n]*\))?(?=\s*[{;:])"
+    rb"|()\b[A-Z_]*GUARDED_BY\([^()\n]*\)"
+    rb"|(?<=[:,()|&=?]\n)[ \t]*#[ \t]*if.*((?:\n(?![ \t]*#).*){0,50})"
+    rb"(?:\n[ \t]*#[ \t]*el.*(?:\n(?![ \t]*#[ \t]*endif).*){0,50})?\n[ \t]*#[ \t]*endif.*",
     re.MULTILINE,
 )
+_LETTERS = re.compile(rb"[^\n]")
 
 
 def end_of(lines: Sequence[str], first: int, last: int, language: str) -> int | None:
@@ -87,9 +92,10 @@ def mended(data: bytes, language: str) -> bytes:
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:
-    """The part of a match that is kept, the rest as blanks."""
-    kept, rest = filter(lambda part: part is not None, match.groups())
-    return kept + b" " * len(rest)
+    """The match with all but its group as blanks."""
+    start, end = (at - match.start() for at in match.span(match.lastindex or 0))
+    before, behind = (_LETTERS.sub(b" ", text) for text in (match[0][:start], match[0][end:]))
+    return before + match[0][start:end] + behind
 
 
 def _brackets(data: bytes, language: str) -> Iterator[tuple[int, bytes]]:
