@@ -396,6 +396,23 @@ def test_a_base_that_means_a_namesake_in_its_scope_has_no_heir(path: str) -> Non
     assert f"syntax trees; {said}not looked at" in found.coverage
 
 
+def test_a_broken_source_hides_no_heir_and_a_notebook_is_named() -> None:
+    broken = (
+        "class L {\n  int f(int x) {\n    if (x) {\n  }\n  int S();\n};\nclass K : public S {\n};\n"
+    )
+    files = {"s.h": "class S {\n  S();\n  void go();\n};\n", "a.cpp": broken}
+    access = SmartFileAccess(MemoryFileBackend(files))
+    place = access.find_position(None, "S")
+    assert (place.path, place.line) == ("s.h", 1)
+    found = access.find_implementations(*place.at, seconds=0)
+    assert [(one.path, one.line) for one in found] == [("a.cpp", 7)]
+    files = {"s.py": "class S: ...\n", "a.ipynb": '{"source": ["class K(S): pass"]}\n'}
+    access = SmartFileAccess(MemoryFileBackend(files))
+    found = access.find_implementations("s.py", 1, "S", seconds=0)
+    calls = access.call_hierarchy("s.py", 1, "S", seconds=0)
+    assert {one.reason.rpartition("; ")[2] for one in (found, calls)} == {"not looked at: a.ipynb"}
+
+
 def test_a_dotted_name_stands_where_its_last_part_does() -> None:
     access = SmartFileAccess(MemoryFileBackend({"a.ex": "defmodule S.S do\nend\n"}))
     assert access.find_position(None, "S.S").at == ("a.ex", 1, 13)

@@ -406,8 +406,9 @@ def test_other_words_need_another_version() -> None:
         terms_of("stopped"),
     ]
     named.append(definitions("a.cpp", b"int S::go(int a) {\nS S::operator+(S a) {\n"))
+    named.append(definitions("a.rs", b"pub use a::{b as c};\nuse a::d as e;\n"))
     digest = hashlib.blake2b(repr((found, named)).encode(), digest_size=8).hexdigest()
-    assert {SCHEMA_VERSION: digest} == {9: "3ef928b786bf6543"}
+    assert {SCHEMA_VERSION: digest} == {10: "1c716bd8debe85ac"}
 
 
 def test_a_part_that_is_known_already_is_not_written_again() -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import TYPE_CHECKING
+
 import pytest
 
+from foldline.backends import LocalFileBackend, SmartFileAccess
+from foldline.backends.index import WorkspaceIndex
+
 from .outlines import access_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = {
     "python": (
@@ -141,12 +150,34 @@ def test_other_names_that_were_not_followed_are_said() -> None:
     assert found.reason == "known as []: those uses aren't among these"
 
 
-@pytest.mark.parametrize("line", ["export default go", "module.exports = go;"])
+@pytest.mark.parametrize(
+    "line", ["export default go", "module.exports = go;", "export { go as default };"]
+)
 def test_what_is_exported_whole_may_have_any_name(line: str) -> None:
-    found = access_to({"a.js": f"function go() {{}}\n{line}\n"}).find_references("go")
+    access = access_to({"a.js": f"function go() {{}}\n{line}\n"})
+    found = access.find_references("go")
     assert found.reason == "a.js exports it whole: importers may name it otherwise"
-    found = access_to({"a.js": f"function go() {{}}\n{line[:-3]} run(go)\n"}).find_references("go")
+    heirs = access.find_implementations("a.js", 1, "go", seconds=0)
+    assert heirs.coverage.endswith(", importers of a.js by another name")
+    access.find_references("default")
+    call = line.replace("go", "run(go)", 1)
+    found = access_to({"a.js": f"function go() {{}}\n{call}\n"}).find_references("go")
     assert found.reason == ""
+
+
+@pytest.mark.parametrize("path", ["a.rs", "a.ts"])
+def test_a_re_export_under_another_name_is_a_definition(path: str, tmp_path: Path) -> None:
+    line = "pub use x::{go as run, q};" if path == "a.rs" else "export { go as run } from './x'"
+    body = "pub fn go() {}" if path == "a.rs" else "export function go() {}"
+    (tmp_path / path).write_text(f"{line}\nmod m {{ fn run() {{}} }}\nuse x::go as hidden;\n")
+    (tmp_path / f"x{path[1:]}").write_text(f"{body}\n")
+    with closing(WorkspaceIndex(LocalFileBackend(tmp_path), patience=None)) as index:
+        access = SmartFileAccess(LocalFileBackend(tmp_path), index=index)
+        place = access.find_position(None, "run")
+        assert (place.path, place.line) == (path, 1)
+        found = access.goto_definition(*place.at, seconds=0)
+        assert [(one.path, one.line) for one in found] == [(path, 1), (f"x{path[1:]}", 1)]
+        assert not access.definitions_of("hidden").found
 
 
 def test_a_scope_holds_for_other_names_too() -> None:

@@ -51,12 +51,14 @@ _OTHERS = re.compile(
             _KEYWORD % (_BEFORE, _KEYWORDS, _NAME),
             _AT_MARGIN % (_BEFORE, _NAME),
             _METHOD % _NAME,
-            rb"^[ \t]*+attr_(?:reader|writer|accessor)[ \t(]+(?P<attributes>:[^\n#]+)",
+            rb"^[ \t]*+(?:attr_(?:reader|writer|accessor)[ \t(]+|pub(?:\([a-z :]{1,40}\)|) +use )"
+            rb"(?P<listed>:[^\n#]+|(?<=use )[^;]{1,2000})",
         )
     ),
     re.MULTILINE,
 )
-_SYMBOL = re.compile(rb":(%b)" % _NAME)
+# Ruby's `:name`, and Rust's `as name`.
+_LISTED = re.compile(rb"(?:(?<!:):|\bas\s+)(%b)" % _NAME)
 _NO_METHODS = frozenset(
     {b"if", b"for", b"while", b"switch", b"catch", b"function", b"return", b"new", b"func", b"fn"}
     | {b"else", b"match", b"with", b"sizeof", b"using", b"lock", b"super", b"require", b"await"}
@@ -82,8 +84,8 @@ def definitions(path: str, data: bytes) -> list[bytes]:
         return [name or variable for name, variable in _PYTHON.findall(b"\n" + data)]
     names = []
     for match in _OTHERS.finditer(data):
-        if attributes := match["attributes"]:
-            names += _SYMBOL.findall(attributes)
+        if listed := match["listed"]:
+            names += _LISTED.findall(listed)
             continue
         if (name := match["name"] or match["bound"]) is None:
             name, before = match["method"], data[match.start() : match.start("method")]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import Listing
     from foldline.backends.index.segments import DocumentRow, Postings
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Raise it with a change to the tables, or to the words or terms of a content."""
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0

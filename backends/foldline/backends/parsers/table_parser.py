@@ -43,7 +43,7 @@ _CALLS, _CALLED = frozenset({"call", "command"}), ("method", "target", "name")
 _TITLE = re.compile(r"""["'](.+)["']\Z|[:"'&]*([^\s("'=,]+[?!=]?)""", re.DOTALL)
 _EMBEDDED = frozenset({"generic_type", "qualified_type", "type_elem"})
 _LABELS = frozenset({"identifier", "string_lit"})
-_GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec"})
+_GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec", "use_as_clause"})
 
 _TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
 
@@ -182,13 +182,15 @@ class _Walk:
         rule = self.table.rules.get(node.type)
         if rule is not None:
             return self._define(node, rule, scope, attributes)
-        if node.type in self.table.through:
+        if node.type in self.table.imports and scope.parent < 0:
+            self._import(node)
+        # A private `use` passes nothing on.
+        is_private = node.type == "use_declaration" and not _follow(node, "<visibility_modifier>")
+        if node.type in self.table.through and not is_private:
             # A wrapper of exactly one definition gives it its first line: `template <…>`.
             alone = node.type.endswith("_declaration") and node.named_child_count == 1
             outer = node if alone or node.type == "template_declaration" else None
             return [_Scope(node, scope.parent, scope.kind, outer)]
-        if node.type in self.table.imports and scope.parent < 0:
-            self._import(node)
         return self._call(node, scope) if node.type in _CALLS and self.table.calls else []
 
     def _define(

@@ -86,7 +86,7 @@ def other_name(data: bytes, nodes: list[Node]) -> str:
                 data, nodes[:-depth]
             ):
                 return ""
-            children = above.named_children
+            children = above.named_children or [node]
             ends = {"<": children[0], ">": children[-1]}
             sides = (ends.get(field) or above.child_by_field_name(field) for field in fields)
             other = next(filter(None, sides), None)

@@ -18,7 +18,7 @@ from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
-from foldline.backends.outlines.symbols import Located, distinct, flatten, is_local
+from foldline.backends.outlines.symbols import BODIES, Located, distinct, flatten, is_local
 from foldline.backends.references.spelling import key_of
 
 if TYPE_CHECKING:
@@ -77,6 +77,12 @@ class Found(NamedTuple):
         return self.located.symbol.kind in TYPES
 
     @property
+    def is_constructor(self) -> bool:
+        """True of a method with the name of its type, also of what destroys it."""
+        owner = self.name.rpartition(".")[0].rpartition(".")[2]
+        return owner == key_of(self.last) and self.located.symbol.kind in BODIES
+
+    @property
     def is_macro(self) -> bool:
         """True of a macro of Rust, whose uses have a `!`."""
         return "macro_rules!" in self.located.symbol.signature
@@ -121,6 +127,10 @@ class Hierarchy:
         paths, coverage = self._defining[word, owner]
         self.coverage = self.coverage if coverage == COMPLETE else coverage
         found = self.fitting(paths, name)
+        if owner and all(one.declares for one in found):
+            # Below `using namespace`, what is defined has fewer names.
+            bodies = self.fitting(paths, f"{owner}.{word}") if found else []
+            found += [one for one in bodies if f".{name}".endswith(f".{one.name}")]
         if found or not (thorough and self._thorough):
             return found
         return self.fitting(await self._writing_files(word), name)
@@ -141,11 +151,15 @@ class Hierarchy:
     async def of_that_name(self, name: str) -> tuple[list[Found], list[Found]]:
         """The symbols of a name without dots, and the members of that name where there are others.
 
-        Prototypes and other declarations yield to what has a body or a value, and tests to code.
+        Prototypes and other declarations yield to what has a body or a value, constructors to
+        their types, and tests to code.
         """
         await self.defining(name, thorough=False)
         ranked = self._ranked(self._defining[key_of(name), ""][0], name)
-        every = [[one for one in ranked.get(rank, ()) if not one.declares] for rank in (0, 1)]
+        every = [
+            [one for one in ranked.get(rank, ()) if not (one.declares or one.is_constructor)]
+            for rank in (0, 1)
+        ]
         top, members = every if any(every) else (ranked.get(0, []), ranked.get(1, []))
         outside = [one for one in members if not is_local(one.located)]
         members = sorted(outside if top else outside or members, key=_is_test)

@@ -31,7 +31,7 @@ from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import TYPES
 from foldline.backends.references.spelling import MARKED, is_name, key_of
-from foldline.backends.references.two_tier_references import first_writes
+from foldline.backends.references.two_tier_references import first_writes, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,10 +58,18 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
     """The definitions of the name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, position)
     found = _defining(uses, position)
-    if not found:
-        renamed = renamed_in(uses, position.name)
-        more = [await uses_of(analysis, original, use.path) for use, original in renamed]
-        found = [use for one in more for use in one if use.kind == ReferenceKind.DEFINITION]
+    renamed = renamed_in(uses, position.name)
+    at = [one for one in renamed if (one[0].path, one[0].line) == (position.path, position.line)]
+    if at or not found:
+        # A re-export under another name is a definition, and so is that of what it passes on.
+        found = [use for use, _ in at]
+        for use, original in at or renamed:
+            every = [
+                one
+                for one in await uses_of(analysis, original)
+                if one.kind == ReferenceKind.DEFINITION
+            ]
+            found += [one for one in every if one.path == use.path] or every
     places = tuple(map(_location, found))
     symbol = None if found else _symbol_at(analysis, position.path, position.line)
     if symbol is not None and symbol.name.endswith(position.name):
@@ -247,6 +255,7 @@ class _Heirs:
         self.types: dict[TypeBases, None] = {}
         # All types of each file that was looked at; None where they aren't known.
         self.every: dict[str, FileTypes | None] = {}
+        self.exported: dict[str, None] = {}
         self.waiting = deque(dict.fromkeys(bases))
 
     def looked_at(self) -> str:
@@ -263,6 +272,7 @@ class _Heirs:
         unread = [path for path, found in self.every.items() if found is None]
         said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
         said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
+        said += [f"importers of {path} by another name" for path in self.exported]
         broken = sum(found is not None and found.is_broken for found in self.every.values())
         said += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
         nameless = sum(not one.name for one in self.types)
@@ -305,6 +315,7 @@ async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
         is_asked = False
         for use in uses:
             known.setdefault(use.path, {base}).add(use.alias or base)
+            heirs.exported |= dict.fromkeys([use.path] if is_whole(use) else [])
             if use.kind == ReferenceKind.DEFINITION:
                 is_asked |= _whole(use, base) == whole in first
                 # An `alias` of Elixir's may bind a plain name; a constructor has its class's.
@@ -319,7 +330,9 @@ async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
                 own = [name for name in one.bases if name.rpartition(".")[2] in names]
                 if one in heirs.types or not own:
                     continue
-                scope = [outer.name for outer in around[-_MOST_SCOPES:]]
+                # What a broken parse nests may stand elsewhere.
+                scopes = around[-_MOST_SCOPES:] if found and not found.is_broken else ()
+                scope = [outer.name for outer in scopes]
                 others = namesakes.get(_reach(path), set()) - {whole, ".".join((*scope, one.name))}
                 if is_asked and all(_is_another(name, scope, others, whole) for name in own):
                     continue

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 
 # A hover of an engine that doesn't know the type.
+# Code that no parser of names reads, by the language of its names.
 _GRAMMAR = re.compile(r"\.[yl](?:y|l|pp|xx|\+\+)?\Z")
+_UNREAD = {"c": _GRAMMAR, "cpp": _GRAMMAR, "python": re.compile(r"\.ipynb\Z")}
 _OVERLOAD = re.compile(r"typing(?:_extensions)?\.pyi? overload\Z")
 _SAYS_NOTHING = re.compile(r"\s*(?:`{3}\w*)?\s*(?:unknown|any)?\s*(?:`{3})?\s*", re.IGNORECASE)
 
@@ -182,6 +184,7 @@ class CodeNavigation:
             return replace(found, locations=kept, reason=reason)
 
         found = await self._or_by_name(others(), name_fallback.implementations, position)
+        found = replace(found, reason=sentences(found.reason, await self._unread(position)))
         return pages.page_locations(found, budget, cursor)
 
     @waits
@@ -257,15 +260,16 @@ class CodeNavigation:
         return pages.page_calls(found, budget, cursor)
 
     async def _unread(self, position: Position) -> str:
-        """Name the files of yacc and lex that may call a function of C."""
+        """Name the files that may use a name, and aren't read: those of yacc, lex and notebooks."""
         from foldline.backends.models import References
         from foldline.backends.references.text_uses import with_text
 
-        if language_of(position.path) not in {"c", "cpp"} or not position.name:
+        kinds = _UNREAD.get(language_of(position.path))
+        if kinds is None or not position.name:
             return ""
         uses = References(position.name, (), 0, 0)
         text = (await with_text(uses, self._files, self._index, time.monotonic())).text
-        unread = ", ".join(one.path for one in text if _GRAMMAR.search(one.path))
+        unread = ", ".join(one.path for one in text if kinds.search(one.path))
         return unread and f"not looked at: {unread}"
 
     async def _or_by_name(

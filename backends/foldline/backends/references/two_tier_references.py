@@ -176,7 +176,7 @@ class ReferencesQuery:
         if bound:
             names = first_of(bound, _MOST_ALIASES)
             said.append(f"known as {names}: those uses aren't among these")
-        if whole := {use.path for use in every if _is_whole(use)}:
+        if whole := {use.path for use in every if is_whole(use)}:
             said.append(f"{_files_text(whole)} exports it whole: importers may name it otherwise")
         if not said:
             return matches
@@ -290,7 +290,7 @@ def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]
     """The uses that bind another name, by that name."""
     found: dict[str, list[Reference]] = {}
     for use in uses:
-        if use.alias not in {"", name} and use.tier != "another" and word_of(use.alias):
+        if use.alias not in {"", "default", name} and use.tier != "another" and word_of(use.alias):
             found.setdefault(use.alias, []).append(use)
     return found
 
@@ -301,9 +301,11 @@ def _passes_on(use: Reference) -> bool:
     return not (is_local and not use.path.endswith("__init__.py"))
 
 
-def _is_whole(use: Reference) -> bool:
+def is_whole(use: Reference) -> bool:
+    """Return whether a use is all that its module of JavaScript exports, or its default."""
     before = use.context[: max(use.column - 1, 0)]
-    return use.kind != ReferenceKind.CALL and _EXPORTS_WHOLE.fullmatch(before) is not None
+    is_all = use.kind != ReferenceKind.CALL and _EXPORTS_WHOLE.fullmatch(before) is not None
+    return is_all or use.alias == "default"
 
 
 def _is_bound(use: Reference, paths: set[str]) -> bool:
