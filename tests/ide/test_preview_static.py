@@ -8,10 +8,10 @@ import pytest
 from tests.waiting import until
 
 from foldline.ide.errors import RenderError
-from foldline.ide.render import execution
 from foldline.ide.render.interpreter import Interpreter
 from foldline.ide.render.render import AnswerT
 from foldline.ide.render.renderer import Job, Renderer
+from foldline.ide.sources import python
 
 from .viewer import View, Viewer
 
@@ -180,7 +180,7 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
 ) -> None:
     editor, renderer = slow(view, tmp_path)
     loop = asyncio.get_running_loop()
-    build = execution.build_job
+    build = python.build_job
 
     def take_back(*arguments: Any) -> Any:
         asyncio.run_coroutine_threadsafe(untrust(), loop).result(30)
@@ -189,7 +189,7 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
     async def untrust() -> None:
         editor.trust(trusted=False)
 
-    monkeypatch.setattr(execution, "build_job", take_back)
+    monkeypatch.setattr(python, "build_job", take_back)
     state = await editor.previews.open(editor.uri("both.py"), "both")
     assert state.stale is not None
     assert state.stale.kind == "untrusted"

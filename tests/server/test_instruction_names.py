@@ -11,12 +11,13 @@ from lsprotocol import types
 from tests.repositories import git
 
 from foldline.ide.instructions.checks import Around
+from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import StaleMention
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 from foldline.server.diagnostic_items import quick_fixes
-from foldline.server.snapshots import LspSnapshot, query_snapshot
+from foldline.server.snapshots import query_snapshot
 
 from .conftest import Editor, Visit, connections, served_once
 
@@ -171,9 +172,8 @@ def test_a_stale_name_is_repaired_where_it_stands(tmp_path: Path) -> None:
     uri = uri_of(tmp_path / "AGENTS.md")
     workspace.open_document(uri, text)
 
-    def known(snapshot: LspSnapshot) -> Around:
-        assert snapshot.instructions is not None
-        (mention,) = mentions(snapshot.instructions.markdown)
+    def known(_: str, file: InstructionFile) -> Around:
+        (mention,) = mentions(file.markdown)
         return Around([StaleMention(mention, None, "open_carts")])
 
     ls = cast("FoldlineServer", SimpleNamespace(histories=SimpleNamespace(known=known)))

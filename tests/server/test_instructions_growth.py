@@ -67,7 +67,7 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
         core=workspace,
         client_capabilities=types.ClientCapabilities(),
         documents=SimpleNamespace(position_codec=codec),
-        histories=SimpleNamespace(known=lambda _: Around(), read=lambda _: None),
+        histories=SimpleNamespace(known=lambda *_: Around(), read=lambda _: None),
     )
     ls = cast("FoldlineServer", server)
     uri = uri_of(tmp_path / "AGENTS.md")

@@ -121,7 +121,7 @@ def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> Instr
     from foldline.ide.instructions.files import LARGEST
 
     file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
-    client = tool if tool and workspace.is_instructions(path) else ""
+    client = tool if tool and workspace.folder(path).instructs(path) else ""
     return replace(file, tool=client, has_front_matter=False)
 
 

@@ -25,6 +25,7 @@ from foldline.agent.terminal import (
 from foldline.ide.operations.operation import Role, parameters_of
 from foldline.ide.prompts.actions import ACTIONS, NOT_SHOWN, Change
 from foldline.ide.prompts.arguments import key_argument
+from foldline.ide.resolve import resolve, source_kind
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ def run(options: argparse.Namespace) -> int:
 
     file, name = file_and_name(options.target)
     workspace = _open_workspace(file, options)
-    if not workspace.is_instructions(file):
+    options.executes = source_kind(workspace, file).trust_needed
+    if options.executes:
         check_python(file)
     elif name is not None:
         raise Refused(f"{file.name} has sections, and no prompts by name: leave :{name} out")
@@ -193,7 +195,7 @@ async def _serve(
     """Serve the page until Ctrl-C."""
     from foldline.agent.preview_page import serve
 
-    if not workspace.is_instructions(file):
+    if options.executes:
         complain(f"foldline preview: running {file.name}…")
     await serve(workspace, _first_view(options, file, name))
     return FOUND
@@ -255,8 +257,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     from foldline.ide.structuring import unstructured
 
     as_tree = options.tree or (is_styled() and not options.text)
-    prompt = _prompt(workspace, options)
-    prompt = replace(prompt, view=replace(prompt.view, costs=options.json or as_tree))
+    prompt = _prompt(options, costs=options.json or as_tree)
     opening: Action[Any] | None = None
     for action in actions_of(options):
         if isinstance(action, Change):
@@ -264,14 +265,15 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         else:
             opening = action
     keys = opening.section_keys if isinstance(opening, Open) else ()
-    opened = replace(prompt.view, opened=keys, tolerant=False)
+    mode = replace(prompt.mode, tolerant=options.html is not None, costs=True)
+    opened = replace(prompt, view=replace(prompt.view, opened=keys), mode=mode)
     if options.html is not None:
-        return await _save(workspace, options, replace(prompt, view=replace(opened, costs=True)))
+        return await _save(workspace, options, opened)
     if options.matrix or options.diff is not None:
-        return await _compare(workspace, options, replace(prompt, view=replace(opened, costs=True)))
+        return await _compare(workspace, options, opened)
     if options.provider is not None:
         body = Body(provider=options.provider, model=options.model or "MODEL", loop=options.loop)
-        sent = await perform(workspace, replace(prompt, view=opened), body)
+        sent = await perform(workspace, opened, body)
         unnamed = () if options.model else ("the model is a placeholder: name one with --model",)
         return _Shown(FOUND, _plain(json_text(sent.body)), (*_made_up(sent), *unnamed))
     answer = await perform(workspace, prompt, opening or RenderPrompt())
@@ -290,7 +292,7 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
         text = json_text({**unstructured(answer), "fidelity": "executed"})
         return _Shown(status, _plain(text), tuple(problems))
     made_up = _made_up(answer)
-    if not workspace.is_instructions(file):
+    if options.executes:
         made_up = (*made_up, *_notes(workspace, file, answer.name, is_named=bool(prompt.name)))
     if file.name == SKILL:
         made_up = (*made_up, *_levels(workspace, file))
@@ -363,11 +365,9 @@ async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: Pr
 async def _save(workspace: Workspace, options: argparse.Namespace, prompt: PromptRef) -> _Shown:
     """Write the page of the prompt with all of its sets."""
     from foldline.ide.render.matrix import render_sets
-    from foldline.ide.resolve import resolve
     from foldline.server.page.saved import is_saved_page, saved_page
 
-    view = replace(prompt.view, tolerant=True)
-    renders = await render_sets(workspace, await resolve(workspace, prompt), view)
+    renders = await render_sets(await resolve(workspace, prompt), prompt.view)
     shown = options.parameter_set or next(iter(renders))
     render = renders.get(
         shown, f"there is no parameter set {shown!r}; there is {', '.join(renders)}"
@@ -418,9 +418,9 @@ def _clear() -> None:
         show("")
 
 
-def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
+def _prompt(options: argparse.Namespace, *, costs: bool) -> PromptRef:
     """The prompt that the command line names, and how it's rendered."""
-    from foldline.ide.prompts.request import PromptRef, View
+    from foldline.ide.prompts.request import PromptRef, RenderMode, View
 
     file, name = file_and_name(options.target)
     view = View(
@@ -428,13 +428,10 @@ def _prompt(workspace: Workspace, options: argparse.Namespace) -> PromptRef:
         parameter_set=options.parameter_set,
         chapters=options.chapter,
         reason=REASON,
-        opening_reason=REASON,
-        tolerant=True,
-        costs=False,
-        params_file=options.params,
         tag=options.tag,
     )
-    return PromptRef(file=file, root=_root_of(file), name=name, view=view)
+    mode = RenderMode(opening_reason=REASON, tolerant=True, costs=costs, params_file=options.params)
+    return PromptRef(file=file, root=_root_of(file), name=name, view=view, mode=mode)
 
 
 def _open_workspace(file: Path, options: argparse.Namespace) -> Workspace:

@@ -102,7 +102,7 @@ def scan(paths: Sequence[str]) -> Scan:
     workspace.reach = analysis_root(root)
     (folder,) = workspace.folders()
     files = [path for path in places if path.is_file()]
-    instructions = dict.fromkeys(path for path in files if workspace.is_instructions(path))
+    instructions = dict.fromkeys(path for path in files if folder.instructs(path))
     modules = [path for path in files if path not in instructions]
     for path in modules:
         check_python(path)

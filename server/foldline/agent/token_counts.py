@@ -131,7 +131,7 @@ async def executed(
     """Return the counts of the prompts as executed; only at the user's request."""
     from foldline.ide.prompts.actions import RenderPrompt
     from foldline.ide.prompts.perform import perform
-    from foldline.ide.prompts.request import PromptRef, View
+    from foldline.ide.prompts.request import PromptRef, RenderMode
     from foldline.ide.render.renderer import STOP_SECONDS
     from foldline.ide.render.token_costs import with_costs
     from foldline.ide.settings import Settings
@@ -145,7 +145,8 @@ async def executed(
                 prompt_counts.append(count)
                 continue
             file = root / count.file
-            prompt = PromptRef(file=file, root=root, name=count.name, view=View(costs=False))
+            mode = RenderMode(costs=False)
+            prompt = PromptRef(file=file, root=root, name=count.name, mode=mode)
             render = with_costs(await perform(workspace, prompt, RenderPrompt()), counter)
             made_up = {name.rpartition(".")[2] for name in render.generated}
             shown = (part.field for one in render.blocks for part in one.segments)

@@ -106,9 +106,10 @@ class Folder:
         options = self.options(file)
         return token_counter(options.tokens, exact=options.exact_tokens)
 
-    def is_instructions(self, file: Path) -> bool:
-        """True for a file that instructs agents."""
-        return instructs(file, self.reach, self._client_options)
+    def instructs(self, file: Path) -> bool:
+        """True for a file that instructs agents, by the options for it; code never does."""
+        of_code = file.suffix in (".py", ".pyi")
+        return not of_code and instructs(file, self.reach, self._client_options)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """Return the files that hold prompts, below some of its paths."""

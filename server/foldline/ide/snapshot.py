@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.project import Project
     from foldline.ide.config import PromptOptions
     from foldline.ide.folder import Folder
-    from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.instructions.features import Costs
+    from foldline.ide.sources.source import PromptSource
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -35,15 +34,14 @@ class Snapshot:
     Attributes:
         uri: The URI in the client's request.
         open_document: The client's; None where the disk's text holds.
-        instructions: The document as an instruction file, which has no code to analyse; None for
-            every other.
+        source: What features ask of it; an instruction file has no code to analyse.
     """
 
     uri: str
     open_document: OpenDocument | None
     analysis: ModuleAnalysis
     folder: Folder
-    instructions: InstructionFile | None
+    source: PromptSource
 
     @property
     def text(self) -> str:
@@ -69,12 +67,3 @@ class Snapshot:
     def counter(self) -> TokenCounter:
         """Counts tokens as the options say."""
         return self.folder.counter(Path(file_of(self.uri)))
-
-    @property
-    def costs(self) -> Costs | None:
-        """What the sections of an instruction file cost; None for every other document."""
-        if self.instructions is None:
-            return None
-        from foldline.ide.instructions.features import costs
-
-        return costs(self.instructions, self.counter)

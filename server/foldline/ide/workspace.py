@@ -16,7 +16,7 @@ from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.settings import Settings
-from foldline.ide.snapshot import OpenDocument, Snapshot
+from foldline.ide.snapshot import OpenDocument
 from foldline.ide.uris import file_of, local_path
 from foldline.records import record
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from foldline.ide.previews.previews import Previews
     from foldline.ide.render.render import Location
     from foldline.ide.render.renderer import Renderer
+    from foldline.ide.snapshot import Snapshot
 
     Progress = Callable[[int, int], None] | None
 
@@ -212,15 +213,11 @@ class Workspace:
 
         root = self.root_of(path) if path.is_absolute() else self._nowhere()
         with self._lock:
-            known = self._folders.get(root)
-            if known is None:
-                known = self._folders[root] = Folder(root, self.access, self.reach)
-                known.set_client_options(self._client_options)
-            return known
-
-    def is_instructions(self, path: Path) -> bool:
-        """True for a file that instructs agents, by the patterns of its folder."""
-        return self.folder(path).is_instructions(path)
+            folder = self._folders.get(root)
+            if folder is None:
+                folder = self._folders[root] = Folder(root, self.access, self.reach)
+                folder.set_client_options(self._client_options)
+            return folder
 
     def folders(self) -> tuple[Folder, ...]:
         """The workspace folders, in order."""
@@ -356,18 +353,12 @@ class Workspace:
 
         It may take as long as a parse: call it in a thread.
         """
-        file = file_of(uri)
-        path = Path(file)
-        folder = self.folder(path)
-        if not file.endswith((".py", ".pyi")) and self.is_instructions(path):
-            return self._with_instructions(uri, path, folder, query)
-        project = folder.project
-        with project.lock:
-            document = self._as_of_now(project, folder, file)
-            analysis = project.analysis(file)
-            if analysis is None:
-                return None
-            return query(Snapshot(uri, document, analysis, folder, None))
+        from foldline.ide.resolve import source_kind
+        from foldline.ide.sources.source import SourceDocument
+
+        path = Path(file_of(uri))
+        document = SourceDocument(uri, path, self.folder(path).root)
+        return source_kind(self, path)(self, document).with_snapshot(query)
 
     def without_prompts(self, uri: str) -> OpenDocument | None:
         """The open document, if it is Python that doesn't concern prompts; this loads no analysis.
@@ -381,12 +372,12 @@ class Workspace:
         with folder.modules.lock:
             if folder.is_analyzed:
                 return None
-            document = self._as_of_now(folder.modules, folder, file)
+            document = self.as_of_now(folder.modules, folder, file)
             if document is None or folder.modules.concerned(file, document.text):
                 return None
             return document
 
-    def _as_of_now(self, modules: Modules, folder: Folder, file: str) -> OpenDocument | None:
+    def as_of_now(self, modules: Modules, folder: Folder, file: str) -> OpenDocument | None:
         """Let modules know all documents and the disk as they are; return a file's document."""
         with self._lock:
             documents = {
@@ -401,25 +392,6 @@ class Workspace:
             modules.open(other, document.text)
         modules.look_at_disk()
         return documents.get(file)
-
-    def _with_instructions(
-        self, uri: str, path: Path, folder: Folder, query: Callable[[Snapshot], Result]
-    ) -> Result | None:
-        """The same for an instruction file, which shares nothing with others: it takes no lock."""
-        from foldline.backends.errors import PathError
-        from foldline.backends.outlines.syntax import ParseRefusedError
-        from foldline.ide.instructions.document import instruction_file
-        from foldline.ide.instructions.features import snapshot_of
-
-        opened = self.document(uri)
-        try:
-            text = opened.text if opened else folder.access.file_backend.load(str(path)).text
-            file = instruction_file(path, folder.root, text)
-            snapshot = snapshot_of(file, uri, path, folder, opened)
-        except (PathError, ParseRefusedError) as error:
-            log.info("%s can't be read: %s", visible(uri), error)
-            return None
-        return query(snapshot)
 
     async def query(self, uri: str, query: Callable[[Snapshot], Result]) -> Result | None:
         """The same in a thread."""

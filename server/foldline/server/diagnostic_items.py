@@ -17,12 +17,10 @@ from lsprotocol.types import (
 
 from foldline.ide import checks
 from foldline.ide.checks.codes import Severity
-from foldline.ide.checks.costs import check_costs
-from foldline.ide.checks.run import diagnostics
 from foldline.ide.checks.silencing import silenced_here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
@@ -38,21 +36,10 @@ _SEVERITIES = {
 }
 
 
-def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
-    """The diagnostics of a document's prompts, or those of an instruction file.
-
-    What its repository says is among these once it was read.
-    """
-    if snapshot.instructions is not None:
-        from foldline.ide.instructions.checks import diagnostics as of_file
-
-        path = Path(snapshot.analysis.file)
-        return of_file(snapshot.instructions, path, snapshot.folder, ls.histories.known(snapshot))
-    options = snapshot.options
-    return diagnostics(
-        snapshot.analysis,
-        severities=options.severity,
-        more=check_costs(snapshot.analysis, options.token_budget, snapshot.counter),
+def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> Sequence[checks.Diagnostic]:
+    """The diagnostics of a document; what its repository says is among them once it was read."""
+    return snapshot.source.diagnostics(
+        snapshot, lambda file: ls.histories.known(snapshot.uri, file)
     )
 
 
@@ -87,8 +74,7 @@ def quick_fixes(
     for item in found_in(ls, snapshot):
         if not (item.place.start <= end and start <= item.place.end):
             continue
-        of_code = snapshot.instructions is None
-        silence = silenced_here(snapshot.analysis, item) if of_code else None
+        silence = silenced_here(snapshot.analysis, item)
         for fix in (*item.fixes, *((silence,) if silence is not None else ())):
             yield CodeAction(
                 title=fix.title,

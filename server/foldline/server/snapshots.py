@@ -56,7 +56,7 @@ class LspSnapshot(Snapshot):
             snapshot.open_document,
             snapshot.analysis,
             snapshot.folder,
-            snapshot.instructions,
+            snapshot.source,
             encoding,
             _index_of(snapshot, encoding),
         )

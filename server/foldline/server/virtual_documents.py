@@ -30,7 +30,7 @@ from lsprotocol.types import (
 from foldline.ide.errors import IdeError, PathRefused
 from foldline.ide.prompts.actions import Text
 from foldline.ide.prompts.perform import perform
-from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class VirtualDocuments:
             text = await perform(ls.core, parsed.session_id, action)
             self._watch(ls, parsed.session_id)
             return text
-        view = View(opened=parsed.opened, fallback=True)
+        view, mode = View(opened=parsed.opened), RenderMode(fallback=True)
         try:
-            prompt = PromptRef(uri=parsed.uri, name=parsed.name, view=view)
+            prompt = PromptRef(uri=parsed.uri, name=parsed.name, view=view, mode=mode)
             text = await perform(ls.core, prompt, Text())
         except IdeError as error:
             if not error.mendable or address not in self._good:

@@ -197,10 +197,10 @@ def test_a_file_that_is_not_parsed_has_no_answers(
 ) -> None:
     workspace, uri = Workspace.at(tmp_path), uri_of(tmp_path / "AGENTS.md")
     workspace.open_document(uri, "# Rules\n")
-    assert workspace.with_snapshot(uri, lambda found: found.instructions) is not None
+    assert workspace.with_snapshot(uri, lambda found: found.source) is not None
     workspace.open_document(uri, "# More rules\n")
     monkeypatch.setattr("foldline.backends.outlines.syntax.MOST_BYTES", 10)
-    assert workspace.with_snapshot(uri, lambda found: found.instructions) is None
+    assert workspace.with_snapshot(uri, lambda found: found.source) is None
 
 
 def test_what_was_found_in_a_longer_text_is_reported_at_the_end_of_the_shorter(

@@ -13,7 +13,7 @@ from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
-from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.prompts.layout import layout
 from foldline.records import record
 
@@ -66,11 +66,14 @@ async def read_request(
         chapters=frozenset(split(usable.get(OPEN_CHAPTERS, ""))),
         opened=tuple(dict.fromkeys(before)),
         reason="Asked for by the argument open_sections",
-        for_model=True,
-        fallback=True,
-        costs=False,
     )
-    ref = PromptRef(file=prompt.file, root=prompt.folder.root, name=prompt.prompt.name, view=view)
+    ref = PromptRef(
+        file=prompt.file,
+        root=prompt.folder.root,
+        name=prompt.prompt.name,
+        view=view,
+        mode=RenderMode(for_model=True, fallback=True, costs=False),
+    )
     return PromptRequest(prompt, arguments, view.opened, ref)
 
 

@@ -34,7 +34,7 @@ from foldline.ide.operations.reading import input_schema, read_arguments
 from foldline.ide.prompts.actions import ACTIONS, Open
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
-from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.ide.render.render import OpenedSections, Render, ToolAnswer
 from foldline.ide.render.static_disclosure import StaticText
 from foldline.records import record
@@ -163,11 +163,12 @@ class PromptTools:
             name = backend.resolve(location.path)
             source = backend.load(name)
         file = location.folder.root / name
-        if not self._workspace.is_instructions(file):
+        if not self._workspace.folder(file).instructs(file):
             raise NoPrompt(f"{path} isn't an instruction file: `read_symbol` reads its headings")
         # What a link leads to was checked when this text was read.
-        view = View(opened=opened, for_model=True, costs=False, texts={str(file): source.text})
-        return PromptRef(file=file, root=location.folder.root, view=view)
+        view, texts = View(opened=opened), {str(file): source.text}
+        mode = RenderMode(for_model=True, costs=False, texts=texts)
+        return PromptRef(file=file, root=location.folder.root, view=view, mode=mode)
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:

@@ -157,7 +157,7 @@ class Silencer:
 
 def silenced_here(analysis: ModuleAnalysis, found: Diagnostic) -> Fix | None:
     """Return the change that silences a diagnostic with a comment; None without a place for one."""
-    if found.code is Code.UNUSED_IGNORE or analysis.refused:
+    if found.code is Code.UNUSED_IGNORE or not analysis.statements:
         return None
     comments = Comments(analysis)
     end = comments.comment_place(max(found.place.start, found.place.end - 1))

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
-    """Return the foldable ranges: prompts, sections and texts of several lines."""
+    """Return the foldable ranges of prompts, sections and texts of several lines.
+
+    Their last lines stay visible, as they close the brackets.
+    """
     spans: dict[Span, None] = {}
     text = analysis.text
     for prompt in analysis.module.prompts:
@@ -39,7 +42,9 @@ def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
                 span = span_of(argument.node)
                 if span.file == analysis.file:
                     spans[span.span] = None
-    return tuple(sorted(span for span in spans if "\n" in text[span.start : span.end]))
+    several = sorted(span for span in spans if "\n" in text[span.start : span.end])
+    ends = (max(text.rfind(end, *span) for end in "\r\n") for span in several)
+    return tuple(Span(start, end) for (start, _), end in zip(several, ends, strict=True))
 
 
 def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:

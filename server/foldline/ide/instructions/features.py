@@ -21,7 +21,6 @@ from foldline.ide.analysis.model import (
 from foldline.ide.instructions.files import LARGEST
 from foldline.ide.instructions.front_matter import SKILL, fields
 from foldline.ide.render.token_costs import with_costs
-from foldline.ide.snapshot import Snapshot
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.render.render import Block, Render
-    from foldline.ide.snapshot import OpenDocument
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -110,19 +108,11 @@ def costs(file: InstructionFile, counter: TokenCounter) -> Costs:
     return Costs(file, counter)
 
 
-def snapshot_of(
-    file: InstructionFile, uri: str, path: Path, folder: Folder, opened: OpenDocument | None = None
-) -> Snapshot:
-    """Return a file as queries see it: a module without code, with the file as its one prompt."""
-    analysis = folder.project.without_code(str(path), file.text)
-    analysis.module = PromptModule(file.text, (_prompt(file, str(path)),), broken=False)
-    return Snapshot(uri, opened, analysis, folder, file)
-
-
-def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
+def module_of(file: InstructionFile, path: str) -> PromptModule:
+    """Return a file as a module with one prompt."""
     below: dict[tuple[str, ...], list[StaticSection]] = {}
     for section in reversed(file.sections):
-        place = SourceSpan(path, section.start, section.end)
+        span = SourceSpan(path, section.start, section.end)
         heading = file.heading(section)
         children = reversed(below.pop(section.path, []))
         below.setdefault(section.path[:-1], []).append(
@@ -134,13 +124,13 @@ def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
                 depth=len(section.path) - 1,
                 visibility=Visibility.SUMMARY if section.mark else Visibility.FULL,
                 kind="markdown",
-                source=place,
+                source=span,
                 selection=SourceSpan(path, heading.start, heading.end),
-                use=place,
+                use=span,
                 children=tuple(children),
             ),
         )
-    return StaticPrompt(
+    prompt = StaticPrompt(
         name=file.name,
         ns=file.path.rpartition("/")[0] or ".",
         key=file.name,
@@ -151,6 +141,7 @@ def _prompt(file: InstructionFile, path: str) -> StaticPrompt:
         bound=True,
         stale=False,
     )
+    return PromptModule(file.text, (prompt,), broken=False)
 
 
 @record
@@ -172,11 +163,11 @@ class SkillLevels:
     def sentence(self, counter: TokenCounter) -> str:
         """Return `85 tokens always, 2,104 when used, 5,611 in 4 files on demand`."""
         always = cost_texts.tokens(self.always, counter)
-        said = f"{always} always, {counter.format(self.used)} when used"
+        levels = f"{always} always, {counter.format(self.used)} when used"
         if not self.files:
-            return said
+            return levels
         count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-        return f"{said}, {counter.format(sum(self.files.values()))} in {count} on demand"
+        return f"{levels}, {counter.format(sum(self.files.values()))} in {count} on demand"
 
 
 def skill_levels(

@@ -78,7 +78,7 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
     Files that git ignores are among them where a client reads them: its user's own.
     """
     found = (Path(path) for path, _ in folder.walk(below))
-    return iter(sorted({file for file in found if folder.is_instructions(file)}))
+    return iter(sorted({file for file in found if folder.instructs(file)}))
 
 
 @cache

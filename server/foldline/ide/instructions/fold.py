@@ -6,9 +6,10 @@ import re
 import shlex
 from bisect import bisect_left
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.parsers.markdown import read_markdown
+from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
 
 if TYPE_CHECKING:
@@ -98,6 +99,41 @@ def unfold(text: str, file: InstructionFile) -> str:
         parts += [plain[at:found], file.whole_text(section)]
         at = found + len(folded)
     return "".join([*parts, plain[at:]])
+
+
+class Mark(NamedTuple):
+    """The edit that folds or unfolds a section.
+
+    Attributes:
+        text: What stands at `place` then, with `{}` for a summary.
+        suggested: The section looks like reference.
+    """
+
+    title: str
+    place: Span
+    text: str = ""
+    suggested: bool = False
+
+
+def mark_at(file: InstructionFile, offset: int) -> Mark | None:
+    """Return what unmarks the section that is folded at an offset, or marks the innermost one."""
+    around = [
+        one
+        for one in file.sections
+        if one.start <= offset < one.end or offset == one.end == one.own
+    ]
+    marked = [one for one in around if one.mark] or around[-1:]
+    if not marked:
+        return None
+    section = marked[0]
+    heading = file.text[section.start : section.body]
+    if not heading or not file.text[section.body : section.end].strip():
+        return None
+    if section.mark is not None:
+        return Mark(f"Unfold {section.title}", Span(*section.mark))
+    text = "<!-- fold: {} -->" + ("\r\n" if heading.endswith("\r\n") else "\n")
+    place = Span(section.body, section.body)
+    return Mark(f"Fold {section.title}…", place, text, is_reference(file, section))
 
 
 def is_reference(file: InstructionFile, section: InstructionSection) -> bool:

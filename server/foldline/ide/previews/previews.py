@@ -23,8 +23,7 @@ from foldline.ide.errors import (
 from foldline.ide.previews.pace import SHORTEST_REST
 from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import Stale
-from foldline.ide.render import execution
-from foldline.ide.render.static import static_render
+from foldline.ide.prompts.request import RenderMode
 from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
@@ -35,11 +34,13 @@ if TYPE_CHECKING:
     from foldline.ide.prompts.request import View
     from foldline.ide.render.provenance import Provenance
     from foldline.ide.render.render import Block, Render
-    from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
+    from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Result, Workspace
 
 log = logging.getLogger(__name__)
+
+TOLERANT = RenderMode(tolerant=True)
 
 
 class Previews:
@@ -67,10 +68,10 @@ class Previews:
 
     def find(self, session_id: str | None) -> Preview:
         """The preview of that id, or the last one opened."""
-        known = session_id or next(reversed(self._previews), None)
-        if known not in self._previews:
-            raise NoPreview(f"There is no preview {known or ''!r}: open one with prompt.preview")
-        return self._previews[known]
+        chosen = session_id or next(reversed(self._previews), None)
+        if chosen not in self._previews:
+            raise NoPreview(f"There is no preview {chosen or ''!r}: open one with prompt.preview")
+        return self._previews[chosen]
 
     async def open(self, uri: str | None, name: str | None) -> PreviewState:
         """Start a preview and return its first state.
@@ -83,16 +84,16 @@ class Previews:
                 source alone doesn't show it.
         """
         changes = self._changes
-        target = await find_prompt(self.workspace, uri, name)
-        preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
+        source = await find_prompt(self.workspace, uri, name, TOLERANT)
+        preview = Preview(f"preview-{next(self._ids)}", source.document.uri, source.name)
         ticket = preview.ticket()
         try:
-            render, stale = await self._render(preview, ticket.options, target)
+            render, stale = await self._render(preview, ticket.options, source)
             preview.show(render, ticket, stale)
         except IdeError as error:
             if preview.name is None or not error.mendable:
                 raise
-            preview.document_version = target.document.version
+            preview.document_version = source.document.version
             preview.blame(ticket, Stale.of(error))
         self._previews[preview.session_id] = preview
         if self._changes != changes:
@@ -109,12 +110,10 @@ class Previews:
         async with preview.turn:
             ticket = preview.ticket()
             old = ticket.options
-            target = await find_prompt(self.workspace, preview.uri, preview.name)
+            source = await find_prompt(self.workspace, preview.uri, preview.name, TOLERANT)
             began = time.monotonic()
             try:
-                answer = await execution.open_sections(
-                    self.workspace, target, old, section_keys or None, reason
-                )
+                answer = await source.open(old, section_keys or None, reason)
                 preview.milliseconds = _milliseconds_since(began)
             except IdeError as error:
                 if not self._may_be_static(preview, error):
@@ -141,10 +140,10 @@ class Previews:
         def of(snapshot: Snapshot) -> Result:
             return query(Provenance(self.workspace, preview.render, snapshot))
 
-        found = await self.workspace.query(preview.uri, of)
-        if found is None:
+        answer = await self.workspace.query(preview.uri, of)
+        if answer is None:
             raise NoPrompt(f"{preview.uri} can't be read")
-        return found
+        return answer
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
         """Subscribe `watcher` to the states of a preview, with None at its end.
@@ -249,25 +248,24 @@ class Previews:
         self,
         preview: Preview,
         options: View,
-        target: PromptTarget | None = None,
+        source: PromptSource | None = None,
     ) -> tuple[Render, Stale | None]:
         """A render, and where it isn't an executed one, why."""
-        if target is None:
-            target = await find_prompt(self.workspace, preview.uri, preview.name)
+        if source is None:
+            source = await find_prompt(self.workspace, preview.uri, preview.name, TOLERANT)
         began = time.monotonic()
         try:
-            render = await execution.render(self.workspace, target, options, preview.render.blocks)
-            if not target.is_instructions:
-                # Trust may have been taken back meanwhile.
-                self.workspace.require_trust()
+            render = await source.render(options, preview.render.blocks)
+            # Trust may have been taken back meanwhile.
+            source.require_trust()
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
             try:
-                static = await static_render(self.workspace, target, options)
+                static = await source.render_source(options)
             except IdeError as unknown:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
-            self.workspace.focus.prompt(target.document.uri, static.name)
+            self.workspace.focus.prompt(source.document.uri, static.name)
             return static, Stale.of(error)
         preview.pace.finished(time.monotonic() - began)
         preview.milliseconds = _milliseconds_since(began)

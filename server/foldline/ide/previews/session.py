@@ -100,7 +100,7 @@ class Preview:
     session_id: str
     uri: str
     name: str | None
-    steps: list[View] = field(default_factory=lambda: [View(tolerant=True)])
+    steps: list[View] = field(default_factory=lambda: [View()])
     versions: list[int] = field(default_factory=lambda: [1])
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     shown: int = 0
@@ -133,16 +133,16 @@ class Preview:
 
         `stale` says why it isn't an executed one of the newest text, where it isn't.
         """
-        known = {block.id: block for block in self.render.blocks}
-        blocks = tuple(self._shown(block, known.get(block.id)) for block in render.blocks)
+        earlier = {block.id: block for block in self.render.blocks}
+        blocks = tuple(self._shown(block, earlier.get(block.id)) for block in render.blocks)
         last, self.render = self.render, replace(render, blocks=blocks, text="")
-        if known:
+        if earlier:
             self.kept = costs.kept(last, self.render)
         self.name = render.name
         self.document_version = render.version
         self.is_executed = render.fidelity == EXECUTED
         self.blame(ticket, stale)
-        return tuple(block for block in blocks if known.get(block.id) is not block)
+        return tuple(block for block in blocks if earlier.get(block.id) is not block)
 
     def _shown(self, block: Block, before: Block | None) -> Block:
         """Return the block as this preview shows it; an unchanged one is the last version's."""

@@ -17,7 +17,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import NoPreview, ToolRefused, Untrusted
 from foldline.ide.operations.operation import Doc, Role
 from foldline.ide.previews.state import PreviewState, Steps
-from foldline.ide.prompts.request import IN_EDITOR, View
+from foldline.ide.prompts.request import IN_EDITOR, RenderMode, View
 from foldline.ide.render.render import (
     OpenedSections,
     Render,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from foldline.ide.render.provenance import Occurrence, TextOrigin
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.render.static_disclosure import StaticText
-    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Workspace
 
 AnswerT = TypeVar("AnswerT")
@@ -89,37 +89,6 @@ class Names:
     safe: bool = True
     of_sets: bool = False
     option: str = ""
-
-
-@record
-class Subject:
-    """A prompt that was found, and how it's rendered."""
-
-    workspace: Workspace
-    target: PromptTarget
-    view: View
-    of_preview: bool = False
-
-    @property
-    def only_source(self) -> bool:
-        """True if nothing may be executed, and the source alone is good enough."""
-        runs = self.workspace.settings.trusted or self.target.is_instructions
-        return self.view.fallback and not runs
-
-    def require_trust(self) -> None:
-        """Refuse to go on where answering would run code that isn't trusted.
-
-        Raises:
-            Untrusted: It would.
-        """
-        if not self.target.is_instructions:
-            self.workspace.require_trust()
-
-    @property
-    def for_sets(self) -> View:
-        """The view of parameter sets: without what was typed into a preview in place of one."""
-        params = {} if self.of_preview else self.view.params
-        return replace(self.view, params=params, tolerant=True, for_model=False, costs=True)
 
 
 class Action(Generic[AnswerT]):
@@ -189,23 +158,20 @@ class Query(Action[AnswerT]):
     worker: ClassVar[str]
     answers: ClassVar[type[Any]]
 
-    async def answer(self, subject: Subject) -> AnswerT:
-        from foldline.ide.render.execution import execute
-
-        workspace, target, view = subject.workspace, subject.target, subject.view
+    async def answer(self, source: PromptSource, view: View) -> AnswerT:
         arguments = {one.name: getattr(self, one.name) for one in fields(self)}
         action = {"action": self.worker, "opened": view.pending, **arguments}
-        answer: AnswerT = await execute(workspace, target, view, self.answers, action)
+        answer: AnswerT = await source.answer(view, self.answers, action)
         return answer
 
     async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> AnswerT:
-        return await self.answer(Subject(workspace, await resolve(workspace, ref), ref.view))
+        return await self.answer(await resolve(workspace, ref), ref.view)
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
         preview = previews.find(session_id)
-        target = await find_prompt(previews.workspace, preview.uri, preview.name)
-        view = replace(preview.options, tolerant=False)
-        return await self.answer(Subject(previews.workspace, target, view, of_preview=True))
+        mode = RenderMode(of_preview=True)
+        source = await find_prompt(previews.workspace, preview.uri, preview.name, mode)
+        return await self.answer(source, preview.options)
 
 
 Keys = Annotated[
@@ -239,15 +205,13 @@ class Open(
     chapters: Annotated[tuple[str, ...] | None, Doc("chapters to open"), Role.PEOPLE] = None
 
     async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> OpenedSections | StaticText:
-        view, keys, target = ref.view, self.section_keys, await resolve(workspace, ref)
-        if Subject(workspace, target, view).only_source:
+        keys, source = self.section_keys, await resolve(workspace, ref)
+        if source.only_source:
             from foldline.ide.render.static_disclosure import open_statically
 
-            return await open_statically(workspace, target, view, keys, self.reason)
-        from foldline.ide.render.execution import open_sections
-
-        wanted = keys if keys or view.for_model else None
-        return await open_sections(workspace, target, view, wanted, self.reason)
+            return await open_statically(source, ref.view, keys, self.reason)
+        wanted = keys if keys or ref.mode.for_model else None
+        return await source.open(ref.view, wanted, self.reason)
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> PreviewState:
         preview = previews.find(session_id)
@@ -393,7 +357,7 @@ class Reset(Change, command="prompt.reset", event="reset"):
     """
 
     def changed(self, view: View, shown: Render) -> View:
-        return View(action="reset", tolerant=view.tolerant)
+        return View(action="reset")
 
 
 @record(kw_only=True)
@@ -438,18 +402,12 @@ class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event
         Fidelity, Doc("executed, or static, which executes nothing and needs no trust")
     ] = Fidelity.EXECUTED
 
-    async def answer(self, subject: Subject) -> Render:
-        workspace, target, view = subject.workspace, subject.target, subject.view
-        static = self.fidelity is Fidelity.STATIC and not subject.of_preview
-        if (static and not target.is_instructions) or subject.only_source:
-            from foldline.ide.render.static import static_render
-
-            return await static_render(workspace, target, view)
-        from foldline.ide.render.execution import render
-
+    async def answer(self, source: PromptSource, view: View) -> Render:
         params = view.params if self.params is None else self.params
         chosen = self.parameter_set or view.parameter_set
-        return await render(workspace, target, replace(view, params=params, parameter_set=chosen))
+        static = self.fidelity is Fidelity.STATIC and not source.mode.of_preview
+        render = source.render_source if static or source.only_source else source.render
+        return await render(replace(view, params=params, parameter_set=chosen))
 
 
 @record(kw_only=True)
@@ -470,14 +428,12 @@ class Read(
         str | None, Doc("the section; the first summarized one"), Role.KEY, Role.MODEL
     ] = None
 
-    async def answer(self, subject: Subject) -> SectionText | StaticText:
-        if not subject.only_source:
-            return await Query.answer(self, subject)
+    async def answer(self, source: PromptSource, view: View) -> SectionText | StaticText:
+        if not source.only_source:
+            return await Query.answer(self, source, view)
         from foldline.ide.render.static_disclosure import read_statically
 
-        return await read_statically(
-            subject.workspace, subject.target, subject.view, self.section_key
-        )
+        return await read_statically(source, view, self.section_key)
 
 
 @record(kw_only=True)
@@ -507,11 +463,11 @@ class CallTool(
     tool: Annotated[str, Doc("the name of the tool")]
     input: Annotated[dict[str, object] | None, Doc("its arguments", tool="the tool's")] = None
 
-    async def answer(self, subject: Subject) -> ToolAnswer:
-        if subject.only_source:
+    async def answer(self, source: PromptSource, view: View) -> ToolAnswer:
+        if source.only_source:
             message = "The tools of a prompt are its code, and this workspace is not trusted"
             raise Untrusted(message)
-        return await Query.answer(self, subject)
+        return await Query.answer(self, source, view)
 
 
 @record(kw_only=True)
@@ -530,10 +486,8 @@ class Body(Query[RequestBody]):
 class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
     """Token counts of a prompt and its sections, from source alone."""
 
-    async def answer(self, subject: Subject) -> PromptTokens:
-        from foldline.ide.render.static import static_tokens
-
-        return await static_tokens(subject.workspace, subject.target)
+    async def answer(self, source: PromptSource, view: View) -> PromptTokens:
+        return await source.tokens()
 
 
 @record(kw_only=True)
@@ -560,19 +514,18 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
         of_versions = (self.before, self.after) != (None, None)
         return self.revision is None and (of_versions or (uri is None and any_open))
 
-    async def answer(self, subject: Subject) -> Comparison:
+    async def answer(self, source: PromptSource, view: View) -> Comparison:
         from foldline.ide.render.diff import compare
         from foldline.ide.render.matrix import set_side
         from foldline.ide.render.revisions import parse_range, revision_side
 
-        subject.require_trust()
-        origin = (subject.workspace, subject.target)
+        source.require_trust()
         if self.of_sets:
-            named = (self.before_set, self.after_set)
-            sides = [await set_side(*origin, subject.for_sets, name) for name in named]
+            named, of_sets = (self.before_set, self.after_set), _of_sets(source, view)
+            sides = [await set_side(*of_sets, name) for name in named]
         else:
             revisions = parse_range("HEAD" if self.revision is None else self.revision)
-            sides = [await revision_side(*origin, subject.view, one) for one in revisions]
+            sides = [await revision_side(source, view, one) for one in revisions]
         return await in_thread(partial(compare, *sides))
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Comparison:
@@ -603,10 +556,10 @@ class CompareSets(
     Each set is rendered once; one that fails has its error in its place.
     """
 
-    async def answer(self, subject: Subject) -> Matrix:
+    async def answer(self, source: PromptSource, view: View) -> Matrix:
         from foldline.ide.render.matrix import matrix_of, render_sets
 
-        renders = await render_sets(subject.workspace, subject.target, subject.for_sets)
+        renders = await render_sets(*_of_sets(source, view))
         return await in_thread(partial(matrix_of, renders))
 
 
@@ -617,14 +570,13 @@ class Text(Query[str]):
     version: Annotated[int | None, Doc("a version of the preview")] = None
     revision: Annotated[str | None, Doc("a revision of git")] = None
 
-    async def answer(self, subject: Subject) -> str:
+    async def answer(self, source: PromptSource, view: View) -> str:
         if self.revision is None:
-            return (await RenderPrompt().answer(subject)).text
+            return (await RenderPrompt().answer(source, view)).text
         from foldline.ide.render.revisions import revision_side
 
-        subject.require_trust()
-        origin = (subject.workspace, subject.target, subject.view)
-        return (await revision_side(*origin, self.revision)).text
+        source.require_trust()
+        return (await revision_side(source, view, self.revision)).text
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> str:
         if self.revision is not None:
@@ -680,6 +632,13 @@ class FindOccurrences(
         preview = previews.find(session_id)
         file, *at = file_of(self.source or preview.uri), self.line, self.character, self.size
         return await previews.provenance(preview, lambda made: tuple(made.occurrences(file, *at)))
+
+
+def _of_sets(source: PromptSource, view: View) -> tuple[PromptSource, View]:
+    """Return what parameter sets are shown of: without what a preview's user typed in place."""
+    mode = replace(source.mode, tolerant=True, for_model=False, costs=True)
+    params = {} if mode.of_preview else view.params
+    return replace(source, mode=mode), replace(view, params=params)
 
 
 ACTIONS: tuple[type[Action[Any]], ...] = (

@@ -1,4 +1,4 @@
-"""The prompt that a request is about, and how it is rendered."""
+"""The prompt that a request is about, what its user chose, and what its caller needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_EDITOR = "Opened in the editor"
 
 @record
 class View:
-    """How a prompt is rendered: what a user chose, and the step that led there.
+    """What a user chose of a prompt, and the step that led there.
 
     Attributes:
         overrides: `FULL` or `SUMMARY` by section key.
@@ -34,17 +34,6 @@ class View:
         action: The step: `start`, `open`, `close`, `params`, `reset`.
         section_keys: The sections and chapters that the step opened or closed.
         reason: Why, where the step has a reason.
-        tolerant: A section that can't be rendered is a block that has an `error`.
-        for_model: The answer goes to a model: the values that the project declares for previews
-            aren't used, and an empty list of keys is the model's mistake.
-        fallback: Where nothing may be executed, the answer is from the source alone.
-        opening_reason: The reason for opening a section, which the prompt's tasks are told, in what
-            opening costs.
-        costs: Renders have tokens, a document and the locations of their sections.
-        texts: Texts by path, in place of files and of open documents.
-        at_revision: The texts are a revision's: nothing that is open counts.
-        compared: The answer says what was read from the disk, and has hashes of the texts.
-        params_file: One more file of values.
         tag: The tag of the overrides that are shown.
     """
 
@@ -59,15 +48,6 @@ class View:
     action: str = "start"
     section_keys: tuple[str, ...] = ()
     reason: str | None = None
-    tolerant: bool = False
-    for_model: bool = False
-    fallback: bool = False
-    opening_reason: str = IN_EDITOR
-    costs: bool = True
-    texts: Mapping[str, str] = field(default_factory=dict)
-    at_revision: bool = False
-    compared: bool = False
-    params_file: Path | None = None
     tag: str | None = None
 
     @property
@@ -100,16 +80,44 @@ class View:
             "parameter_set": self.parameter_set,
             "chapters": None if self.chapters is None else sorted(self.chapters),
             "instructions": self.instructions,
-            "opening_reason": self.opening_reason,
             "tag": self.tag,
-            "tolerant": self.tolerant,
-            "compared": self.compared,
         }
 
 
 @record(kw_only=True)
+class RenderMode:
+    """What a caller needs of renders and answers, whatever its user chose.
+
+    Attributes:
+        tolerant: A section that can't be rendered is a block that has an `error`.
+        for_model: The answer goes to a model: the values that the project declares for previews
+            aren't used, and an empty list of keys is the model's mistake.
+        fallback: Where nothing may be executed, the answer is from the source alone.
+        of_preview: The view is a preview's: it's executed, and its values were typed there.
+        opening_reason: The reason for opening a section, which the prompt's tasks are told, in what
+            opening costs.
+        costs: Renders have tokens, a document and the locations of their sections.
+        texts: Texts by path, in place of files and of open documents.
+        at_revision: The texts are a revision's: nothing that is open counts.
+        compared: The answer says what was read from the disk, and has hashes of the texts.
+        params_file: One more file of values.
+    """
+
+    tolerant: bool = False
+    for_model: bool = False
+    fallback: bool = False
+    of_preview: bool = False
+    opening_reason: str = IN_EDITOR
+    costs: bool = True
+    texts: Mapping[str, str] = field(default_factory=dict)
+    at_revision: bool = False
+    compared: bool = False
+    params_file: Path | None = None
+
+
+@record(kw_only=True)
 class PromptRef:
-    """A prompt without a preview, and how it's rendered.
+    """A prompt without a preview, what its user chose of it, and what its caller needs.
 
     Attributes:
         uri: The document, as the editor has it; the one that has the focus by default.
@@ -123,3 +131,4 @@ class PromptRef:
     root: Path | None = None
     name: str | None = None
     view: View = field(default_factory=View)
+    mode: RenderMode = field(default_factory=RenderMode)

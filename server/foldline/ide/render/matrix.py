@@ -12,7 +12,6 @@ from unicodedata import east_asian_width
 from foldline.backends.formatting.parts import note, plain
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import IdeError
-from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Answer, Block, Render, Tokens
 from foldline.records import record
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.formatting.parts import Line, Part
     from foldline.ide.prompts.request import View
-    from foldline.ide.resolve import PromptTarget
-    from foldline.ide.workspace import Workspace
+    from foldline.ide.sources.source import PromptSource
 
 SECONDS = 60.0
 """The most that all sets of a prompt may take together."""
@@ -95,9 +93,7 @@ class Matrix:
         return plain(matrix_lines(self))
 
 
-async def render_sets(
-    workspace: Workspace, target: PromptTarget, view: View
-) -> dict[str, Render | str]:
+async def render_sets(source: PromptSource, view: View) -> dict[str, Render | str]:
     """Render the prompt with each of its sets, one after the other; a text is why one fails.
 
     Without sets, it's the prompt as its module defines it.
@@ -105,28 +101,24 @@ async def render_sets(
     Raises:
         IdeError: The sets aren't known, as the module fails.
     """
-    none, action = replace(view, parameter_set="none"), {"action": "sets"}
-    answer = await execution.execute(workspace, target, none, Answer, action)
-    found: dict[str, Render | str] = {}
+    none = replace(view, parameter_set="none")
+    answer = await source.answer(none, Answer, {"action": "sets"})
+    renders: dict[str, Render | str] = {}
     limit = asyncio.get_running_loop().time() + SECONDS
     for name in [one.name for one in answer.parameter_sets] or ["none"]:
-        of_set = replace(view, parameter_set=name)
         try:
             async with asyncio.timeout_at(limit):
-                found[name] = await execution.render(workspace, target, of_set)
+                renders[name] = await source.render(replace(view, parameter_set=name))
         except TimeoutError:
-            found[name] = f"Not rendered: all sets together may take {SECONDS:g} s"
+            renders[name] = f"Not rendered: all sets together may take {SECONDS:g} s"
         except IdeError as error:
-            found[name] = str(error)
-    return found
+            renders[name] = str(error)
+    return renders
 
 
-async def set_side(
-    workspace: Workspace, target: PromptTarget, view: View, name: str | None
-) -> Side:
+async def set_side(source: PromptSource, view: View, name: str | None) -> Side:
     """The prompt with one set, to compare; without a name with the view's."""
-    view = replace(view, parameter_set=name or view.parameter_set)
-    shown = await execution.render(workspace, target, view)
+    shown = await source.render(replace(view, parameter_set=name or view.parameter_set))
     return Side(shown.parameter_set or "none", shown)
 
 
@@ -136,17 +128,17 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
     order: list[str] = []
     used = {"total"}
     for render in renders.values():
-        place = 0
+        index = 0
         for block in render.blocks if isinstance(render, Render) else ():
             if block.id not in rows:
                 rows[block.id] = MatrixRow(block.id, block.key, block.title, block.depth)
-                order.insert(place, block.id)
-            place = order.index(block.id) + 1
+                order.insert(index, block.id)
+            index = order.index(block.id) + 1
         tokens = render.tokens if isinstance(render, Render) else None
         used |= {name for name in SUMS if getattr(tokens, name, 0)}
     sums = [MatrixRow(None, key, title, 0) for key, title in SUMS.items() if key in used]
-    whole = (*(rows[id_] for id_ in order), *sums)
-    variants: dict[MatrixRow, dict[object, int]] = {row: {} for row in whole}
+    ordered = (*(rows[id_] for id_ in order), *sums)
+    variants: dict[MatrixRow, dict[object, int]] = {row: {} for row in ordered}
 
     def column(name: str, render: Render | str) -> MatrixSet:
         if isinstance(render, str):
@@ -168,7 +160,7 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
             cells.append(Cell(how, count, known.setdefault(look, len(known)), words))
         return MatrixSet(name, tuple(cells), render.tokens, None)
 
-    return Matrix(whole, tuple(column(name, render) for name, render in renders.items()))
+    return Matrix(ordered, tuple(column(name, render) for name, render in renders.items()))
 
 
 def _shown(block: Block | None) -> str:

@@ -17,7 +17,6 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_bytes
 from foldline.backends.formatting.visible import is_text
 from foldline.ide.errors import IdeError, RevisionError
-from foldline.ide.render import execution
 from foldline.ide.render.diff import Side
 from foldline.ide.render.values import SUFFIXES, find_sources
 from foldline.links import resolved
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
     from foldline.ide.prompts.request import View
-    from foldline.ide.resolve import PromptTarget
-    from foldline.ide.workspace import Workspace
+    from foldline.ide.sources.source import PromptSource
 
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
@@ -81,9 +79,7 @@ def parse_range(text: str) -> tuple[str, str | None]:
     return before or "HEAD", (after or "HEAD") if dots else None
 
 
-async def revision_side(
-    workspace: Workspace, target: PromptTarget, view: View, revision: str | None
-) -> Side:
+async def revision_side(source: PromptSource, view: View, revision: str | None) -> Side:
     """The prompt as git has it at a revision; as it is on disk without one.
 
     What the module reads of the repository is known once it has run: files that the revision has
@@ -92,23 +88,24 @@ async def revision_side(
     Raises:
         IdeError: Git has no such revision, or the prompt can't be rendered.
     """
-    view = replace(view, compared=True)
+    source = replace(source, mode=replace(source.mode, compared=True))
     if revision is None:
-        return Side("now", await execution.render(workspace, target, view))
-    tree = await in_thread(partial(Tree.at, target.document.path, revision))
-    texts = await in_thread(partial(tree.texts_of, target.document.path))
+        return Side("now", await source.render(view))
+    path = source.document.path
+    tree = await in_thread(partial(Tree.at, path, revision))
+    texts = await in_thread(partial(tree.texts_of, path))
     as_now: list[str] = []
     for _ in range(MAX_RENDERS):
-        asked = replace(view, texts=texts, at_revision=True)
+        mode = replace(source.mode, texts=texts, at_revision=True)
         try:
-            render = await execution.render(workspace, target, asked)
+            render = await replace(source, mode=mode).render(view)
         except IdeError as error:
             renamed = "; a renamed variable is found by the prompt's `ns/key`"
             more = renamed if error.kind == "no_prompt" else ""
             error.message = f"at {revision}: {error.message}{more}"
             error.args = (error.message,)
             raise
-        values = set(_values_files(target, view)).difference(texts)
+        values = set(_values_files(source)).difference(texts)
         fresh, as_now = await in_thread(partial(tree.differing, (*render.reads, *values), texts))
         if not fresh:
             break
@@ -118,12 +115,12 @@ async def revision_side(
     return Side(revision, render, tuple(as_now))
 
 
-def _values_files(target: PromptTarget, view: View) -> list[str]:
+def _values_files(source: PromptSource) -> list[str]:
     """The files that say which values a prompt has, read by us."""
-    file, root = target.document.path, target.document.root
+    file, root = source.document.path, source.document.root
     projects = (folder / "pyproject.toml" for folder in file.parents)
     declared = [str(project) for project in projects if project.is_relative_to(root)]
-    return [*declared, *find_sources(file, root, view.params_file).files]
+    return [*declared, *find_sources(file, root, source.mode.params_file).files]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.prompts.request import View
     from foldline.ide.render.render import Render
-    from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
-    from foldline.ide.workspace import Result, Workspace
+    from foldline.ide.sources.source import PromptSource
+    from foldline.ide.workspace import Result
 
 
 @record
@@ -61,7 +61,7 @@ class PromptTokens:
     sections: tuple[SectionTokens, ...]
 
 
-async def static_render(workspace: Workspace, target: PromptTarget, view: View) -> Render:
+async def static_render(source: PromptSource, view: View) -> Render:
     """The prompt with fidelity `static`: placeholders stand for what is unknown.
 
     A chapter stays closed if only running its `enabled` tells whether it may open.
@@ -77,23 +77,23 @@ async def static_render(workspace: Workspace, target: PromptTarget, view: View) 
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
         request = request_of(value, snapshot.analysis.evaluator, wanted)
-        found = replace(
+        render = replace(
             request.render,
             name=prompt.name.id,
             uri=snapshot.uri,
-            version=target.document.version,
+            version=source.document.version,
             token_budget=snapshot.options.token_budget,
         )
         located = {
-            section.path: workspace.locate(snapshot, section.source)
+            section.path: source.workspace.locate(snapshot, section.source)
             for section in prompt.described.walk()
         }
-        return costs_of(replace(request, render=found), snapshot.counter, located)
+        return costs_of(replace(request, render=render), snapshot.counter, located)
 
-    return await query_prompt(workspace, target, query)
+    return await query_prompt(source, query)
 
 
-async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTokens:
+async def static_tokens(source: PromptSource) -> PromptTokens:
     """The tokens of the prompt and of each section.
 
     Raises:
@@ -103,21 +103,16 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
     def query(snapshot: Snapshot, prompt: PromptFacts) -> PromptTokens:
         from foldline.ide.render.static_request import costed
 
-        found = costed(prompt, snapshot.counter)
+        request = costed(prompt, snapshot.counter)
         render = replace(
-            found.render,
+            request.render,
             name=prompt.name.id,
             uri=snapshot.uri,
             token_budget=snapshot.options.token_budget,
         )
-        return tokens_of(render, certain=found.exact)
+        return tokens_of(render, certain=request.exact)
 
-    if target.is_instructions:
-        from foldline.ide.prompts.request import View
-        from foldline.ide.render import execution
-
-        return tokens_of(await execution.render(workspace, target, View()))
-    return await query_prompt(workspace, target, query)
+    return await query_prompt(source, query)
 
 
 def tokens_of(render: Render, *, certain: bool = True) -> PromptTokens:
@@ -156,20 +151,20 @@ def tokens_of(render: Render, *, certain: bool = True) -> PromptTokens:
 
 
 async def query_prompt(
-    workspace: Workspace, target: PromptTarget, query: Callable[[Snapshot, PromptFacts], Result]
+    source: PromptSource, query: Callable[[Snapshot, PromptFacts], Result]
 ) -> Result:
-    """The result of a query on the prompt `target`, as its source shows it."""
+    """The result of a query on a prompt, as its source shows it."""
 
     def find(snapshot: Snapshot) -> Result:
         for prompt in snapshot.analysis.prompts:
-            if target.name in (None, prompt.name.id):
+            if source.name in (None, prompt.name.id):
                 return query(snapshot, prompt)
-        raise _no_prompt(target.name, [prompt.name.id for prompt in snapshot.analysis.prompts])
+        raise _no_prompt(source.name, [prompt.name.id for prompt in snapshot.analysis.prompts])
 
-    found = await workspace.query(target.document.uri, find)
-    if found is None:
-        raise _no_prompt(target.name)
-    return found
+    answer = await source.workspace.query(source.document.uri, find)
+    if answer is None:
+        raise _no_prompt(source.name)
+    return answer
 
 
 def _no_prompt(name: str | None, names: Sequence[str] = ()) -> NoPrompt:
@@ -187,7 +182,7 @@ def _overrides(
 
     everything = prompt.described.walk()
     paths = {".".join(section.path): section.path for section in everything}
-    found: dict[tuple[str, ...], Visibility] = {}
+    visibilities: dict[tuple[str, ...], Visibility] = {}
     for key, visibility in overrides.items():
         if key not in paths:
             raise PromptRefused(
@@ -195,5 +190,5 @@ def _overrides(
             )
         if visibility not in ("FULL", "SUMMARY"):
             raise PromptRefused(f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
-        found[paths[key]] = Visibility(visibility)
-    return found
+        visibilities[paths[key]] = Visibility(visibility)
+    return visibilities

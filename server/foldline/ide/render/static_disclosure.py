@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.analysis.static_render import SectionSource, StaticBlock
     from foldline.ide.prompts.request import View
-    from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
-    from foldline.ide.workspace import Workspace
+    from foldline.ide.sources.source import PromptSource
     from foldline.prompts.layout.layout import Place
 
 Path = tuple[str, ...]
@@ -42,11 +41,7 @@ class StaticText:
 
 
 async def open_statically(
-    workspace: Workspace,
-    target: PromptTarget,
-    view: View,
-    section_keys: Sequence[str],
-    reason: str,
+    source: PromptSource, view: View, section_keys: Sequence[str], reason: str
 ) -> StaticText:
     """Return the text of the sections that `open_sections` opens.
 
@@ -61,12 +56,10 @@ async def open_statically(
         check_request(section_keys, reason, disclosure.summarized())
         return disclosure.expand(section_keys)
 
-    return await _text(workspace, target, view, opened)
+    return await _text(source, view, opened)
 
 
-async def read_statically(
-    workspace: Workspace, target: PromptTarget, view: View, section_key: str | None
-) -> StaticText:
+async def read_statically(source: PromptSource, view: View, section_key: str | None) -> StaticText:
     """Return the text that `read_section` reads; it raises what `open_statically` does."""
 
     def read(disclosure: _Disclosure) -> Sequence[Path]:
@@ -74,14 +67,11 @@ async def read_statically(
         disclosure.check([key])
         return [disclosure.places[key].path]
 
-    return await _text(workspace, target, view, read)
+    return await _text(source, view, read)
 
 
 async def _text(
-    workspace: Workspace,
-    target: PromptTarget,
-    view: View,
-    chosen: Callable[[_Disclosure], Sequence[Path]],
+    source: PromptSource, view: View, chosen: Callable[[_Disclosure], Sequence[Path]]
 ) -> StaticText:
     def run(_: Snapshot, prompt: PromptFacts) -> StaticText:
         try:
@@ -90,7 +80,7 @@ async def _text(
         except errors.ToolValidationError as error:
             raise ToolRefused(str(error), near=list(error.near)) from error
 
-    return await query_prompt(workspace, target, run)
+    return await query_prompt(source, run)
 
 
 class _Disclosure:

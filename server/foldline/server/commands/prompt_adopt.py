@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.ide.adopt.adoption import Adoption
     from foldline.ide.adopt.rewrite import Rewritten
-    from foldline.ide.resolve import DocumentTarget
+    from foldline.ide.sources.source import SourceDocument
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.prompt.adopt"
@@ -97,7 +97,7 @@ def _listed(folder: Path, files: FileBackend) -> list[dict[str, object]]:
 
 
 def _adopt(
-    document: DocumentTarget, files: FileBackend, arguments: Arguments
+    document: SourceDocument, files: FileBackend, arguments: Arguments
 ) -> tuple[Adoption, Path]:
     from foldline.ide.adopt.adoption import adopt, output_path, read
     from foldline.ide.adopt.model import AdoptError, Style

@@ -61,11 +61,11 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         actions: list[CodeAction] = []
         if wants(CodeActionKind.QuickFix):
             actions += quick_fixes(ls, snapshot, start, end)
-        if snapshot.instructions is not None:
-            from foldline.server.instructions.marks import mark_actions
+        if (marks := snapshot.source.marks(start)) is not None:
+            from foldline.server.instructions.marks import mark_action
 
-            marks = mark_actions(ls, snapshot, snapshot.instructions, start)
-            return [*actions, *(one for one in marks if wants(one.kind or ""))]
+            of_marks = (mark_action(ls, snapshot, mark) for mark in marks)
+            return [*actions, *(action for action in of_marks if wants(action.kind or ""))]
         if wants(CodeActionKind.RefactorRewrite):
             actions += _adoptions(snapshot, start, end)
         if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:

@@ -25,19 +25,15 @@ OPTIONS = CodeLensOptions(resolve_provider=True)
 
 async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
     def query(snapshot: LspSnapshot) -> list[CodeLens]:
-        from foldline.ide.features.hover import lenses
-
         if not snapshot.options.code_lens:
             return []
-        costs = snapshot.costs
-        placed = lenses(snapshot.analysis) if costs is None else costs.lenses()
         return [
             CodeLens(
                 range=snapshot.range(lens.place),
                 command=command_of(target, lens.title) if lens.title is not None else None,
                 data=unstructure(target),
             )
-            for lens in placed
+            for lens in snapshot.source.lenses(snapshot)
             for target in (Target(snapshot.uri, lens.prompt, lens.section_key),)
         ]
 

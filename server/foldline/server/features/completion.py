@@ -29,7 +29,7 @@ OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "[", "`
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
     def query(snapshot: LspSnapshot) -> CompletionList:
-        from foldline.ide.features.completion import CompletionKind, completions
+        from foldline.ide.features.completion import CompletionKind
 
         kinds = {
             CompletionKind.FIELD: CompletionItemKind.Field,
@@ -41,13 +41,7 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
             CompletionKind.FOLDER: CompletionItemKind.Folder,
             CompletionKind.NAME: CompletionItemKind.Function,
         }
-        file, offset = snapshot.instructions, snapshot.offset(params.position)
-        if file is None:
-            proposals = completions(snapshot.analysis, offset)
-        else:
-            from foldline.ide.instructions.targets import propose
-
-            proposals = propose(snapshot.folder.access, file, offset)
+        source = snapshot.source
         items = [
             CompletionItem(
                 label=item.label,
@@ -60,10 +54,9 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 sort_text=item.sort or None,
                 text_edit=TextEdit(snapshot.range(item.place), item.text),
             )
-            for item in proposals
+            for item in source.completions(snapshot, snapshot.offset(params.position))
         ]
-        # Names are offered a folder at a time, and up to a number.
-        return CompletionList(is_incomplete=file is not None, items=items)
+        return CompletionList(is_incomplete=source.completes_in_parts, items=items)
 
     items = await with_snapshot(ls, params.text_document.uri, query)
     return items if items and items.items else None

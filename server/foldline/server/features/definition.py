@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
 
+from foldline.backends.base.waiting import in_thread
+from foldline.ide.uris import uri_of
+from foldline.server.convert import LineIndex
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DefinitionParams
 
+    from foldline.server.instructions.mentions import Named
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -25,9 +30,20 @@ async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location]
         places = definitions(snapshot.analysis, snapshot.offset(params.position))
         return snapshot.locations(places)
 
-    locations = await with_snapshot(ls, params.text_document.uri, query)
-    if locations:
+    uri = params.text_document.uri
+    if locations := await with_snapshot(ls, uri, query):
         return locations
-    from foldline.server.instructions import mentions
+    from foldline.server.instructions.mentions import named_in
 
-    return await mentions.definition(ls, params)
+    named = await named_in(ls, uri, params.position)
+    return await in_thread(partial(_defined, ls, named[0])) if named else None
+
+
+def _defined(ls: FoldlineServer, named: Named) -> Location | None:
+    """Return where that is defined which a mention means."""
+    files, target = named.folder.access.file_backend, named.target
+    if not target.path or files.is_folder(target.path):
+        return None
+    text = files.load(target.path).text
+    index = LineIndex.of(text, ls.documents.position_codec.encoding)
+    return Location(uri_of(files.root / target.path), index.line(max(target.line - 1, 0)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
 
+from foldline.ide.uris import uri_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
             for link in links(snapshot.analysis)
         ]
 
-    from foldline.server.instructions import mentions
+    from foldline.server.instructions.mentions import named_in
 
     uri = params.text_document.uri
-    items = await with_snapshot(ls, uri, query) or []
-    return [*items, *await mentions.links(ls, uri)] or None
+    all_links = await with_snapshot(ls, uri, query) or []
+    for folder, place, _, to in await named_in(ls, uri):
+        file = folder.root / to.path
+        if to.path and not file.is_dir():
+            all_links.append(DocumentLink(place, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
+    return all_links or None

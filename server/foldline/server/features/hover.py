@@ -21,20 +21,15 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     def query(snapshot: LspSnapshot) -> Hover | None:
-        from foldline.ide.features.hover import hover
-
-        offset, costs = snapshot.offset(params.position), snapshot.costs
-        if costs is not None:
-            found = costs.hover(offset)
-        else:
-            found = hover(snapshot.analysis, offset, snapshot.counter)
-        if found is None:
+        hover = snapshot.source.hover(snapshot, snapshot.offset(params.position))
+        if hover is None:
             return None
-        return Hover(hover_markup(ls, found.markdown), snapshot.range(found.place))
+        return Hover(hover_markup(ls, hover.markdown), snapshot.range(hover.place))
 
-    found = await with_snapshot(ls, params.text_document.uri, query)
-    if found is not None:
-        return found
-    from foldline.server.instructions import mentions
+    hover = await with_snapshot(ls, params.text_document.uri, query)
+    if hover is not None:
+        return hover
+    from foldline.server.instructions.mentions import named_in
 
-    return await mentions.hover(ls, params)
+    named = await named_in(ls, params.text_document.uri, params.position)
+    return Hover(hover_markup(ls, named[0].target.about), named[0].range) if named else None

@@ -21,12 +21,8 @@ OPTIONS = InlayHintOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
     def query(snapshot: LspSnapshot) -> list[InlayHint]:
-        from foldline.ide.features.hover import inlays
-
         if not snapshot.options.inlay_hints:
             return []
-        costs = snapshot.costs
-        placed = inlays(snapshot.analysis, snapshot.counter) if costs is None else costs.inlays()
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
             InlayHint(
@@ -35,7 +31,7 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
                 tooltip=hover_markup(ls, inlay.tooltip) if inlay.tooltip else None,
                 padding_left=True,
             )
-            for inlay in placed
+            for inlay in snapshot.source.inlays(snapshot)
             if start <= inlay.offset <= end
         ]
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.instructions.checks import Around, look_around
+from foldline.ide.instructions.checks import Around
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import line_of
-from foldline.ide.uris import path_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.mentions import Mention
     from foldline.server.server import FoldlineServer
-    from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -34,19 +31,16 @@ class Histories:
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
-        self._found: dict[str, tuple[InstructionFile, Around]] = {}
+        self._found: dict[str, tuple[str, Around]] = {}
         self._read: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
-    def known(self, snapshot: LspSnapshot) -> Around:
+    def known(self, uri: str, file: InstructionFile) -> Around:
         """Return what is known of a document, its stale mentions where they stand now."""
-        file, history = snapshot.instructions, self._found.get(snapshot.uri)
-        if history is None or file is None:
-            return Around()
-        before, around = history
-        if file is before or not around.stale:
+        before, around = self._found.get(uri, ("", Around()))
+        if file.text == before or not around.stale:
             return around
-        stale = {_key(before.text, one.mention): one for one in around.stale}
+        stale = {_key(before, one.mention): one for one in around.stale}
         now = ((one, stale.get(_key(file.text, one))) for one in mentions(file.markdown))
         return around._replace(stale=[was._replace(mention=one) for one, was in now if was])
 
@@ -62,20 +56,20 @@ class Histories:
                 version = self._ls.core.version
                 await asyncio.sleep(QUIET_SECONDS)
             self._read[uri] = version
-            snapshot = await with_snapshot(
-                self._ls, uri, lambda one: (one.instructions, one.folder)
-            )
-            file, folder = snapshot or (None, None)
-            if file is None or folder is None:
+            answer = await with_snapshot(self._ls, uri, lambda one: (one.source, one.text))
+            if answer is None:
                 return
-            around = await in_thread(partial(look_around, file, path_of(uri), folder), LONG)
+            source, text = answer
+            around = await in_thread(source.look_around, LONG)
         except Exception:
             log.exception("cannot read the repository of %s", uri)
             return
         finally:
             del self._reading[uri]
-        before = self._found.get(uri, (file, Around()))[1]
-        self._found[uri] = (file, around)
+        if around is None:
+            return
+        _, before = self._found.get(uri, ("", Around()))
+        self._found[uri] = (text, around)
         if before != around:
             self._ls.diagnostics.publish_again()
 

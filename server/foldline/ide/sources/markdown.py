@@ -1,0 +1,229 @@
+"""Instruction files as prompts: Markdown, which has no code to run."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.base.waiting import PROMPTS, in_thread
+from foldline.backends.errors import PathError
+from foldline.backends.formatting.visible import visible
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.analysis.model import SourceSpan, Span
+from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.document import instruction_file, read_instructions
+from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
+from foldline.ide.render.token_costs import bytes_of
+from foldline.ide.snapshot import Snapshot
+from foldline.ide.sources.source import PromptSource
+from foldline.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from foldline.ide.checks import Diagnostic
+    from foldline.ide.features.completion import Completion
+    from foldline.ide.features.hover import Hover, Inlay, Lens
+    from foldline.ide.instructions.checks import Around
+    from foldline.ide.instructions.document import InstructionFile, InstructionSection
+    from foldline.ide.instructions.features import Costs
+    from foldline.ide.instructions.fold import Mark
+    from foldline.ide.instructions.mentions import Mention
+    from foldline.ide.prompts.request import View
+    from foldline.ide.render.render import Answer, AnswerT, Block
+    from foldline.ide.render.static import PromptTokens
+    from foldline.ide.snapshot import OpenDocument
+    from foldline.ide.workspace import Result
+
+log = logging.getLogger(__name__)
+
+
+@record(slots=False)
+class MarkdownSource(PromptSource):
+    """An instruction file, which is a prompt of that name.
+
+    It raises PathError where the file can't be read, and ToolRefused for an unknown section.
+    """
+
+    trust_needed = False
+    completes_in_parts = True
+
+    @cached_property
+    def file(self) -> InstructionFile:
+        """The file as the caller has it, as the editor has it, or as it is on disk."""
+        path, root = self.document.path, self.document.root
+        text = self.mode.texts.get(str(path), self.document.text)
+        if text is None:
+            return read_instructions(path, root)
+        return instruction_file(path, root, text)
+
+    async def first_name(self) -> str:
+        return self.document.path.name
+
+    async def name_of(self, name: str | None) -> str:
+        return self.document.path.name
+
+    # Actions
+
+    async def render(self, view: View, known: Sequence[Block] = ()) -> Render:
+        return await in_thread(partial(self._render, view, known), PROMPTS)
+
+    async def render_source(self, view: View) -> Render:
+        return await self.render(view)
+
+    async def open(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
+        action = {"action": "open", "section_keys": keys, "reason": reason}
+        return await self.answer(view, OpenedSections, action)
+
+    async def answer(
+        self, view: View, answers: type[AnswerT], action: Mapping[str, Any]
+    ) -> AnswerT:
+        answer = await in_thread(partial(self._answer, view, action), PROMPTS)
+        assert isinstance(answer, answers)
+        self.workspace.focus.prompt(self.document.uri, answer.name)
+        return answer
+
+    async def tokens(self) -> PromptTokens:
+        from foldline.ide.prompts.request import View
+        from foldline.ide.render.static import tokens_of
+
+        return tokens_of(await self.render(View()))
+
+    def _answer(self, view: View, action: Mapping[str, Any]) -> Answer:
+        match action:
+            case {"action": "open", "section_keys": keys, "reason": reason}:
+                return self._opened(view, keys, reason)
+            case {"action": "read", "section_key": key}:
+                section = self._section(key)
+                text = self.file.whole_text(section)
+                return SectionText(name=self.file.name, section_key=section.key, text=text)
+            case {"action": "summary", "section_key": key}:
+                return self._summary(self._section(key))
+        name = self.document.path.name
+        raise ToolRefused(f"{name} is Markdown: it has no values, tools or requests")
+
+    def _render(self, view: View, known: Sequence[Block] = ()) -> Render:
+        shown = {key for key, how in view.overrides.items() if how == "FULL"}
+        opened = {self.file.section(key).key for key in shown}
+        opened.update(one for key in view.pending for one in self.file.opening(key))
+        document, render = self.document, self.file.render(opened)
+        if not self.mode.costs:
+            return replace(render, uri=document.uri, version=document.version)
+        snapshot = self.snapshot()
+        locations = {
+            section.path: self.workspace.locate(
+                snapshot, SourceSpan(str(document.path), section.start, section.own)
+            )
+            for section in self.file.sections
+        }
+        return self.with_document(render, locations, known)
+
+    def _opened(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
+        folded = [section.key for section in self.file.folded]
+        wanted = []
+        for key in folded if keys is None else keys:
+            if not (opening := self.file.opening(key)):
+                which = f"folded are {', '.join(folded)}" if folded else "none is folded"
+                whole = self.file.section(key).key
+                raise ToolRefused(f"{whole!r} is shown in full; {which}", near=folded)
+            wanted += opening
+        overrides = dict.fromkeys(wanted, "FULL")
+        return OpenedSections(
+            name=self.file.name,
+            requested_overrides=overrides,
+            section_keys=tuple(wanted),
+            reason=reason,
+            expansion_instructions=None,
+            render=self._render(replace(view, overrides={**view.overrides, **overrides})),
+        )
+
+    def _summary(self, section: InstructionSection) -> SectionSummary:
+        whole = self.file.whole_text(section)
+        folded = self.file.fold_text(section) if section.mark else whole
+        return SectionSummary(
+            name=self.file.name,
+            section_key=section.key,
+            text=section.summary,
+            size=bytes_of(folded),
+            size_if_opened=bytes_of(whole),
+        )
+
+    def _section(self, key: str | None) -> InstructionSection:
+        """Return the section of a key; without one, the first that is folded."""
+        if key is not None:
+            return self.file.section(key)
+        if not self.file.folded:
+            raise ToolRefused(f"{self.file.name} folds no section; name one with `section_key`")
+        return self.file.folded[0]
+
+    # Features
+
+    def with_snapshot(self, query: Callable[[Snapshot], Result]) -> Result | None:
+        """Return the result of a query; it shares nothing with others, and takes no lock."""
+        uri, path = self.document.uri, self.document.path
+        opened, folder = self.workspace.document(uri), self.workspace.folder(path)
+        try:
+            text = opened.text if opened else folder.access.file_backend.load(str(path)).text
+            source = replace(self, document=replace(self.document, text=text))
+            snapshot = source.snapshot(opened)
+        except (PathError, ParseRefusedError) as error:
+            log.info("%s can't be read: %s", visible(uri), error)
+            return None
+        return query(snapshot)
+
+    def snapshot(self, opened: OpenDocument | None = None) -> Snapshot:
+        """The file as queries see it: a module without code, with the file as its one prompt."""
+        from foldline.ide.instructions.features import module_of
+
+        path, folder = self.document.path, self.workspace.folder(self.document.path)
+        analysis = folder.project.without_code(str(path), self.file.text)
+        analysis.module = module_of(self.file, str(path))
+        return Snapshot(self.document.uri, opened, analysis, folder, self)
+
+    def _costs(self, snapshot: Snapshot) -> Costs:
+        from foldline.ide.instructions.features import costs
+
+        return costs(self.file, snapshot.counter)
+
+    def hover(self, snapshot: Snapshot, offset: int) -> Hover | None:
+        return self._costs(snapshot).hover(offset)
+
+    def lenses(self, snapshot: Snapshot) -> Iterator[Lens]:
+        return self._costs(snapshot).lenses()
+
+    def inlays(self, snapshot: Snapshot) -> Iterator[Inlay]:
+        return self._costs(snapshot).inlays()
+
+    def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]:
+        from foldline.ide.instructions.targets import propose
+
+        return propose(snapshot.folder.access, self.file, offset)
+
+    def foldings(self, snapshot: Snapshot) -> Sequence[Span]:
+        return self.file.foldings
+
+    def mentions(self, snapshot: Snapshot) -> Iterator[tuple[Mention, Span]]:
+        from foldline.ide.instructions.mentions import mentions
+
+        return ((one, Span(one.start, one.end)) for one in mentions(self.file.markdown))
+
+    def diagnostics(
+        self, snapshot: Snapshot, known: Callable[[InstructionFile], Around]
+    ) -> Sequence[Diagnostic]:
+        from foldline.ide.instructions.checks import diagnostics
+
+        return diagnostics(self.file, self.document.path, snapshot.folder, known(self.file))
+
+    def marks(self, offset: int) -> Sequence[Mark]:
+        from foldline.ide.instructions.fold import mark_at
+
+        mark = mark_at(self.file, offset)
+        return () if mark is None else (mark,)
+
+    def look_around(self) -> Around:
+        from foldline.ide.instructions.checks import look_around
+
+        path = self.document.path
+        return look_around(self.file, path, self.workspace.folder(path))
