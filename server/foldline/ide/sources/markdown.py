@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import PathError
@@ -21,7 +21,7 @@ from foldline.ide.sources.source import PromptSource
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import Answer, AnswerT, Block
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import OpenDocument
+    from foldline.ide.sources.source import Action, Known
     from foldline.ide.workspace import Result
 
 log = logging.getLogger(__name__)
@@ -77,9 +78,7 @@ class MarkdownSource(PromptSource):
         action = {"action": "open", "section_keys": keys, "reason": reason}
         return await self.answer(view, OpenedSections, action)
 
-    async def answer(
-        self, view: View, answers: type[AnswerT], action: Mapping[str, Any]
-    ) -> AnswerT:
+    async def answer(self, view: View, answers: type[AnswerT], action: Action) -> AnswerT:
         answer = await in_thread(partial(self._answer, view, action), PROMPTS)
         assert isinstance(answer, answers)
         self.workspace.focus.prompt(self.document.uri, answer.name)
@@ -91,7 +90,7 @@ class MarkdownSource(PromptSource):
 
         return tokens_of(await self.render(View()))
 
-    def _answer(self, view: View, action: Mapping[str, Any]) -> Answer:
+    def _answer(self, view: View, action: Action) -> Answer:
         match action:
             case {"action": "open", "section_keys": keys, "reason": reason}:
                 return self._opened(view, keys, reason)
@@ -209,9 +208,7 @@ class MarkdownSource(PromptSource):
 
         return ((one, Span(one.start, one.end)) for one in mentions(self.file.markdown))
 
-    def diagnostics(
-        self, snapshot: Snapshot, known: Callable[[InstructionFile], Around]
-    ) -> Sequence[Diagnostic]:
+    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
         from foldline.ide.instructions.checks import diagnostics
 
         return diagnostics(self.file, self.document.path, snapshot.folder, known(self.file))

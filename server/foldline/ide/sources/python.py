@@ -24,19 +24,17 @@ from foldline.records import record
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from foldline.ide.analysis.model import SourceSpan, Span, StaticPrompt
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
-    from foldline.ide.instructions.checks import Around
-    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.mentions import Mention
     from foldline.ide.prompts.request import View
     from foldline.ide.render.render import AnswerT, Block
     from foldline.ide.render.static import PromptTokens
-    from foldline.ide.sources.source import Locations
+    from foldline.ide.sources.source import Action, Known, Locations
     from foldline.ide.workspace import Result
 
 
@@ -124,7 +122,7 @@ class PythonSource(PromptSource):
         self,
         view: View,
         answers: type[AnswerT],
-        action: Mapping[str, object],
+        action: Action,
         finish: Callable[[AnswerT], AnswerT] | None = None,
     ) -> AnswerT:
         """Return a worker's answer about the prompt, with the texts of open documents.
@@ -193,7 +191,7 @@ class PythonSource(PromptSource):
 
         return inlays(snapshot.analysis, snapshot.counter)
 
-    def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]:
+    def completions(self, snapshot: Snapshot, offset: int) -> Iterable[Completion]:
         from foldline.ide.features.completion import completions
 
         return completions(snapshot.analysis, offset)
@@ -203,14 +201,12 @@ class PythonSource(PromptSource):
 
         return foldings(snapshot.analysis)
 
-    def mentions(self, snapshot: Snapshot) -> Iterator[tuple[Mention, SourceSpan]]:
+    def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, SourceSpan]]:
         from foldline.ide.instructions.mentions import mentions_of
 
         return mentions_of(snapshot.analysis)
 
-    def diagnostics(
-        self, snapshot: Snapshot, known: Callable[[InstructionFile], Around]
-    ) -> Sequence[Diagnostic]:
+    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
         from foldline.ide.checks.costs import check_costs
         from foldline.ide.checks.run import diagnostics
 
@@ -218,10 +214,14 @@ class PythonSource(PromptSource):
         costs = check_costs(analysis, options.token_budget, snapshot.counter)
         return diagnostics(analysis, severities=options.severity, more=costs)
 
+    def marks(self, offset: int) -> None:
+        return None
 
-def build_job(
-    source: PythonSource, view: View, action: Mapping[str, object]
-) -> tuple[Job, tuple[str, ...]]:
+    def look_around(self) -> None:
+        return None
+
+
+def build_job(source: PythonSource, view: View, action: Action) -> tuple[Job, tuple[str, ...]]:
     """The job of a request about a prompt, and the problems of the project's options.
 
     It reads files: keep it off the event loop. Either of the project and the settings may deny the

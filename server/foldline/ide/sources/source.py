@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldline.ide.prompts.request import RenderMode
 from foldline.records import record
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
 
+    Action = Mapping[str, Any]
+    Known = Callable[[InstructionFile], Around]
     Locations = Mapping[tuple[str, ...], Location | None]
 
 
@@ -50,8 +52,8 @@ class SourceDocument:
 class PromptSource(ABC):
     """A document, one prompt of it, and what the caller needs; `ide.resolve` chooses the kind.
 
-    Actions raise IdeError where the prompt can't be rendered; features are asked in a query of
-    `with_snapshot`, on the snapshot that it's given.
+    Actions raise IdeError where the prompt can't be rendered. Features are asked in a query of
+    `with_snapshot`, about the snapshot that it's given.
 
     Attributes:
         name: The variable that holds the prompt, or the file's name; None if no prompt is found
@@ -67,17 +69,54 @@ class PromptSource(ABC):
     trust_needed: ClassVar[bool]
     completes_in_parts: ClassVar[bool] = False
 
+    # The first prompt, bound ones before others; the one called so, or without a name that's meant.
+    @abstractmethod
+    async def first_name(self) -> str | None: ...
+    @abstractmethod
+    async def name_of(self, name: str | None) -> str | None: ...
+
+    # The prompt as a view shows it: a block equal to one of `known` is that object; from the source
+    # alone; with sections opened as a model does, None for all; a worker's answer to an action.
+    @abstractmethod
+    async def render(self, view: View, known: Sequence[Block] = ()) -> Render: ...
+    @abstractmethod
+    async def render_source(self, view: View) -> Render: ...
+    @abstractmethod
+    async def open(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections: ...
+    @abstractmethod
+    async def answer(self, view: View, answers: type[AnswerT], action: Action) -> AnswerT: ...
+    @abstractmethod
+    async def tokens(self) -> PromptTokens: ...
+
+    # What features ask; None where the document can't be read, or where code folds sections.
+    @abstractmethod
+    def with_snapshot(self, query: Callable[[Snapshot], Result]) -> Result | None: ...
+    @abstractmethod
+    def hover(self, snapshot: Snapshot, offset: int) -> Hover | None: ...
+    @abstractmethod
+    def lenses(self, snapshot: Snapshot) -> Iterable[Lens]: ...
+    @abstractmethod
+    def inlays(self, snapshot: Snapshot) -> Iterable[Inlay]: ...
+    @abstractmethod
+    def completions(self, snapshot: Snapshot, offset: int) -> Iterable[Completion]: ...
+    @abstractmethod
+    def foldings(self, snapshot: Snapshot) -> Iterable[Span]: ...
+    @abstractmethod
+    def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]: ...
+    @abstractmethod
+    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
+    @abstractmethod
+    def marks(self, offset: int) -> Sequence[Mark] | None: ...
+    @abstractmethod
+    def look_around(self) -> Around | None: ...
+
     @property
     def only_source(self) -> bool:
         """True if nothing may be executed, and the source alone is good enough."""
         return self.mode.fallback and self.trust_needed and not self.workspace.settings.trusted
 
     def require_trust(self) -> None:
-        """Refuse to go on where answering would run code that isn't trusted.
-
-        Raises:
-            Untrusted: It would.
-        """
+        """Raise Untrusted where answering would run code that isn't trusted."""
         if self.trust_needed:
             self.workspace.require_trust()
 
@@ -91,75 +130,3 @@ class PromptSource(ABC):
         budget = folder.options(document.path).token_budget
         whole = replace(render, uri=document.uri, version=document.version, token_budget=budget)
         return with_costs(whole, folder.counter(document.path), locations, known)
-
-    @abstractmethod
-    async def first_name(self) -> str | None:
-        """Return the name of the first bound prompt, or else of the first prompt."""
-
-    @abstractmethod
-    async def name_of(self, name: str | None) -> str | None:
-        """Return the name of a prompt that is called so, or of the one that's meant without.
-
-        Raises:
-            NoPrompt: There is none.
-        """
-
-    @abstractmethod
-    async def render(self, view: View, known: Sequence[Block] = ()) -> Render:
-        """Return the prompt as the view shows it; a block equal to a known one is that object."""
-
-    @abstractmethod
-    async def render_source(self, view: View) -> Render:
-        """Return the prompt as far as its source tells; nothing is executed."""
-
-    @abstractmethod
-    async def open(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
-        """Open sections as a model does, None for all summarized ones, and render the prompt."""
-
-    @abstractmethod
-    async def answer(
-        self, view: View, answers: type[AnswerT], action: Mapping[str, object]
-    ) -> AnswerT:
-        """Return a worker's answer; `action` is what it does, by its name there."""
-
-    @abstractmethod
-    async def tokens(self) -> PromptTokens:
-        """Return the tokens of the prompt and of each section, from its source alone."""
-
-    @abstractmethod
-    def with_snapshot(self, query: Callable[[Snapshot], Result]) -> Result | None:
-        """Return the result of a query on the document now; None where it can't be read."""
-
-    @abstractmethod
-    def hover(self, snapshot: Snapshot, offset: int) -> Hover | None: ...
-
-    @abstractmethod
-    def lenses(self, snapshot: Snapshot) -> Iterable[Lens]: ...
-
-    @abstractmethod
-    def inlays(self, snapshot: Snapshot) -> Iterable[Inlay]: ...
-
-    @abstractmethod
-    def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]: ...
-
-    @abstractmethod
-    def foldings(self, snapshot: Snapshot) -> Iterable[Span]:
-        """Return what an editor folds: the line in which a range ends is hidden, too."""
-
-    @abstractmethod
-    def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]:
-        """Return what its Markdown names, and where."""
-
-    @abstractmethod
-    def diagnostics(
-        self, snapshot: Snapshot, known: Callable[[InstructionFile], Around]
-    ) -> Sequence[Diagnostic]:
-        """Return the diagnostics; `known` has what the repository says of an instruction file."""
-
-    def marks(self, offset: int) -> Sequence[Mark] | None:
-        """Return what folds or unfolds the section at an offset; None where code does."""
-        return None
-
-    def look_around(self) -> Around | None:
-        """Return what the repository says of the document, if that's asked; it takes seconds."""
-        return None
