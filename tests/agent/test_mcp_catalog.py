@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from foldline.agent.folders import open_folders
-from foldline.agent.mcp.catalog import CatalogPrompt, find_prompts, kind_of
+from foldline.agent.mcp.catalog import CatalogPrompt, find_prompts
 from foldline.ide.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
@@ -135,27 +133,42 @@ def test_a_workspace_without_prompts_lists_none(tmp_path: Path) -> None:
     assert prompts_of(write(tmp_path, plain='"""Mentions PromptTemplate."""\n')) == {}
 
 
-@pytest.mark.parametrize(
-    ("annotation", "kind"),
-    [
-        ("str", "str"),
-        ("'str | None'", "str"),
-        ("None | int", "int"),
-        ("Optional[float]", "float"),
-        ("typing.Optional[bool]", "bool"),
-        ("list[str]", "list"),
-        ("Annotated[list[str], bullets]", "list"),
-        ("tuple[str, ...] | None", "list"),
-        ("collections.abc.Sequence[str]", "list"),
-        ("Literal['a', 'b']", "str"),
-        ("Literal['a', 1]", None),
-        ("tuple[str, str]", None),
-        ("tuple[int, ...]", None),
-        ("dict[str, str]", None),
-        ("str | int", None),
-        ("Severity", None),
-        ("half[", None),
-    ],
-)
-def test_a_text_becomes_a_value_where_the_type_is_simple(annotation: str, kind: str | None) -> None:
-    assert kind_of(annotation) == kind
+KINDS = {
+    "str": "str",
+    "'str | None'": "str",
+    "None | int": "int",
+    "Optional[float]": "float",
+    "typing.Optional[bool]": "bool",
+    "list[str]": "list",
+    "Annotated[list[str], bullets]": "list",
+    "tuple[str, ...] | None": "list",
+    "collections.abc.Sequence[str]": "list",
+    "Literal['a', 'b']": "str",
+    "Topic": "str",
+    "'Later'": "str",
+    "Literal['a', 1]": "",
+    "tuple[str, str]": "",
+    "tuple[int, ...]": "",
+    "dict[str, str]": "",
+    "str | int": "",
+    "Severity": "",
+    "Missing": "",
+    "'half['": "",
+}
+
+
+def test_a_text_becomes_a_value_where_the_type_is_simple(tmp_path: Path) -> None:
+    fields = "".join(f"    f{place}: {annotation}\n" for place, annotation in enumerate(KINDS))
+    names = " ".join(f"${{f{place}}}" for place in range(len(KINDS)))
+    source = (
+        f"{HEAD}import collections.abc, typing\n"
+        "from enum import Enum\nfrom typing import Annotated, NewType, Optional\n"
+        "from foldline.prompts import bullets\n"
+        "Topic = NewType('Topic', str)\nclass Severity(Enum):\n    LOW = 1\n"
+        f"@dataclass\nclass All:\n{fields}\nLater = str\n"
+        "template = PromptTemplate(ns='demo', key='all', sections=[\n"
+        f"    MarkdownSection[All](title='A', key='a', template='{names}')])\n"
+    )
+    prompt = prompts_of(write(tmp_path, kinds=source))["demo/all"]
+    kinds = [parameter.kind for parameter in prompt.fields]
+    assert dict(zip(KINDS, kinds, strict=True)) == KINDS

@@ -47,10 +47,11 @@ def of_fields(kind: type | None) -> Mapping[str, Stability]:
         return {}
     others = getattr(kind, "__stability__", Stability.UNKNOWN)
     try:
-        return {field.name: _declared(field.hint, others) for field in fields_of(kind)}
+        declared = {field.name: declared_stability(field.hint) for field in fields_of(kind)}
     except PromptValidationError:
         # The section's constructor reports annotations that can't be resolved.
-        return dict.fromkeys(field_names(kind), others)
+        declared = dict.fromkeys(field_names(kind))
+    return {name: others if own is None else own for name, own in declared.items()}
 
 
 def of_type(kind: type | None) -> Stability:
@@ -61,9 +62,7 @@ def of_type(kind: type | None) -> Stability:
     return max(of_fields(kind).values(), default=Stability.UNKNOWN)
 
 
-def _declared(hint: object, otherwise: Stability) -> Stability:
-    if get_origin(hint) is Annotated:
-        for marker in get_args(hint)[1:]:
-            if isinstance(marker, Stability):
-                return marker
-    return otherwise
+def declared_stability(hint: object) -> Stability | None:
+    """Return the stability in a type such as `Annotated[str, PerRequest]`."""
+    metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((marker for marker in metadata if isinstance(marker, Stability)), None)

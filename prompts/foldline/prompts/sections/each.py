@@ -357,21 +357,24 @@ def _check_hint(section: Each, name: str) -> None:
     except PromptValidationError:
         return  # A name defined further down can be resolved later.
     for hint in hints:
-        for member in union_members(hint):
-            if not _holds(member, section.item_type):
-                shown = type_name(hint) if isinstance(hint, type) else str(hint)
-                item = type_name(section.item_type)
-                raise PromptValidationError.of_section(
-                    section.key,
-                    f"`{type_name(section.params_type)}.{name}` is declared as `{shown}`; `items` "
-                    f"needs a field with a sequence of {item}, such as `tuple[{item}, ...]`.",
-                    placeholder=name,
-                    dataclass_type=section.params_type,
-                )
+        if not may_hold(hint, section.item_type):
+            shown = type_name(hint) if isinstance(hint, type) else str(hint)
+            item = type_name(section.item_type)
+            raise PromptValidationError.of_section(
+                section.key,
+                f"`{type_name(section.params_type)}.{name}` is declared as `{shown}`; `items` "
+                f"needs a field with a sequence of {item}, such as `tuple[{item}, ...]`.",
+                placeholder=name,
+                dataclass_type=section.params_type,
+            )
+
+
+def may_hold(hint: object, item: type) -> bool:
+    """Return True if a value of the type may be a sequence of items, or None."""
+    return all(_holds(member, item) for member in union_members(hint))
 
 
 def _holds(hint: object, item: type) -> bool:
-    """Return True if a value of the type may be a sequence of items, or None."""
     hint = plain(hint)
     if hint in (None, type(None)) or _is_open(hint):
         return True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
 
 from foldline.agent.mcp.prompt_needs import prompt_paths
-from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.analysis.module_analysis import prompt_values
 from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
@@ -19,11 +19,12 @@ from foldline.ide.analysis.values import (
     Nothing,
     PromptValue,
 )
+from foldline.prompts.forms.fields import union_members
 from foldline.prompts.sections import composition
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from foldline.agent.folders import Folder, Folders
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
-SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
+SCALARS: Mapping[object, str] = {str: "str", int: "int", float: "float", bool: "bool"}
+SEQUENCES = (tuple, list, set, frozenset, Sequence, Iterable)
 
 
 @record
@@ -174,7 +176,7 @@ def _of_template(
     for kind, field in fields:
         form = field.type.form
         annotation = field.annotation if form is None else composition.hint_text(form.hint)
-        text_kind = kind_of(annotation)
+        text_kind = kind_of(field.type.hint)
         yield Parameter(
             name=field.id if counts[field.id] == 1 else f"{kind.name}.{field.id}",
             type_name=kind.name,
@@ -194,41 +196,14 @@ def _settable(kind: Dataclass) -> Iterable[Field]:
             yield field
 
 
-def kind_of(annotation: str) -> str | None:
+def kind_of(hint: object) -> str | None:
     """Return the `kind` of a parameter of that type; None if a text can't represent it."""
-    try:
-        expression = parse_expression(annotation.strip("\"'"))
-    except (SyntaxError, ValueError):
-        return None
-    return _kind(expression)
-
-
-def _kind(expression: ast.expr) -> str | None:
-    match expression:
-        case ast.Name(id="str" | "int" | "float" | "bool" as name):
-            return name
-        case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
-            return _kind(left)
-        case ast.BinOp(left=ast.Constant(value=None), op=ast.BitOr(), right=right):
-            return _kind(right)
-        case ast.Subscript(value=value, slice=inner):
-            return _kind_of_generic(value, inner)
-    return None
-
-
-def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
-    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-    items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-    if name in ("Optional", "Annotated"):
-        return _kind(items[0])
-    if name == "Literal":
-        texts = all(
-            isinstance(item, ast.Constant) and isinstance(item.value, str) for item in items
-        )
-        return "str" if texts else None
-    if name in SEQUENCES and _kind(items[0]) == "str":
-        is_homogeneous = len(items) == 1 or (
-            isinstance(items[1], ast.Constant) and items[1].value is ...
-        )
-        return "list" if is_homogeneous else None
-    return None
+    members = [member for member in union_members(hint) if member not in (None, NoneType)]
+    kind = members[0] if len(members) == 1 else None
+    if kind in SCALARS:
+        return SCALARS[kind]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return "str" if all(isinstance(value, str) for value in arguments) else None
+    is_list = origin in SEQUENCES and arguments[1:] in ((), (Ellipsis,))
+    return "list" if is_list and kind_of(arguments[0]) == "str" else None

@@ -9,7 +9,10 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import datetime
 import enum
+import pathlib
+import re
 import typing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,12 +20,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
 
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.syntax import Attribute, Call, String
+from foldline.ide.analysis.top_level import expression_of
 from foldline.ide.analysis.values import (
     TYPE_VARIABLE,
     ClassValue,
     External,
     FieldType,
     FormValue,
+    Items,
     Nothing,
     Plain,
     Specialised,
@@ -30,6 +35,7 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
 from foldline.prompts.forms.field_forms import Unresolved
@@ -44,7 +50,10 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import ClassDefinition, Expression
 
 _DEPTH = 20
-_MODULES = {"builtins": builtins, "collections": collections, "collections.abc": collections.abc}
+_MODULES = {
+    module.__name__: module
+    for module in (builtins, collections, collections.abc, datetime, pathlib, re)
+}
 _TYPING = ("typing", "typing_extensions")
 _OUTER = ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
 _TEXT_METHODS = ("__str__", "__repr__", "__format__")
@@ -53,43 +62,35 @@ _TEXT_METHODS = ("__str__", "__repr__", "__format__")
 def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> FieldType:
     """Return what an annotation tells of the text of a field's values."""
     hints = _Hints(evaluator, annotation, scope)
-    hint: object = Unresolved
-    if isinstance(annotation, String):
-        value = evaluator.value(annotation, scope)
-        quoted = value.known if isinstance(value, Text) else None
-        hint = {"str": str, "int": int, "float": float, "bool": bool}.get(quoted or "", Unresolved)
-        hints.known = hints.certain = hint is not Unresolved
-    else:
-        hint = hints.of(evaluator.value(annotation, scope))
+    hint = hints.read()
     if hints.problem:
-        return FieldType(known=False, problem=hints.problem)
+        return FieldType(known=False, problem=hints.problem, hint=hint)
     try:
         form = compose(hint)
     except PromptValidationError as error:
-        if not hints.certain:
-            return FieldType(known=False)
-        return FieldType(known=False, problem=str(error))
+        return FieldType(known=False, problem=str(error) if hints.certain else "", hint=hint)
     except TypeError:
-        return FieldType(known=False)  # Such as a subscript that its class refuses.
+        return FieldType(known=False, hint=hint)  # Such as a subscript that its class refuses.
     shows = form.shows if form is not None and hints.certain else None
     own = form if form is not None and form.forms else None
     known = hints.known and not (hints.names and own is None)
-    return FieldType(own, known, shows)
+    return FieldType(own, known, shows, hint=hint)
 
 
 def hint_of(
     evaluator: Evaluator,
     annotation: Expression,
     scope: Scope,
-    of_dataclass: Callable[[ClassValue], object],
+    of_dataclass: Callable[[ClassValue], object] | None = None,
+    unknown: object = Unresolved,
 ) -> tuple[object, bool]:
     """Return the type that an annotation means, and True if all of it is known.
 
-    `of_dataclass` makes the types of the workspace's dataclasses in it.
+    `of_dataclass` makes the types of the workspace's dataclasses in it; `unknown` stands for what
+    isn't known.
     """
-    hints = _Hints(evaluator, annotation, scope, of_dataclass)
-    hint = hints.of(evaluator.value(annotation, scope))
-    return hint, hints.known and not hints.names
+    hints = _Hints(evaluator, annotation, scope, of_dataclass, unknown)
+    return hints.read(), hints.known and not hints.names
 
 
 def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> FormValue:
@@ -105,6 +106,16 @@ def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> For
     except (PromptValidationError, TypeError) as error:
         return FormValue(None, str(error).rstrip("."))
     return FormValue(made)
+
+
+_MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest} | dict(
+    Stability.__members__
+)
+
+
+def marker_of(value: Value) -> Stability | None:
+    """Return the stability that a value is, such as `PerRequest`."""
+    return _MARKERS.get(value.library_name) if isinstance(value, External) else None
 
 
 def _is_constant(value: Value) -> bool:
@@ -135,14 +146,26 @@ class _Hints:
         annotation: Expression,
         scope: Scope,
         of_dataclass: Callable[[ClassValue], object] | None = None,
+        unknown: object = Unresolved,
     ) -> None:
         self.known = self.certain = True
         self._of_dataclass = of_dataclass
+        self._other = unknown
         self.names = False
         self.problem = ""
         self._evaluator = evaluator
         self._annotation = annotation
         self._scope = scope
+
+    def read(self) -> object:
+        """Return the type that the annotation means."""
+        node = self._annotation
+        if isinstance(node, String):
+            quoted = self._evaluator.value(node, self._scope)
+            text = quoted.known if isinstance(quoted, Text) else None
+            self._annotation = node = expression_of(text or "", node) or node
+            self.certain = False
+        return self.of(self._evaluator.value(node, self._scope))
 
     def of(self, value: Value, depth: int = 0) -> object:
         """Return the type; an unknown one for what isn't known. The depth counts item types."""
@@ -162,12 +185,12 @@ class _Hints:
     def _unknown(self, depth: int) -> object:
         self.known = False
         self.certain = self.certain and depth > 0
-        return Unresolved
+        return self._other
 
     def _external(self, dotted: str, depth: int) -> object:
         module, _, name = dotted.rpartition(".")
         if dotted == TYPE_VARIABLE:
-            return Unresolved
+            return self._other
         if module in _TYPING:
             found = getattr(typing, name, None)
             return self._unknown(depth) if found is None else found
@@ -177,7 +200,7 @@ class _Hints:
         if External(dotted).library_name == Task.__name__:
             return Task
         # Other libraries have no aliases with our forms.
-        return self._unknown(depth) if dotted.startswith("foldline.") else Unresolved
+        return self._unknown(depth) if dotted.startswith("foldline.") else self._other
 
     def _specialised(self, value: Specialised, depth: int) -> object:
         origin, arguments = value.origin, value.arguments
@@ -195,7 +218,7 @@ class _Hints:
                 return self._union(arguments, depth)
             if name == "Literal":
                 if not all(map(_is_constant, arguments)):
-                    return Unresolved
+                    return self._other
                 return Literal[tuple(map(_constant, arguments))]
             if name in _OUTER and len(arguments) == 1:
                 return self.of(arguments[0], depth)
@@ -203,10 +226,12 @@ class _Hints:
         inner = tuple(
             ...
             if isinstance(argument, Unknown) and node.source == "..."
+            else [self.of(item.value, depth + 1) for item in argument.items]
+            if isinstance(argument, Items)
             else self.of(argument, depth + 1)
             for argument, node in zip(arguments, value.nodes, strict=False)
         )
-        if made is Unresolved or not inner:
+        if made is self._other or not inner:
             return made
         try:
             return cast("typing.Any", made)[inner]
@@ -225,6 +250,8 @@ class _Hints:
                     metadata.append(form)
                 case External() if argument.library_name in forms.NAMES:
                     metadata.append(getattr(forms, argument.library_name))
+                case External() if (marker := marker_of(argument)) is not None:
+                    metadata.append(marker)
                 case Unknown() if not self._is_of_others(node):
                     self._unknown(0)
         return Annotated[(hint, *metadata)] if metadata else hint
@@ -255,15 +282,15 @@ class _Hints:
             self.known = self.known and kind != OWN_ENUM
             return _stand_in(name, kind)
         shape = self._shape(value, 0)
-        if shape == "dataclass" and self._of_dataclass is not None:
+        if shape in _DATACLASSES and self._of_dataclass is not None:
             return self._of_dataclass(value)
-        return Unresolved if not shape else _stand_in(name, shape)
+        return self._other if not shape else _stand_in(name, shape)
 
     def _shape(self, value: ClassValue, depth: int) -> str:
         """Return what shows of a class's instances; empty if that isn't known.
 
-        It is `dataclass`, `object`, the builtin type that the class extends, or `text
-        object` for one that says itself how it shows.
+        It is `dataclass`, `object`, the builtin type that the class extends, or `text object` and
+        `text dataclass` for one that says itself how it shows.
         """
         definition, scope = value.definition, value.scope
         names = self._evaluator.body(definition, scope).names
@@ -285,12 +312,14 @@ class _Hints:
         decorated = is_decorated(self._evaluator, definition, scope)
         if decorated is None or "__iter__" in names:
             return ""
+        if decorated:
+            shape = {"object": "dataclass", "text object": "text dataclass"}.get(shape, shape)
         if any(name in names for name in _TEXT_METHODS):
-            return _TEXT if shape in ("dataclass", "object") else ""
-        return "dataclass" if decorated and shape == "object" else shape
+            return f"text {shape}" if shape in ("dataclass", "object") else ""
+        return shape
 
 
-_TEXT = "text object"
+_DATACLASSES = ("dataclass", "text dataclass")
 _SHAPES = {
     "builtins.object": "object",
     "typing.Generic": "object",
@@ -308,7 +337,7 @@ def _stand_in(name: str, shape: str) -> object:
             return dataclass(type(name, (), {}))
         case "object":
             return type(name, (), {})
-        case "text object":
+        case "text object" | "text dataclass":
             return type(name, (), {"__str__": repr})
         case "text":
             return enum.StrEnum(name, {})

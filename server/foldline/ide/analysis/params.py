@@ -7,7 +7,13 @@ from dataclasses import Field as RuntimeField
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
 
-from foldline.ide.analysis.field_types import field_type, is_decorated, shows_name
+from foldline.ide.analysis.field_types import (
+    field_type,
+    hint_of,
+    is_decorated,
+    marker_of,
+    shows_name,
+)
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope
@@ -40,8 +46,11 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts import Example, PerRequest, PerSession, Stability, Stable, Task
+from foldline.prompts import Example, Stability, Task
+from foldline.prompts.cache.stability import declared_stability
+from foldline.prompts.forms.field_forms import Unresolved
 from foldline.prompts.sections.composition import compose, hint_text
+from foldline.prompts.sections.each import may_hold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +77,7 @@ def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
             known,
             field.metadata.get("description", ""),
             Nothing() if field.default is None else UNKNOWN,
-            type=FieldType(own, shows=None if form is None else form.shows),
+            type=FieldType(own, shows=None if form is None else form.shows, hint=hints[field.name]),
         )
 
     own = tuple(map(field_of, dataclasses.fields(kind)))
@@ -227,10 +236,7 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
         last = head.attr.id if isinstance(head, Attribute) else head.source
         if last == "KW_ONLY":
             continue
-        field = replace(
-            _field(evaluator, target, annotation, statement.value, scope),
-            stability=declared_in_type(evaluator, annotation, scope),
-        )
+        field = _field(evaluator, target, annotation, statement.value, scope)
         # Placeholders may name both, though neither is a field of an instance.
         found.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
     return found
@@ -243,6 +249,7 @@ def _field(
     value: Expression | None,
     scope: Scope,
 ) -> Field:
+    kind = field_type(evaluator, annotation, scope)
     declared = Field(
         name.id,
         name,
@@ -251,8 +258,9 @@ def _field(
         value is not None,
         "",
         _default(evaluator, value, scope),
-        type=field_type(evaluator, annotation, scope),
+        type=kind,
         hint=(annotation, scope),
+        stability=declared_stability(kind.hint),
     )
     if value is None and "default" in annotation.source:  # `Annotated[str, Field(default="x")]`
         return replace(declared, has_default=True)
@@ -310,25 +318,6 @@ def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:
     return ""
 
 
-_ANNOTATED = ("typing.Annotated", "typing_extensions.Annotated")
-_MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest} | dict(
-    Stability.__members__
-)
-
-
-def declared_in_type(
-    evaluator: Evaluator, annotation: Expression, scope: Scope
-) -> Stability | None:
-    """Return how often a value of `Annotated[str, PerRequest]` changes."""
-    if not isinstance(annotation, Subscript):
-        return None
-    head = evaluator.value(annotation.value, scope)
-    if not isinstance(head, External) or head.dotted not in _ANNOTATED:
-        return None
-    markers = (_marker(evaluator.value(item, scope)) for item in annotation.items[1:])
-    return next((marker for marker in markers if marker is not None), None)
-
-
 def declared_in_class(
     evaluator: Evaluator, definition: ClassDefinition, scope: Scope
 ) -> Stability | None:
@@ -337,25 +326,11 @@ def declared_in_class(
         if isinstance(statement, Assign) and statement.value is not None:
             target = statement.targets[0] if statement.targets else None
             if isinstance(target, Name) and target.id == "__stability__":
-                marker = _marker(evaluator.value(statement.value, scope))
+                marker = marker_of(evaluator.value(statement.value, scope))
                 return Stability.UNKNOWN if marker is None else marker
     return None
 
 
-def _marker(value: Value) -> Stability | None:
-    return _MARKERS.get(value.library_name) if isinstance(value, External) else None
-
-
-_COLLECTIONS = ("builtins", "collections.abc", "typing")
-_SEQUENCES = frozenset({"list", "tuple", "List", "Tuple", "Sequence", "MutableSequence"})
-_OTHERS = frozenset(
-    {
-        *("str", "int", "float", "bool", "dict", "set", "frozenset"),
-        *("Dict", "Set", "FrozenSet", "AbstractSet", "Mapping", "MutableMapping"),
-        *("Iterable", "Iterator", "Collection", "Generator"),
-    }
-)
-_WRAPPERS = frozenset({"typing.Annotated", "typing.Optional"})
 _DEPTH = 20
 
 
@@ -378,66 +353,36 @@ def item_of(
 
 def holds_items(
     evaluator: Evaluator, params: Params, item: Params | None, arguments: Mapping[str, Argument]
-) -> bool | None:
-    """Return False if the field that `items` names certainly holds no sequence of items.
-
-    None if that isn't known, or if there is no such field.
-    """
+) -> bool:
+    """Return False if the field that `items` names certainly holds no sequence of items."""
     argument = arguments.get("items")
     name = argument.value.known if argument and isinstance(argument.value, Text) else None
-    if name is None or not isinstance(params, Dataclass) or not isinstance(item, Dataclass):
-        return None
-    field = params.field(name)
-    return None if field is None else field_holds_items(evaluator, field, item)
+    field = params.field(name) if name is not None and isinstance(params, Dataclass) else None
+    return field is None or field_holds_items(evaluator, field, item)
 
 
-def field_holds_items(evaluator: Evaluator, field: Field, item: Params | None) -> bool | None:
-    """Return False if a field certainly holds no sequence of items; None if that isn't known."""
+class _Item:
+    """Stands for the dataclass of an item, and for those derived from it."""
+
+
+def field_holds_items(evaluator: Evaluator, field: Field, item: Params | None) -> bool:
+    """Return False if a field certainly holds no sequence of items."""
     if field.hint is None or not isinstance(item, Dataclass) or not item.is_dataclass:
-        return None
-    annotation, scope = field.hint
-    return _is_sequence(evaluator, evaluator.value(annotation, scope), item)
-
-
-def _is_sequence(evaluator: Evaluator, hint: Value, item: Dataclass) -> bool | None:
-    origin = hint.origin if isinstance(hint, Specialised) else hint
-    arguments = hint.arguments if isinstance(hint, Specialised) else ()
-    if isinstance(origin, ClassValue):
-        # A class may be a sequence by one of its bases.
-        return None if origin.definition.bases else False
-    if not isinstance(origin, External):
-        return None
-    if origin.dotted in _WRAPPERS and arguments:
-        return _is_sequence(evaluator, arguments[0], item)
-    module, _, name = origin.dotted.rpartition(".")
-    if module not in _COLLECTIONS:
-        return None
-    if name in _OTHERS:
-        return False
-    if name not in _SEQUENCES:
-        return None
-    # The dots of `tuple[Item, ...]` are unknown here.
-    held = [_is_item(evaluator, argument, item, 0) for argument in arguments]
-    return False if False in held else None if None in held else True
-
-
-def _is_item(evaluator: Evaluator, value: Value, item: Dataclass, depth: int) -> bool | None:
-    """Return True for the dataclass of an item, or one derived from it; None if unknown."""
-    origin = value.origin if isinstance(value, Specialised) else value
-    if isinstance(origin, Nothing):
-        return False
-    if isinstance(origin, External):
-        if origin.library_name:
-            return True if origin.library_name == item.name and item.definition is None else None
-        is_other = origin.dotted.startswith("builtins.") and origin.dotted != "builtins.object"
-        return False if is_other and depth == 0 else None
-    if not isinstance(origin, ClassValue) or depth > _DEPTH:
-        return None
-    if dataclass_of(evaluator, origin).identity is item.identity:
         return True
-    above = [
-        _is_item(evaluator, base, item, depth + 1)
-        for base in (evaluator.value(base, origin.scope) for base in origin.definition.bases)
-        if not (isinstance(base, External) and base.dotted in HARMLESS_BASES)
-    ]
-    return True if True in above else None if None in above else False
+
+    def stand_in(kind: ClassValue) -> object:
+        return _Item if _may_be(evaluator, kind, item, 0) else Unresolved
+
+    hint, _ = hint_of(evaluator, *field.hint, stand_in, unknown=object)
+    return may_hold(hint, _Item)
+
+
+def _may_be(evaluator: Evaluator, kind: Value, item: Dataclass, depth: int) -> bool:
+    """Return False for a class that certainly is neither an item's nor derived from it."""
+    origin = kind.origin if isinstance(kind, Specialised) else kind
+    if not isinstance(origin, ClassValue) or depth > _DEPTH:
+        return not (isinstance(origin, External) and origin.dotted in HARMLESS_BASES)
+    bases = (evaluator.value(base, origin.scope) for base in origin.definition.bases)
+    return dataclass_of(evaluator, origin).identity is item.identity or any(
+        _may_be(evaluator, base, item, depth + 1) for base in bases
+    )

@@ -28,6 +28,7 @@ from foldline.ide.analysis.syntax import (
     Assign,
     ClassDefinition,
     Edit,
+    Evaluate,
     FunctionDefinition,
     Import,
     Name,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
     from foldline.ide.analysis.pieces import Parse
+    from foldline.ide.analysis.syntax import Expression, Node
 
 _BEGINNING = re.compile(
     r"^(?:from\s+[\w.]+\s+import\b|import\s+\w|class\s+\w+\s*[(:\[]|(?:async\s+)?def\s+\w+\s*[(\[]"
@@ -144,6 +146,15 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         return updated
     except ParseRefusedError as refused:
         return Parsed(text, (), str(refused))
+
+
+def expression_of(text: str, place: Node) -> Expression | None:
+    """Return the expression that a text is, as if it stood at a place; None for another text."""
+    match parse(text.strip(), place.file).statements:
+        case (TopLevel(nodes=(Evaluate(value=found),), broken=False) as statement,):
+            statement.anchor.start = place.anchor.at(place.start)
+            return found
+    return None
 
 
 class _Update:

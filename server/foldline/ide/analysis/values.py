@@ -177,12 +177,14 @@ class FieldType:
         known: True if all forms are known, so that known values have known texts.
         shows: A part that certainly shows as its Python repr.
         problem: Why a section refuses to show the field; else empty.
+        hint: The type as the library sees it at run time, as far as it is known.
     """
 
     form: FieldForm | None = None
     known: bool = True
     shows: PlainRepr | None = None
     problem: str = ""
+    hint: object = str
 
 
 STR = FieldType()
@@ -275,7 +277,7 @@ class SectionValue:
     item: Dataclass | Nothing | Unknown | None = None
     """The dataclass of an item; None if the section shows no list."""
     item_node: Expression | None = None
-    holds_items: bool | None = None
+    holds_items: bool = True
     """False if the field that `items` names certainly holds something else."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """The cache of `kept`."""

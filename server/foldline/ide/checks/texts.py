@@ -154,7 +154,7 @@ def _items_field(text: TemplateText) -> Iterator[LazyDiagnostic]:
             tuple(name_repairs(placeholder, near, None)),
             instead=use_of(section, ITEMS),
         )
-    elif section.holds_items is False and isinstance(section.item, Dataclass):
+    elif not section.holds_items and isinstance(section.item, Dataclass):
         field = params.field(placeholder.name) if isinstance(params, Dataclass) else None
         declared = f" is declared as `{field.annotation}`" if field is not None else ""
         name = field.name if field is not None else None

@@ -174,7 +174,7 @@ def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Itera
     for params, item in lists:
         for proposed in _proposed([params], word):
             field = params.field(proposed.label) if isinstance(params, Dataclass) else None
-            if field is None or field_holds_items(evaluator, field, item) is not False:
+            if field is None or field_holds_items(evaluator, field, item):
                 yield proposed
 
 
