@@ -164,10 +164,12 @@ def of_class(node: ast.ClassDef) -> list[str]:
     if bases:
         parts.append(f"Inherits from {', '.join(f'`{base}`' for base in bases)}.")
     parts.append(prose(ast.get_docstring(node) or ""))
+    if is_constructed(node):
+        parts.insert(1, call(node.name, keywords_of(node)))
     fields = [
-        f"- `{ast.unparse(item)}`"
+        f"- `{attribute(item)}`"
         for item in node.body
-        if isinstance(item, ast.AnnAssign) and not ast.unparse(item.target).startswith("_")
+        if isinstance(item, ast.AnnAssign) and is_attribute(item)
     ]
     notes = dict(documented(node.body))
     fields = [
@@ -210,12 +212,90 @@ def signature(node: ast.FunctionDef, name: str) -> str:
     for first in ("self", "cls"):
         arguments = arguments.removeprefix(first).removeprefix(", ")
     returns = "" if node.returns is None or node.name == "__init__" else ast.unparse(node.returns)
-    arrow = f" -> {returns}" if returns else ""
+    return call(name, arguments, f" -> {returns}" if returns else "")
+
+
+def call(name: str, arguments: str, arrow: str = "") -> str:
     line = f"{name}({arguments}){arrow}"
     if len(line) > 96:
         split = ",\n    ".join(top_level(arguments))
         line = f"{name}(\n    {split},\n){arrow}"
     return f"```python\n{line}\n```"
+
+
+def is_constructed(node: ast.ClassDef) -> bool:
+    """True for a class whose constructor is made from its fields."""
+    return any(ast.unparse(decorator) == "with_constructor" for decorator in node.decorator_list)
+
+
+@functools.cache
+def constructed() -> dict[str, ast.ClassDef]:
+    """The classes whose constructors are made from their fields, by name."""
+    return {
+        node.name: node
+        for source in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.parse(source.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and is_constructed(node)
+    }
+
+
+def keywords_of(node: ast.ClassDef) -> str:
+    """The arguments of such a constructor: those without a default first."""
+    needed, others = [], []
+    for name, item in fields_of(node).items():
+        default = default_of(item)
+        written = f"{name}: {ast.unparse(form_of(item.annotation, 0))}"
+        if default is None:
+            needed.append(written)
+        elif not is_fixed(item):
+            others.append(f"{written} = {ast.unparse(default)}")
+    return ", ".join(["*", *needed, *others])
+
+
+def fields_of(node: ast.ClassDef) -> dict[str, ast.AnnAssign]:
+    """The fields of a class and its bases, by name."""
+    fields: dict[str, ast.AnnAssign] = {}
+    for base in node.bases:
+        above = constructed().get(ast.unparse(base).partition("[")[0])
+        fields |= fields_of(above) if above else {}
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and "ClassVar" not in ast.unparse(item.annotation):
+            fields[ast.unparse(item.target)] = item
+    return fields
+
+
+def attribute(item: ast.AnnAssign) -> str:
+    """A field as its objects have it."""
+    default = default_of(item)
+    value = "" if default is None else f" = {ast.unparse(default)}"
+    return f"{ast.unparse(item.target)}: {ast.unparse(form_of(item.annotation, 1))}{value}"
+
+
+def is_attribute(item: ast.AnnAssign) -> bool:
+    hidden = ast.unparse(item.annotation).startswith("InitVar[")
+    return not hidden and not ast.unparse(item.target).startswith("_")
+
+
+def form_of(annotation: ast.expr, kept: int) -> ast.expr:
+    """The type that an argument is given as, or kept as."""
+    if isinstance(annotation, ast.Subscript):
+        if ast.unparse(annotation.value) == "Argument" and isinstance(annotation.slice, ast.Tuple):
+            return annotation.slice.elts[kept]
+        if ast.unparse(annotation.value) == "InitVar":
+            return annotation.slice
+    return annotation
+
+
+def default_of(item: ast.AnnAssign) -> ast.expr | None:
+    """The default of a field; None if it has none."""
+    if isinstance(item.value, ast.Call) and ast.unparse(item.value.func) == "argument":
+        return next(word.value for word in item.value.keywords if word.arg == "default")
+    return item.value
+
+
+def is_fixed(item: ast.AnnAssign) -> bool:
+    """True for a field that the constructor doesn't take."""
+    return isinstance(item.value, ast.Call) and "init=False" in ast.unparse(item.value)
 
 
 def top_level(arguments: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from types import MethodType
 from typing import Annotated, Any, Self
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 
 from foldline.prompts import (
     Chapter,
+    ForeignSyntaxWarning,
     MarkdownSection,
     PromptTemplate,
     Section,
     SectionVisibility,
+    Task,
+    TaskSection,
     Tool,
     ToolContext,
     ToolResult,
@@ -332,8 +336,10 @@ def test_a_clone_takes_the_constructors_arguments() -> None:
     moved = chapter.clone(sections=[other], keywords="two", description="Why.")
     assert [section.key for section in moved.sections] == ["other"]
     assert (moved.keywords, moved.description) == (("two",), "Why.")
-    with pytest.raises(PromptValidationError, match="keywords are given as a list or tuple, not 5"):
-        chapter.clone(keywords=5)
+    for make in (chapter.clone, partial(Chapter[None], key="c", title="C")):
+        assert make(keywords="two").keywords == ("two",)
+        with pytest.raises(PromptValidationError, match="keywords are given as a list or tuple"):
+            make(keywords=5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -444,7 +450,16 @@ def test_runtime_objects_reach_only_what_uses_them() -> None:
         GREETING.clone(store="new")
 
 
-def test_sections_cannot_be_changed() -> None:
+@pytest.mark.parametrize("section", [GREETING, TaskSection[Task]()])
+def test_sections_cannot_be_changed(section: Section[object]) -> None:
     for name in ("template", "title", "children", "visibility"):
         with pytest.raises(AttributeError, match=rf"`clone\({name}=…\)` returns a copy"):
-            setattr(GREETING, name, "x")
+            setattr(section, name, "x")
+
+
+def test_a_clone_warns_of_no_text_that_was_warned_of_before() -> None:
+    with pytest.warns(ForeignSyntaxWarning):
+        section = MarkdownSection[Params](title="A", key="a", template="{words}", summary="s")
+    section.clone(title="B", summary="t")
+    with pytest.warns(ForeignSyntaxWarning, match="'b'"):
+        section.clone(key="b")

@@ -173,6 +173,12 @@ def test_a_selector_that_asks_for_too_much_is_refused_at_construction() -> None:
         MarkdownSection[None](title="T", key="t", template="x", visibility=None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("kind", [MarkdownSection[None], Tool[None, str]])
+def test_sections_and_tools_are_no_parameters(kind: type) -> None:
+    with pytest.raises(PromptValidationError, match="dataclass"):
+        MarkdownSection[kind](title="T", key="t", template="x")  # type: ignore[valid-type]
+
+
 @pytest.mark.parametrize(
     "make",
     [

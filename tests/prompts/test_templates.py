@@ -381,6 +381,14 @@ def test_chapters_take_only_chapters() -> None:
         PromptTemplate(ns="n", key="k", chapters=[text("a")])  # type: ignore[list-item]
 
 
+def test_system_sections_and_chapters_are_among_the_sections_alone() -> None:
+    chapter = Chapter[None](key="c", title="C")
+    made = PromptTemplate(ns="n", key="k", system=[text("a")], chapters=[chapter])
+    assert [section.key for section in made.sections] == ["a", "c"]
+    assert not hasattr(made, "system")
+    assert not hasattr(made, "chapters")
+
+
 def test_an_unknown_disclosure_is_refused() -> None:
     with pytest.raises(PromptValidationError, match="disclosure"):
         PromptTemplate(ns="n", key="k", disclosure="closed")  # type: ignore[arg-type]

@@ -14,12 +14,14 @@ from foldline.prompts import (
     Prompt,
     PromptTemplate,
     RenderedPrompt,
+    Role,
     Section,
     SectionVisibility,
     Task,
     TaskSection,
     Tool,
     ToolContext,
+    ToolExample,
     ToolResult,
     parse_structured_output,
 )
@@ -154,4 +156,9 @@ many = PromptTemplate[list[Answer]](ns="n", key="many", sections=(greeting, fixe
 assert_type(many.bind(Name()), Prompt[list[Answer]])
 assert_type(parse_structured_output("[]", Prompt(many).render()), list[Answer])
 assert_type(greeting.clone(session=None), MarkdownSection[Name])
+assert_type(greeting.children, tuple[Section[object], ...])
+assert_type(MarkdownSection[None](title="A", key="a", template="", role="user").role, Role | None)
+assert_type(names.items, str | tuple[Name, ...])
+assert_type(plain.sections, tuple[Section[object], ...])
+assert_type(tool.examples, tuple[ToolExample[Query, str], ...])
 assert_type(tool.decode("{}"), Query)

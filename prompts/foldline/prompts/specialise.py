@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
-from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    TypeVar,
+    dataclass_transform,
+    get_origin,
+)
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 
+T = TypeVar("T")
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
+
+    class Argument(Any, Generic[Given, Kept]):  # type: ignore[misc]  # Some checks of protocols see no `__get__`.
+        """The type of an argument that is kept as another type than it is given."""
+
+        def __get__(self, instance: object, owner: object = None) -> Kept: ...
+        def __set__(self, instance: object, value: Given) -> None: ...
+
+    def argument(*, default: Any = ..., init: bool = True) -> Any:
+        """Declare an argument that is an `Argument`, or isn't one of the constructor's."""
+else:
+    argument = dataclasses.field
 
 
 class Specialised:
@@ -35,9 +59,9 @@ class Specialised:
             if cache is None:
                 cache = {}
                 cls._specialisations = cache
-            specialised = cache.get(arguments)
-            if specialised is not None:
-                return specialised
+            specialisation = cache.get(arguments)
+            if specialisation is not None:
+                return specialisation
             # Checks that the class is generic, and the number of arguments.
             try:
                 alias = super().__class_getitem__(item)
@@ -57,9 +81,9 @@ class Specialised:
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, Specialised):
                 # Type variables may be reordered, fixed, or mixed with the subclass's own.
-                bindings = _own(origin, base.__args__)
-                used = {variable for argument in bindings for variable in _variables(argument)}
-                cls._pattern = (*bindings, *(p for p in parameters if p not in used))
+                arguments = _arguments_of(origin, base.__args__)
+                used = {variable for argument in arguments for variable in _variables(argument)}
+                cls._pattern = (*arguments, *(p for p in parameters if p not in used))
 
 
 def _explaining(init: Callable[..., None]) -> Callable[..., None]:
@@ -73,12 +97,8 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise  # It got its arguments.
             parameters = inspect.signature(init).parameters
-            near = [
-                name
-                for key in keywords
-                if key not in parameters
-                for name in near_names(key, parameters)
-            ]
+            unknown = [key for key in keywords if key not in parameters]
+            near = [name for key in unknown for name in near_names(key, parameters)]
             required = (p for p in parameters.values() if p.kind is p.KEYWORD_ONLY)
             needed = ", ".join(f"{p.name}=…" for p in required if p.default is p.empty)
             call = f": write `{init.__qualname__.partition('.')[0]}({needed})`."
@@ -87,9 +107,13 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
     return explaining
 
 
-def given(names: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:
-    """Return the constructor arguments of these names among the local variables of `__init__`."""
-    return {name: values[name] for name in names if name in values}
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(argument,))
+def with_constructor(cls: type[T]) -> type[T]:
+    """Give a class a constructor that takes its fields, and those of its bases, as keywords."""
+    made: Any = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made.__init__ = _explaining(made.__init__)
+    made.constructor_arguments = tuple(field.name for field in dataclasses.fields(made))
+    return cls
 
 
 def type_name(kind: object) -> str:
@@ -100,9 +124,9 @@ def type_name(kind: object) -> str:
 def dataclass_of(kind: object) -> type | None:
     """Return the dataclass or model that `kind` is or specialises; None for anything else."""
     origin = get_origin(kind) or kind
-    if isinstance(origin, type) and (hasattr(origin, "__dataclass_fields__") or is_model(origin)):
-        return origin
-    return None
+    if not isinstance(origin, type) or issubclass(origin, Specialised):
+        return None
+    return origin if hasattr(origin, "__dataclass_fields__") or is_model(origin) else None
 
 
 def is_model(kind: object) -> bool:
@@ -118,22 +142,22 @@ def field_names(kind: type | None) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def _own(cls: type[Specialised], arguments: tuple[object, ...]) -> tuple[object, ...]:
+def _arguments_of(cls: type[Specialised], arguments: tuple[object, ...]) -> tuple[object, ...]:
     """Return `type_arguments` of `cls[arguments]`."""
     if cls._pattern is None:
         return arguments
     parameters: tuple[object, ...] = getattr(cls, "__parameters__", ())
-    bindings = dict(zip(parameters, arguments, strict=True))
-    return tuple(_substituted(argument, bindings) for argument in cls._pattern)
+    values = dict(zip(parameters, arguments, strict=True))
+    return tuple(_substituted(argument, values) for argument in cls._pattern)
 
 
-def _substituted(argument: object, given: Mapping[object, object]) -> object:
+def _substituted(argument: object, values: Mapping[object, object]) -> object:
     if isinstance(argument, TypeVar):
-        return given.get(argument, argument)
+        return values.get(argument, argument)
     variables = _variables(argument)
     if not variables:
         return argument
-    return argument[tuple(_substituted(v, given) for v in variables)]  # type: ignore[index]  # An alias.
+    return argument[tuple(_substituted(v, values) for v in variables)]  # type: ignore[index]  # An alias.
 
 
 def _variables(argument: object) -> tuple[object, ...]:
@@ -145,12 +169,12 @@ def _variables(argument: object) -> tuple[object, ...]:
 
 
 def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Specialised]:
-    bindings = _own(cls, arguments)
-    for argument in bindings:
+    type_arguments = _arguments_of(cls, arguments)
+    for argument in type_arguments:
         if isinstance(argument, str) or type(argument).__name__ == "ForwardRef":
             raise PromptValidationError(f"{cls.__name__}[{argument!r}]: {refusals.QUOTED_TYPE}")
     namespace = {
-        "type_arguments": bindings,
+        "type_arguments": type_arguments,
         "__module__": cls.__module__,
         "__doc__": cls.__doc__,
         "__qualname__": f"{cls.__qualname__}[{', '.join(map(type_name, arguments))}]",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import typing
+from dataclasses import InitVar  # noqa: TC003 - The decorator looks it up here.
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
@@ -14,7 +15,7 @@ from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.section import Section, checked_sections, with_role
-from foldline.prompts.specialise import Specialised
+from foldline.prompts.specialise import Specialised, argument, with_constructor
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.sections.intent import IntentClassifier
+    from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
     # By default, a template has no structured output.
@@ -39,6 +41,7 @@ else:
     OutputT_co = typing.TypeVar("OutputT_co", covariant=True)
 
 
+@with_constructor
 class PromptTemplate(Specialised, Generic[OutputT_co]):
     """An ordered tree of sections under a stable name.
 
@@ -64,51 +67,49 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         PromptValidationError: The prompt can never work.
     """
 
-    def __init__(
-        self,
-        *,
-        ns: str,
-        key: str,
-        name: str | None = None,
-        system: Sequence[Section[object]] = (),
-        sections: Sequence[Section[object]] = (),
-        chapters: Sequence[Chapter[object]] = (),
-        allow_extra_keys: bool = False,
-        disclosure: Literal["auto", "open"] = "auto",
-        heading: HeadingFormatter = dotted_heading,
-        wording: Wording = ENGLISH,
+    ns: str
+    key: str
+    name: str | None = None
+    system: InitVar[Sequence[Section[object]]] = ()
+    sections: Argument[Sequence[Section[object]], tuple[Section[object], ...]] = argument(
+        default=()
+    )
+    chapters: InitVar[Sequence[Chapter[object]]] = ()
+    allow_extra_keys: bool = False
+    disclosure: Literal["auto", "open"] = "auto"
+    heading: HeadingFormatter = dotted_heading
+    wording: Wording = ENGLISH
+
+    def __post_init__(
+        self, system: Sequence[Section[object]], chapters: Sequence[Chapter[object]]
     ) -> None:
-        self.ns = _named(ns, "ns")
-        self.key = _named(key, "key")
-        self.name = name
-        self.wording = _checked_wording(wording)
-        self.sections: tuple[Section[object], ...] = (
-            *(with_role(section, Role.SYSTEM) for section in checked_sections(system, key)),
-            *checked_sections(sections, key),
-            *checked_sections(chapters, key),
+        self.ns = _named(self.ns, "ns")
+        self.key = _named(self.key, "key")
+        _check_wording(self.wording)
+        self.sections = (
+            *(with_role(section, Role.SYSTEM) for section in checked_sections(system, self.key)),
+            *checked_sections(self.sections, self.key),
+            *checked_sections(chapters, self.key),
         )
-        self.allow_extra_keys = allow_extra_keys
-        self.disclosure = disclosure
-        self.heading = heading
         for chapter in chapters:
             if not isinstance(chapter, Chapter):
                 raise PromptValidationError(
                     f"{self.ns}/{self.key}: {refusals.not_a_chapter(repr(chapter))}"
                 )
-        if disclosure not in refusals.DISCLOSURES:
+        if self.disclosure not in refusals.DISCLOSURES:
             raise PromptValidationError(
-                f"{self.ns}/{self.key}: {refusals.not_a_disclosure(repr(disclosure))}"
+                f"{self.ns}/{self.key}: {refusals.not_a_disclosure(repr(self.disclosure))}"
             )
         self.structured_output = declared_output(
             None if self.type_arguments is None else self.type_arguments[0],
-            allow_extra_keys=allow_extra_keys,
+            allow_extra_keys=self.allow_extra_keys,
         )
         self.chapter_decisions: tuple[ChapterDecision, ...] = ()
         self.tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = None
         self.override_issues: tuple[OverrideIssue, ...] = ()
         """Stored overrides that weren't applied as they are, with reasons."""
         self._descriptor: PromptDescriptor | None = None
-        self.sections = _worded(self.sections, wording)
+        self.sections = _worded(self.sections, self.wording)
         self.plan = _plan_of(self)
 
     @property
@@ -131,7 +132,8 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
 
     def with_wording(self, wording: Wording) -> PromptTemplate[OutputT_co]:
         """Return a copy in which the library's own sentences are these."""
-        if _checked_wording(wording) == self.wording:
+        _check_wording(wording)
+        if wording == self.wording:
             return self
         _ = self.descriptor
         fresh = copy.copy(self)
@@ -236,6 +238,10 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         return f"<{type(self).__name__} {self.ns}/{self.key}>"
 
 
+# The constructor's alone: their sections are among those of the template.
+del PromptTemplate.system, PromptTemplate.chapters  # type: ignore[attr-defined]
+
+
 def _plan_of(template: PromptTemplate[object], before: Plan | None = None) -> Plan:
     return build_plan(
         template.sections,
@@ -261,10 +267,9 @@ def _worded(sections: tuple[Section[object], ...], wording: Wording) -> tuple[Se
     return tuple(result)
 
 
-def _checked_wording(wording: object) -> Wording:
+def _check_wording(wording: object) -> None:
     if not isinstance(wording, Wording):
         raise PromptValidationError(f"`wording` is a Wording, not {wording!r}.")
-    return wording
 
 
 def _named(value: str, what: str) -> str:

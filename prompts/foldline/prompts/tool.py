@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cas
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import declared_fields
-from foldline.prompts.specialise import Specialised, dataclass_of, given, type_name
+from foldline.prompts.specialise import (
+    Specialised,
+    argument,
+    dataclass_of,
+    type_name,
+    with_constructor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from foldline.prompts.errors import ToolValidationError
     from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath
 
 __all__ = [
@@ -117,6 +124,7 @@ class ToolExample(Generic[ParamsT_co, ResultT_co]):
     result: ResultT_co | None = field(default=None)
 
 
+@with_constructor
 class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
     """A function that a model can call: a name, a description and a handler.
 
@@ -136,34 +144,28 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         PromptValidationError: An argument can never work.
     """
 
-    constructor_arguments: ClassVar[tuple[str, ...]] = (
-        "name",
-        "description",
-        "handler",
-        "examples",
-        "accepts_overrides",
-        "context_policy",
-    )
+    constructor_arguments: ClassVar[tuple[str, ...]]
     """Arguments that `clone` can replace, and that are attributes of that name."""
 
     name: str
     description: str
-    handler: ToolHandler[ParamsT_co, ResultT_co]
-    examples: tuple[ToolExample[ParamsT_co, ResultT_co], ...]
-    accepts_overrides: bool
-    context_policy: ContextPolicy | None
+    handler: Argument[
+        ToolHandler[ParamsT_co, ResultT_co] | AsyncToolHandler[ParamsT_co, ResultT_co],
+        ToolHandler[ParamsT_co, ResultT_co],
+    ]
+    examples: Argument[
+        Sequence[ToolExample[ParamsT_co, ResultT_co]],
+        tuple[ToolExample[ParamsT_co, ResultT_co], ...],
+    ] = argument(default=())
+    accepts_overrides: bool = True
+    context_policy: ContextPolicy | None = None
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        description: str,
-        handler: ToolHandler[ParamsT_co, ResultT_co] | AsyncToolHandler[ParamsT_co, ResultT_co],
-        examples: Sequence[ToolExample[ParamsT_co, ResultT_co]] = (),
-        accepts_overrides: bool = True,
-        context_policy: ContextPolicy | None = None,
-    ) -> None:
-        self.set_arguments(given(Tool.constructor_arguments, locals()))
+    def __post_init__(self) -> None:
+        attributes = vars(self)
+        attributes["name"] = _checked_name(self.name)
+        for name, check in _CHECKS.items():
+            attributes[name] = check(attributes[name], self.name)
+        self._check_types()
 
     @property
     def params_type(self) -> type | None:
@@ -223,13 +225,8 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         Raises:
             PromptValidationError: A value can never work.
         """
-        attributes = vars(self)
-        attributes["name"] = _checked_name(values.get("name", attributes.get("name")))
-        for argument, value in values.items():
-            check = _CHECKS.get(argument)
-            if argument != "name":
-                attributes[argument] = value if check is None else check(value, self.name)
-        self._check_types()
+        vars(self).update(values)
+        self.__post_init__()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

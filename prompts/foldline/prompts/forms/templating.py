@@ -41,7 +41,7 @@ class CompiledTemplate:
     ['Costs $5, ', 'who']
     """
 
-    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "verbatim", "what")
+    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "text", "verbatim", "what")
 
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
@@ -50,6 +50,7 @@ class CompiledTemplate:
         if not isinstance(text, str):
             problem = refusals.not_a_string(what, type(text).__name__)
             raise PromptValidationError.of_section(key, problem)
+        self.text = text
         self.key = key
         self.what = what
         self.verbatim = isinstance(text, Verbatim)

@@ -68,6 +68,7 @@ class Chapter(Section[ParamsT_co]):
                 f"Chapter {key!r} cannot have tools; give them to the sections inside.",
                 section_path=(key,),
             )
+        vars(self).update(description=description, keywords=keywords)
         super().__init__(
             title=title,
             key=key,
@@ -76,7 +77,13 @@ class Chapter(Section[ParamsT_co]):
             default_params=default_params,
             role=role,
         )
-        self.set_arguments({"description": description, "keywords": keywords})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        attributes = vars(self)
+        keywords = attributes["keywords"]
+        items = (keywords,) if isinstance(keywords, str) else keywords
+        attributes["keywords"] = tuple(checked_items(items, "keywords", self.key))
 
     @property
     def sections(self) -> tuple[Section[object], ...]:
@@ -84,16 +91,9 @@ class Chapter(Section[ParamsT_co]):
         return self.children
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        values = dict(values)
-        if "sections" in values:
-            values["children"] = values.pop("sections")
-        if "keywords" in values:
-            keywords = values["keywords"]
-            if isinstance(keywords, str):
-                keywords = (keywords,)
-            key = str(values.get("key", self.key))
-            values["keywords"] = tuple(checked_items(keywords, "keywords", key))
-        super().set_arguments(values)
+        super().set_arguments(
+            {"children" if name == "sections" else name: value for name, value in values.items()}
+        )
 
     def render_body(self, params: ParamsT_co) -> NoReturn:  # type: ignore[misc]
         """Raise: a chapter has no text."""

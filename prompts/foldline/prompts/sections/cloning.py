@@ -44,15 +44,14 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
         changes.pop("children", changes.pop("sections", section.children)), section.key
     )
     tools = checked_tools(changes.pop("tools", section.tools), section.key)
-    copied: dict[str, object] = {
-        "children": tuple(child.clone(**_used(child, runtime)) for child in children),
-        "tools": tuple(tool.clone(**_used(tool, runtime)) for tool in tools),
-        "default_params": copy.deepcopy(changes.pop("default_params", section.default_params)),
-        "enabled": section.enabled,
-        "visibility": section.visibility,
-        **changes,
-    }
-    twin.set_arguments(copied)
+    twin.set_arguments(
+        {
+            "children": tuple(child.clone(**_used(child, runtime)) for child in children),
+            "tools": tuple(tool.clone(**_used(tool, runtime)) for tool in tools),
+            "default_params": copy.deepcopy(changes.pop("default_params", section.default_params)),
+            **changes,
+        }
+    )
     _relink((twin,), section, twin)
     twin.bind_runtime(**runtime)
     return twin
@@ -79,16 +78,16 @@ def _copy_attributes(node: Node, twin: Node, runtime: Mapping[str, object]) -> N
     Raises:
         PromptValidationError: One can't be copied.
     """
-    own = vars(twin)
+    attributes = vars(twin)
     base = Section if isinstance(node, Section) else Tool
     arguments = {*base.constructor_arguments, *node.constructor_arguments}
-    own.update({name: value for name, value in runtime.items() if _has(node, name)})
+    attributes.update({name: value for name, value in runtime.items() if _has(node, name)})
     memo: dict[int, object] = {id(node): twin}
     for name, value in vars(node).items():
         if name in RUNTIME or name in runtime or name.removeprefix("_") in arguments:
             continue
         try:
-            own[name] = copy.deepcopy(value, memo)
+            attributes[name] = copy.deepcopy(value, memo)
         except Exception as error:
             raise PromptValidationError(
                 f"{_named(node)}: `clone` shares nothing, and `{name}` can't be copied: {error}. "
@@ -100,9 +99,9 @@ def _copy_attributes(node: Node, twin: Node, runtime: Mapping[str, object]) -> N
 def _relink(nodes: tuple[Node, ...], old: Node, new: Node) -> None:
     """Make the methods of `old` that these clones, and all inside them, have methods of `new`."""
     for node in nodes:
-        own = vars(node)
-        for name, value in own.items():
-            own[name] = _moved(value, old, new)
+        attributes = vars(node)
+        for name, value in attributes.items():
+            attributes[name] = _moved(value, old, new)
         if isinstance(node, Section):
             node.select()
             _relink((*node.children, *node.tools), old, new)
@@ -116,13 +115,13 @@ def _split(
     node: Node, keywords: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Return the constructor arguments, and the runtime objects."""
-    own = node.constructor_arguments
-    changes = {name: value for name, value in keywords.items() if name in own}
-    runtime = {name: value for name, value in keywords.items() if name not in own}
+    names = node.constructor_arguments
+    changes = {name: value for name, value in keywords.items() if name in names}
+    runtime = {name: value for name, value in keywords.items() if name not in names}
     for name in runtime:
         if not _uses(node, name):
-            near = near_names(name, (*own, *RUNTIME))
-            instead = did_you_mean(near, f"; it takes {', '.join((*own, *RUNTIME))}.")
+            near = near_names(name, (*names, *RUNTIME))
+            instead = did_you_mean(near, f"; it takes {', '.join((*names, *RUNTIME))}.")
             raise PromptValidationError(
                 f"{_named(node)}: `clone` has no use for {name!r}{instead}",
                 section_path=(node.key,) if isinstance(node, Section) else (),

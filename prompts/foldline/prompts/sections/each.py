@@ -29,19 +29,17 @@ from foldline.prompts.sections.listing import (
 )
 from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.sections.section import ParamsT_co
-from foldline.prompts.specialise import dataclass_of, field_names, given, type_name
-from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
+from foldline.prompts.specialise import dataclass_of, field_names, type_name, with_constructor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from foldline.prompts.roles import Role
-    from foldline.prompts.sections.section import Section
-    from foldline.prompts.tool import Tool
+    from foldline.prompts.specialise import Argument
 
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
+@with_constructor
 class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
     r"""A section that shows each item of a list with the same template.
 
@@ -96,17 +94,6 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
             argument can never work.
     """
 
-    constructor_arguments: ClassVar[tuple[str, ...]] = (
-        *MarkdownSection.constructor_arguments,
-        "items",
-        "separator",
-        "empty",
-        "more",
-        "max_items",
-        "budget",
-        "count_tokens",
-    )
-
     has_wording: ClassVar[bool] = True
 
     derived_item_placeholders: ClassVar[tuple[str, ...]] = (NUMBER,)
@@ -115,39 +102,21 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
     item_parameters: ClassVar[str] = "Item"
     """The type arguments after the first, for messages."""
 
-    items: str | tuple[ItemT_co, ...]
-    separator: str
-    empty: str | None
-    more: str | None
-    max_items: int | None
-    budget: int | None
-    count_tokens: Callable[[str], int]
-    _empty: CompiledTemplate | None
-    _more: CompiledTemplate | None
+    items: Argument[str | Sequence[ItemT_co], str | tuple[ItemT_co, ...]]
+    separator: str = SEPARATOR
+    empty: str | None = None
+    more: str | None = None
+    max_items: int | None = None
+    budget: int | None = None
+    count_tokens: Callable[[str], int] = estimated_tokens
 
-    def __init__(
-        self,
-        *,
-        title: str,
-        key: str,
-        items: str | Sequence[ItemT_co],
-        template: str,
-        separator: str = SEPARATOR,
-        empty: str | None = None,
-        more: str | None = None,
-        max_items: int | None = None,
-        budget: int | None = None,
-        count_tokens: Callable[[str], int] = estimated_tokens,
-        summary: str | None = None,
-        children: Sequence[Section[object]] = (),
-        tools: Sequence[Tool[object, object]] = (),
-        enabled: Callable[[ParamsT_co], bool] | None = None,
-        default_params: ParamsT_co | None = None,
-        accepts_overrides: bool = True,
-        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
-        role: Role | str | None = None,
-    ) -> None:
-        EachSection.set_arguments(self, given(EachSection.constructor_arguments, locals()))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        attributes = vars(self)
+        for name, check in _CHECKS.items():
+            attributes[name] = check(self, name, attributes[name])
+        self._empty = None if self.empty is None else self._compiled(self.empty, "empty")
+        self._more = None if self.more is None else self._compiled(self.more, "more")
 
     @property
     def item_type(self) -> type:
@@ -222,10 +191,6 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         texts = [self._item(index, item) for index, item in enumerate(items)]
         return self._listing().joined(texts, self._noted(params, len(items)))
 
-    def set_arguments(self, values: Mapping[str, object]) -> None:
-        super().set_arguments(values)
-        self._set_list(self._with_key(values, _CHECKS, ("empty", "more")))
-
     def _listing(self) -> Listing:
         return Listing(self.separator, self.max_items, self.budget, self.count_tokens)
 
@@ -284,13 +249,6 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
                 dataclass_type=hint if isinstance(hint, type) else None,
             )
         self._check_computed(self.item_type, type_name(hint), self.derived_item_placeholders)
-
-    def _set_list(self, values: Mapping[str, object]) -> None:
-        own = vars(self)
-        for name, value in values.items():
-            own[name] = _CHECKS[name](self, name, value)
-            if name in ("empty", "more"):
-                own[f"_{name}"] = None if value is None else self._compiled(value, name)
 
     def _wrong(self, what: str) -> PromptRenderError:
         kind = self.params_type

@@ -6,24 +6,18 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_args
 
-from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import or_else
 from foldline.prompts.sections.each import EachSection
-from foldline.prompts.sections.listing import NUMBER, SEPARATOR
+from foldline.prompts.sections.listing import NUMBER
 from foldline.prompts.sections.section import ParamsT_co
-from foldline.prompts.specialise import dataclass_of, given, type_name
+from foldline.prompts.specialise import dataclass_of, type_name, with_constructor
 from foldline.prompts.tool import check_schema
-from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from foldline.prompts.roles import Role
-    from foldline.prompts.sections.section import Section
-    from foldline.prompts.tool import Tool
+    from collections.abc import Mapping
 
 __all__ = ["EXAMPLE_TEMPLATE", "Example", "ExamplesSection"]
 
@@ -59,6 +53,7 @@ class Example(Generic[InputT_co, OutputT_co]):
     """The way from the input to the output."""
 
 
+@with_constructor
 class ExamplesSection(
     EachSection[ParamsT_co, Example[InputT_co, OutputT_co]],
     Generic[ParamsT_co, InputT_co, OutputT_co],
@@ -109,29 +104,23 @@ class ExamplesSection(
     derived_item_placeholders: ClassVar[tuple[str, ...]] = (NUMBER, REASONING)
     item_parameters: ClassVar[str] = "Input, Output"
 
-    def __init__(
-        self,
-        *,
-        items: str | Sequence[Example[InputT_co, OutputT_co]],
-        key: str = "examples",
-        title: str = "Examples",
-        template: str = EXAMPLE_TEMPLATE,
-        separator: str = SEPARATOR,
-        empty: str | None = None,
-        more: str | None = None,
-        max_items: int | None = None,
-        budget: int | None = None,
-        count_tokens: Callable[[str], int] = estimated_tokens,
-        summary: str | None = None,
-        children: Sequence[Section[object]] = (),
-        tools: Sequence[Tool[object, object]] = (),
-        enabled: Callable[[ParamsT_co], bool] | None = None,
-        default_params: ParamsT_co | None = None,
-        accepts_overrides: bool = True,
-        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
-        role: Role | str | None = None,
-    ) -> None:
-        EachSection.set_arguments(self, given(EachSection.constructor_arguments, locals()))
+    title: str = "Examples"
+    key: str = "examples"
+    template: str = EXAMPLE_TEMPLATE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.items, str):
+            return
+        for index, example in enumerate(self.items):
+            for name, hint in (("input", self.input_type), ("output", self.output_type)):
+                value = getattr(example, name)
+                if not _fits(value, hint):
+                    raise PromptValidationError.of_section(
+                        self.key,
+                        f"`items[{index}].{name}` is {value!r}, where {type_name(hint)} is needed.",
+                        dataclass_type=dataclass_of(hint),
+                    )
 
     @property
     def input_type(self) -> object:
@@ -167,20 +156,6 @@ class ExamplesSection(
                     f"Section {self.key!r}: the {what} of examples are shown as JSON.",
                     section_path=(self.key,),
                 )
-
-    def _set_list(self, values: Mapping[str, object]) -> None:
-        super()._set_list(values)
-        if "items" not in values or isinstance(self.items, str):
-            return
-        for index, example in enumerate(self.items):
-            for name, hint in (("input", self.input_type), ("output", self.output_type)):
-                value = getattr(example, name)
-                if not _fits(value, hint):
-                    raise PromptValidationError.of_section(
-                        self.key,
-                        f"`items[{index}].{name}` is {value!r}, where {type_name(hint)} is needed.",
-                        dataclass_type=dataclass_of(hint),
-                    )
 
 
 def guarded(text: str, template: str) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.templating import CompiledTemplate
 from foldline.prompts.sections.section import ParamsT_co, Section
-from foldline.prompts.specialise import field_names, given
-from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
+from foldline.prompts.specialise import field_names, with_constructor
+from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from foldline.prompts.layout.blocks import Segment
-    from foldline.prompts.roles import Role
-    from foldline.prompts.tool import Tool
 
 
+@with_constructor
 class MarkdownSection(Section[ParamsT_co]):
     """A section whose text is a Markdown template.
 
@@ -53,33 +52,20 @@ class MarkdownSection(Section[ParamsT_co]):
             visibility is SUMMARY without a summary, or another argument can never work.
     """
 
-    constructor_arguments: ClassVar[tuple[str, ...]] = (
-        *Section.constructor_arguments,
-        "template",
-        "summary",
-    )
-
     template: str
-    summary: str | None
-    _template: CompiledTemplate
-    _summary: CompiledTemplate | None
+    summary: str | None = None
 
-    def __init__(
-        self,
-        *,
-        title: str,
-        key: str,
-        template: str,
-        summary: str | None = None,
-        children: Sequence[Section[object]] = (),
-        tools: Sequence[Tool[object, object]] = (),
-        enabled: Callable[[ParamsT_co], bool] | None = None,
-        default_params: ParamsT_co | None = None,
-        accepts_overrides: bool = True,
-        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
-        role: Role | str | None = None,
-    ) -> None:
-        MarkdownSection.set_arguments(self, given(MarkdownSection.constructor_arguments, locals()))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._template = self._compiled(self.template, "template")
+        summary = self.summary
+        self._summary = None if summary is None else self._compiled(summary, "summary")
+        if self.visibility is SectionVisibility.SUMMARY and not self.has_summary:
+            raise PromptValidationError(
+                f"Section {self.key!r} has the visibility SUMMARY but no `summary` text; give it "
+                "one.",
+                section_path=(self.key,),
+            )
 
     @property
     def has_summary(self) -> bool:
@@ -116,26 +102,10 @@ class MarkdownSection(Section[ParamsT_co]):
             return None
         return self._summary.substitute(params, self.derive(params))
 
-    def set_arguments(self, values: Mapping[str, object]) -> None:
-        super().set_arguments(
-            {name: value for name, value in values.items() if name in Section.constructor_arguments}
-        )
-        texts = ("template", "summary")
-        self._set_texts(self._with_key(values, texts, texts))
-
-    def _set_texts(self, texts: Mapping[str, object]) -> None:
-        own = vars(self)
-        for name, text in texts.items():
-            absent = text is None and name == "summary"
-            own.update({name: text, f"_{name}": None if absent else self._compiled(text, name)})
-        if self.visibility is SectionVisibility.SUMMARY and not self.has_summary:
-            raise PromptValidationError(
-                f"Section {self.key!r} has the visibility SUMMARY but no `summary` text; give it "
-                "one.",
-                section_path=(self.key,),
-            )
-
-    def _compiled(self, text: object, what: str) -> CompiledTemplate:
+    def _compiled(self, text: str, what: str) -> CompiledTemplate:
+        before: CompiledTemplate | None = vars(self).get(f"_{what}")
+        if before is not None and before.text is text and before.key == self.key:
+            return before  # A clone's text has been checked, with its warnings.
         compiled = CompiledTemplate(text, key=self.key, what=what)
         if self.is_specialised:
             names, kind = self._names_for(what)

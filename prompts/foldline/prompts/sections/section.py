@@ -5,20 +5,29 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.roles import SECTION_ROLES, Role
-from foldline.prompts.specialise import Specialised, dataclass_of, field_names, given, type_name
+from foldline.prompts.specialise import (
+    Specialised,
+    argument,
+    dataclass_of,
+    field_names,
+    type_name,
+    with_constructor,
+)
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from foldline.prompts.specialise import Argument
 
 __all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]
 
@@ -47,6 +56,7 @@ ParamsT_co = TypeVar("ParamsT_co", covariant=True)
 SectionT = TypeVar("SectionT", bound="Section[object]")
 
 
+@with_constructor
 class Section(ABC, Specialised, Generic[ParamsT_co]):
     """A titled part of a prompt, with child sections and tools.
 
@@ -70,51 +80,37 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     has_wording: ClassVar[bool] = False
     """True if the section's text has sentences of its `wording`."""
 
-    wording: Wording = ENGLISH
+    wording: ClassVar[Wording] = ENGLISH
     """The library's own sentences; a template gives its sections those of the prompt."""
 
-    constructor_arguments: ClassVar[tuple[str, ...]] = (
-        "title",
-        "key",
-        "children",
-        "tools",
-        "enabled",
-        "default_params",
-        "accepts_overrides",
-        "visibility",
-        "role",
-    )
+    constructor_arguments: ClassVar[tuple[str, ...]]
     """Arguments that `clone` can replace, and that are attributes of that name."""
 
     title: str
     key: str
-    children: tuple[Section[object], ...]
-    tools: tuple[Tool[object, object], ...]
-    enabled: Callable[[ParamsT_co], bool] | None
-    default_params: ParamsT_co | None
-    accepts_overrides: bool
-    visibility: VisibilitySelector[ParamsT_co]
-    role: Role | None
+    children: Argument[Sequence[Section[object]], tuple[Section[object], ...]] = argument(
+        default=()
+    )
+    tools: Argument[Sequence[Tool[object, object]], tuple[Tool[object, object], ...]] = argument(
+        default=()
+    )
+    enabled: Callable[[ParamsT_co], bool] | None = None
+    default_params: ParamsT_co | None = None
+    accepts_overrides: bool = True
+    visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL
+    role: Argument[Role | str | None, Role | None] = argument(default=None)
     _params_type: ClassVar[type | None] = None
 
-    def __init__(
-        self,
-        *,
-        title: str,
-        key: str,
-        children: Sequence[Section[object]] = (),
-        tools: Sequence[Tool[object, object]] = (),
-        enabled: Callable[[ParamsT_co], bool] | None = None,
-        default_params: ParamsT_co | None = None,
-        accepts_overrides: bool = True,
-        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
-        role: Role | str | None = None,
-    ) -> None:
-        # Not `self.set_arguments`: a subclass calls its own once it has all that it needs.
-        Section.set_arguments(self, given(Section.constructor_arguments, locals()))
+    def __post_init__(self) -> None:
+        attributes = vars(self)
+        attributes["key"] = _checked_key(self.key)
+        for name, check in _CHECKS.items():
+            attributes[name] = check(attributes[name], self.key)
+        self.select()
+        self._check_params()
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in self.constructor_arguments and name in self.__dict__:
+        if name in self.constructor_arguments and "_enabled" in self.__dict__:
             raise AttributeError(f"Section {self.key!r} {refusals.immutable(name)}")
         super().__setattr__(name, value)
 
@@ -213,19 +209,19 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         Raises:
             PromptRenderError: The parameters are missing or can't be turned into text.
         """
-        given: ParamsT_co = self.default_params if params is None else params  # type: ignore[assignment]  # Checked below.
+        instance: ParamsT_co = self.default_params if params is None else params  # type: ignore[assignment]  # Checked below.
         kind = self.params_type
-        if kind is not None and not isinstance(given, kind):
+        if kind is not None and not isinstance(instance, kind):
             raise PromptRenderError(
                 f"Section {self.key!r} renders with an instance of {type_name(kind)}, "
-                f"not {type_name(type(given))}.",
+                f"not {type_name(type(instance))}.",
                 section_path=(self.key,),
                 dataclass_type=kind,
             )
         body = (
-            self.render_body(given)
+            self.render_body(instance)
             if visibility is SectionVisibility.FULL
-            else self.render_summary(given)
+            else self.render_summary(instance)
         )
         return "".join(segment.text for segment in as_segments(body))
 
@@ -252,15 +248,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         Raises:
             PromptValidationError: A value can never work.
         """
-        own = vars(self)
-        if "key" in values:
-            own["key"] = _checked_key(values["key"])
-        for name, value in values.items():
-            check = _CHECKS.get(name)
-            if name != "key":
-                own[name] = value if check is None else check(value, self.key)
-        self.select()
-        self._check_params()
+        vars(self).update(values)
+        self.__post_init__()
 
     def bind_runtime(self, **kwargs: object) -> None:
         """Register with a session or bus; called on a new clone."""
@@ -325,17 +314,6 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
                 raise PromptValidationError.of_section(
                     self.key, problem, placeholder=name, dataclass_type=kind
                 )
-
-    def _with_key(
-        self, values: Mapping[str, object], names: Iterable[str], texts: Collection[str]
-    ) -> dict[str, object]:
-        """Return the arguments of these names; a new key needs all texts, whose errors name it."""
-        again = texts if "key" in values else ()
-        return {
-            name: values[name] if name in values else getattr(self, name)
-            for name in names
-            if name in values or name in again
-        }
 
 
 def as_segments(body: Sequence[Segment] | str | None) -> Sequence[Segment]:

@@ -9,15 +9,11 @@ from foldline.prompts.cache.stability import PerRequest, Stability
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.sections.markdown import MarkdownSection
-from foldline.prompts.specialise import given
-from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
+from foldline.prompts.specialise import argument, with_constructor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.roles import Role
-    from foldline.prompts.sections.section import Section
-    from foldline.prompts.tool import Tool
     from foldline.prompts.wording import Wording
 
 
@@ -76,6 +72,7 @@ TASK_BLOCKS: Mapping[str, TaskBlock] = {
 TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
 
 
+@with_constructor
 class TaskSection(MarkdownSection[TaskT_co]):
     """A section that shows a task: the request, its background, and its expansion context.
 
@@ -93,23 +90,11 @@ class TaskSection(MarkdownSection[TaskT_co]):
     has_wording: ClassVar[bool] = True
     derived_placeholders: ClassVar[tuple[str, ...]] = tuple(TASK_BLOCKS)
 
-    def __init__(
-        self,
-        *,
-        key: str = "task",
-        title: str = "Task",
-        summary: str | None = None,
-        children: Sequence[Section[object]] = (),
-        tools: Sequence[Tool[object, object]] = (),
-        enabled: Callable[[TaskT_co], bool] | None = None,
-        default_params: TaskT_co | None = None,
-        accepts_overrides: bool = True,
-        visibility: VisibilitySelector[TaskT_co] = SectionVisibility.FULL,
-        role: Role | str | None = None,
-    ) -> None:
-        arguments = given(MarkdownSection.constructor_arguments, locals())
-        arguments["template"] = f"${{{EXPANSION}}}${{request}}\n\n${{_background_block}}"
-        MarkdownSection.set_arguments(self, arguments)
+    title: str = "Task"
+    key: str = "task"
+    template: str = argument(
+        default=f"${{{EXPANSION}}}${{request}}\n\n${{_background_block}}", init=False
+    )
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """Return the expansion block and the background block; empty if the task lacks them."""
