@@ -190,7 +190,13 @@ FORMS = {
     "c.rs": (
         "macro_rules! go { ($run:expr) => { A::run($run) } }\nfn f(run: u8) { A::run(run) }\n",
         "run",
-        "1 read local\n1 read\n1 read local\n2 write local\n2 call\n2 read local",
+        "1 read local\n1 call\n1 read local\n2 write local\n2 call\n2 read local",
+    ),
+    "e.rs": (
+        "macro_rules! go { () => { fn run() {} } }\n"
+        "fn f() { assert!(run(1), run::<u8>(run)); x!(run!(2)) }\n",
+        "run",
+        "1 read\n2 call\n2 call\n2 read\n2 call",
     ),
     "d.scala": ("def ~~/(a: A) = b ~/ c\na ~~/ b / c\n", "~~/", "1 definition\n2 read"),
     "b.ex": (
@@ -200,6 +206,7 @@ FORMS = {
     ),
     "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 read\n2 read"),
     "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
+    "b.cs": ("class A { public static A operator +(A a) {} }\n", "operator+", "1 definition"),
     "a.kt": ("fun `run`() { run() }\n", "run", "1 definition\n1 call"),
 }
 

@@ -293,7 +293,7 @@ pool.submit(worker, twice)
             [
                 "called by:",
                 "  prep calls.py:11, on lines 12, 12",
-                "(possible callers: ty knows none)",
+                "(possible callers: ty knows none; 1 use as a value: ask refs)",
                 "(partial: by name alone, from syntax trees)",
             ],
         ),
@@ -334,7 +334,8 @@ def test_of_c_a_body_defines_and_grammars_that_may_call_are_named(
     assert [(one.line, one.column) for one in found] == [(4, 5), (6, 5)]
     assert found.reason == "by name, not clangd's: lines 4, 6"
     calls = access.call_hierarchy("m.c", 4, "run", seconds=5)
-    assert (calls.backend, calls.reason) == ("clangd", "not looked at: g.y")
+    assert calls.backend == "clangd"
+    assert calls.reason == "1 more line by name: ask refs; not looked at: g.y"
 
 
 def test_where_a_server_knows_no_implementation_those_by_name_are_possible(
@@ -372,6 +373,25 @@ def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess)
         "(no language server was asked; whom it calls is not known)",
         "(partial: by name alone, from syntax trees)",
     ]
+
+
+def test_calls_of_another_are_left_out_and_texts_of_a_shell_are_told(
+    access: SmartFileAccess,
+) -> None:
+    root = access.file_backend.root
+    (root / "w.py").write_text(
+        "class A:\n    def run(self): ...\nclass B:\n    def run(self): ...\n"
+        "def f(b: B):\n    b.run()\ndef g(x):\n    x.run()\n",
+        encoding="utf-8",
+    )
+    found = access.call_hierarchy("w.py", 2, "run", seconds=0)
+    assert [one.name for one in found.incoming] == ["g"]
+    assert found.reason.startswith("1 call of another run left out; ")
+    text = "go() { :; }\n# go\nssh host <<'X'\ngo\nX\ngo\n"
+    (root / "a.sh").write_text(text, encoding="utf-8")
+    found = access.call_hierarchy("a.sh", 1, "go", seconds=0)
+    assert [one.lines for one in found.incoming] == [(6,)]
+    assert found.reason.endswith("; strings aren't among these, such as a.sh:4")
 
 
 class _Vanishing(ASTFileAnalysisBackend):

@@ -46,6 +46,19 @@ FILES = {
         "go",
         "a.ts:1 i.ts:1 u.ts:1 u.ts:2",
     ),
+    "typescript over lines": (
+        {
+            "src/a.ts": "function go() {}\nexport {\n  go as run,\n}\n",
+            "src/in/index.ts": "export { run as go2 } from '../a'\n",
+            "src/i.ts": "import {\n  run as near,\n} from './a.ts'\nnear()\n",
+            "src/j.ts": "import { go2 as far } from './in'\nfar()\n",
+            "t.ts": "import {\n  run as own,\n} from 'pkg/src/a'\nown()\n",
+            "u.ts": "import {\n  run as another,\n} from 'pkg/src/b'\nanother()\n",
+        },
+        "go",
+        "src/a.ts:1 src/a.ts:3 src/i.ts:2 src/i.ts:4 src/in/index.ts:1 src/j.ts:1 src/j.ts:2"
+        " t.ts:2 t.ts:4",
+    ),
     "rust": (
         {
             "src/a.rs": "pub struct S;\n",
@@ -130,6 +143,22 @@ def test_a_use_under_another_name_is_a_use(case: str) -> None:
     lines = dict.fromkeys(f"{use.path}:{use.line}" for use in uses)
     assert " ".join(lines) == expected
     assert "also as " in found.reason
+
+
+@pytest.mark.parametrize("case", ["python", "javascript", "typescript", "c++"])
+def test_a_call_under_another_name_is_a_call(case: str) -> None:
+    files, name, _ = FILES[case]
+    access = access_to(files)
+    found = access.call_hierarchy(*access.find_position(None, name).at, seconds=0)
+    places = [f"{one.path}:{line}" for one in found.incoming for line in one.lines]
+    expected = {
+        "python": "d.py:3 b.py:2 b.py:4",
+        "javascript": "b.js:2 c.js:2",
+        "typescript": "u.ts:2",
+        "c++": "b.cpp:1",
+    }
+    assert " ".join(places) == expected[case]
+    assert found.reason.startswith("also as ")
 
 
 def test_other_names_that_were_not_followed_are_said() -> None:

@@ -41,6 +41,8 @@ def test_every_language_has_a_grammar_that_loads_and_a_parser() -> None:
         ("bin/run", b"#!/opt/strange\n", "unknown"),
         ("A.PY", b"", "python"),
         ("Rakefile", b"", "ruby"),
+        ("config.ru", b"", "ruby"),
+        ("ios/Podfile", b"", "ruby"),
         (".bashrc", b"", "bash"),
         ("noextension", b"", "unknown"),
         ("a.h", b"bool a::b::f() const {\n", "cpp"),

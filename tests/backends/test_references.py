@@ -567,7 +567,7 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
             "confirmed:",
             "b.py",
             "  1 call: pay()",
-            "possible (the same name; no engine confirms that it is the same thing):",
+            "possible (the same name; no engine confirms it):",
             "c.py",
             "  1 call: pay()",
             "possible, 2 in other languages or minified:",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import engine_of
@@ -392,27 +392,16 @@ class SmartFileAccess(CodeNavigation):
         )
         from foldline.backends.references.spelling import spelled, unmarked
         from foldline.backends.references.text_uses import said_of_strings, with_text
-        from foldline.backends.references.two_tier_references import ReferencesQuery
 
         first = budgets.read_cursor(KIND, cursor)
         names = self.names()
         names.check(name)
 
+        asked: dict[str, Any] = {"scope": scope, "seconds": seconds, "since": since}
+        asked["most"] = most_references(first, budget)
+
         async def uses(name: str, target: Position | None = None) -> References:
-            query = ReferencesQuery(
-                self._files,
-                self._analysis,
-                self._engine,
-                self._answers,
-                names,
-                name=name,
-                scope=scope,
-                seconds=seconds,
-                most=most_references(first, budget),
-                target=target,
-                since=since,
-            )
-            return await query.run()
+            return await self._references_query(names, name=name, target=target, **asked).run()
 
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)

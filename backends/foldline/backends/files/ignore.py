@@ -16,7 +16,6 @@ import os
 import re
 import stat
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -335,7 +334,7 @@ class IgnoreRules:
             for file, root, prefix in self._outside
             if (rules := self._read(file, str(file), root=root, prefix=prefix))
         ]
-        return (*found, _default_rules())
+        return (*found, _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0]))
 
 
 class _Repository(NamedTuple):
@@ -349,11 +348,9 @@ class _Repository(NamedTuple):
 
 def _repository_around(root: Path) -> _Repository | None:
     """The repository of the workspace."""
-    repository = repository_of(root)
-    index = None if repository is None else git_file(repository, "index")
-    if repository is None or index is None:
-        return None
-    return _Repository("", _prefix(root, repository), index, ignore_file_version(index))
+    if (repository := repository_of(root)) and (index := git_file(repository, "index")):
+        return _Repository("", _prefix(root, repository), index, ignore_file_version(index))
+    return None
 
 
 class _Outside(NamedTuple):
@@ -387,11 +384,6 @@ def _outside(root: Path) -> list[_Outside]:
     # The user's own, which may be a link to anywhere.
     found.append(_Outside(_global_excludes(), None, ""))
     return found
-
-
-@lru_cache(maxsize=1)
-def _default_rules() -> _Rules:
-    return _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0])
 
 
 def _prefix(root: Path, repository: Path) -> str:

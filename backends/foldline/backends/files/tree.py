@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.path_kinds import TEXT, path_kind
@@ -102,7 +103,8 @@ class _Builder:
 
     def __post_init__(self) -> None:
         # The ranked files and the folders above them.
-        self._leading = {path[:end] for path in self.ranks for end in _ends(path)}
+        every = (one for path in self.ranks for one in (PurePath(path), *PurePath(path).parents))
+        self._leading = {one.as_posix() for one in every}
 
     def build(self, root: _Folder, tree: FileTree, budget: int | None) -> FileTree:
         """The tree with its entries."""
@@ -251,10 +253,6 @@ def _folded(folder: _Folder, rows: Sequence[TreeEntry]) -> list[TreeEntry]:
     return folded
 
 
-def _ends(path: str) -> list[int]:
-    return [*(at for at, character in enumerate(path) if character == "/"), len(path)]
-
-
 def _reason(empty: str, problems: Sequence[str]) -> str:
     reasons = [empty] if empty else []
     reasons.extend(problems[:_SHOWN_PROBLEMS])
@@ -314,14 +312,8 @@ def _fit_first_level(
     if budget is None:
         return len(entries)
     left = budget - _head_size(tree) - 1
-    sizes = [budgets.size_of_line(tree_line(entry, 0)) for entry in entries[first:]]
-    if sum(sizes) <= left:
+    lines = [tree_line(entry, 0) for entry in entries[first:]]
+    if budgets.size_of_lines(lines) < left:
         return len(entries)
     left -= budgets.size_of_line(tree_rest(len(entries), len(entries)))
-    last = first
-    for size in sizes:
-        if size > left and last > first:
-            break
-        left -= size
-        last += 1
-    return last
+    return first + budgets.how_many_fit(lines, left)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 KIND = "refs"
 _TIERS = {
     "confirmed": "confirmed:",
-    "possible": "possible (the same name; no engine confirms that it is the same thing):",
+    "possible": "possible (the same name; no engine confirms it):",
+    "unnamed": "possible, {} in files that don't name its type:",
     "elsewhere": "possible, {} in other languages or minified:",
     "another": "",
 }
@@ -106,7 +107,11 @@ def _in_order(found: References) -> References:
 
     def moved(use: Reference) -> Reference:
         is_near = (use.column <= _LONGEST_LINE and _family(use.path) in families) or not families
-        return use if use.tier != "possible" or is_near else replace(use, tier="elsewhere")
+        return (
+            use
+            if use.tier not in {"possible", "unnamed"} or is_near
+            else replace(use, tier="elsewhere")
+        )
 
     uses = sorted(map(moved, found.references), key=lambda use: [*_TIERS].index(use.tier))
     return replace(found, references=tuple(uses))
@@ -141,7 +146,7 @@ def _lines(
     for uses in files:
         if uses[0].tier == "another":
             break
-        if (tiers or uses[0].tier == "elsewhere") and uses[0].tier != tier:
+        if (tiers or uses[0].tier in {"unnamed", "elsewhere"}) and uses[0].tier != tier:
             tier = uses[0].tier
             count_of = sum(use.tier == tier for use in found)
             lines.append([(_TIERS[tier].format(count_of), "italic")])

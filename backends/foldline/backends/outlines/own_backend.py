@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +9,7 @@ from foldline.backends.base.languages import language_of
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.errors import LSPError, PathError, cut
 from foldline.backends.models import FileOutline, Reference, References, SymbolDetail, SymbolInfo
-from foldline.backends.outlines.symbols import flatten
+from foldline.backends.outlines.symbols import first_column, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +98,8 @@ class OwnBackend:
         """The uses of the name."""
         uses = self._backend.find_references(symbol_name, scope)
         references = tuple(
-            _model(Reference, reference, test=_is_test(reference)) for reference in uses
+            _model(Reference, one, test=getattr(one, "test", False) or is_test_path(one.path))
+            for one in uses
         )
         if isinstance(uses, References):
             return replace(uses, references=references, backend=uses.backend or self.name)
@@ -115,7 +115,7 @@ class OwnBackend:
 
     def with_columns(self, found: References) -> References:
         """The references, each with the column of the name on its line."""
-        word = _word(found.name.rpartition(".")[2].strip())
+        word = found.name.rpartition(".")[2].strip()
         lines = {path: self._lines(path) for path in {reference.path for reference in found}}
         references = tuple(
             _with_column(reference, word, lines[reference.path]) for reference in found
@@ -139,10 +139,6 @@ def _model(model: type[Model], found: object, **changes: object) -> Model:
     return model(**{**values, **changes})
 
 
-def _is_test(reference: Reference) -> bool:
-    return getattr(reference, "test", False) or is_test_path(reference.path)
-
-
 def _symbol(found: SymbolInfo, lines: Sequence[str]) -> SymbolInfo:
     symbol = _model(SymbolInfo, found)
     return replace(
@@ -154,19 +150,12 @@ def _symbol(found: SymbolInfo, lines: Sequence[str]) -> SymbolInfo:
 
 def _name_line(symbol: SymbolInfo, lines: Sequence[str]) -> int:
     """The first line of the symbol that has its name: decorators stand above it."""
-    word = _word(symbol.name)
-    numbers: Iterable[int] = range(max(symbol.line, 1), min(symbol.line_end, len(lines)) + 1)
-    return next((line for line in numbers if word.search(lines[line - 1])), symbol.line)
+    numbers = range(symbol.line, min(symbol.line_end, len(lines)) + 1)
+    return next((one for one in numbers if first_column(lines, one, symbol.name)), symbol.line)
 
 
-def _with_column(reference: Reference, word: re.Pattern[str], lines: Sequence[str]) -> Reference:
-    if reference.column or not 1 <= reference.line <= len(lines):
+def _with_column(reference: Reference, word: str, lines: Sequence[str]) -> Reference:
+    column = None if reference.column else first_column(lines, reference.line, word)
+    if column is None:
         return reference
-    match = word.search(lines[reference.line - 1])
-    if match is None:
-        return reference
-    return replace(reference, column=match.start() + 1, column_end=match.end() + 1)
-
-
-def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    return replace(reference, column=column, column_end=column + len(word))

@@ -261,7 +261,8 @@ LANGUAGES = (
     ),
     _language(
         "ruby",
-        ".rb .rake .gemspec/Rakefile Gemfile Vagrantfile",
+        ".rb .rake .gemspec .ru .podspec .jbuilder .thor/Rakefile Gemfile Vagrantfile Guardfile "
+        "Capfile Podfile Fastfile Dangerfile Brewfile Berksfile Thorfile",
         "namespace: module",
         "class: class",
         "class value: singleton_class",

@@ -24,6 +24,9 @@ _SEPARATORS = re.compile(r"::?|\\")
 _OPERATOR = re.compile(r"((?:.*::)?)\s*operator\b\s*(\(\s*\)|[^(]+)(?:\(.*)?")
 _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
+# In lower case at first, as types aren't.
+_VARIABLE_NAME = re.compile(r"[a-z_]\w*")
+_MACRO = re.compile(rb"[A-Z][A-Z\d_]*\(")
 _LONGEST_VALUE = 60
 _LONGEST_NAME = 80
 _LONGEST_SIGNATURE = 300
@@ -269,6 +272,8 @@ class _Walk:
             return [(".".join(self._text(one).strip('"') for one in labels), node)]
         for step in rule.name:
             nodes = [next_node for node in nodes for next_node in _follow(node, step)]
+        if rule.name == ("declarator*",):
+            nodes = [] if self._ends_another(node) else [self._before_macro(one) for one in nodes]
         prefix = "operator" if rule.name == ("operator",) else ""
         if self.table.receivers:
             nodes = nodes or _follow(node, "type")
@@ -276,6 +281,19 @@ class _Walk:
         return [
             (prefix + self._title(name), name) for name in nodes if name.end_byte > name.start_byte
         ]
+
+    def _ends_another(self, node: Node) -> bool:
+        """Return whether it is a macro that ends what is before it: `int size_ GUARDED_BY(m);`."""
+        before = node.prev_sibling if _MACRO.match(self.data, node.start_byte) else None
+        return before is not None and before.child_count > 0 and before.children[-1].is_missing
+
+    def _before_macro(self, name: Node) -> Node:
+        """The name, or what stands before it where the parse has a macro's."""
+        broken = name.parent and name.parent.prev_sibling if self._text(name).isupper() else None
+        if not broken or broken.type != "ERROR" or not broken.named_children:
+            return name
+        before = _innermost(broken.named_children[-1], "declarator")
+        return before if _VARIABLE_NAME.fullmatch(self._text(before)) else name
 
     def _title(self, name: Node) -> str:
         """The name as callers write it: `a::b::C<int>::f` is `a.b.C.f`."""

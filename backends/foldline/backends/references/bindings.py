@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from foldline.backends.models import Reference
 
 
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # The nodes that give a thing another name, and the fields that may hold that; `<` is the first
 # child, `>` the last one.
 _RENAMES = {
@@ -51,19 +47,17 @@ _MOST_AROUND = 64
 
 # How a variable is bound: by any assignment in a function, or by a declaration in a block.
 _DECLARED = SCRIPTED | {"go", "rust", "java", "c", "cpp", "csharp"}
-_FUNCTIONS = words(
-    "function_definition lambda list_comprehension set_comprehension dictionary_comprehension "
-    "generator_expression function_declaration arrow_function "
-    "function_expression generator_function generator_function_declaration method_definition "
-    "method_declaration func_literal function_item closure_expression constructor_declaration "
-    "lambda_expression local_function_statement anonymous_method_expression"
+_FUNCTIONS = re.compile(
+    r"lambda(?:_expression)?|\w+_comprehension|generator_(?:expression|function)|arrow_function"
+    r"|(?:generator_)?function_(?:declaration|definition|expression|item)|func_literal"
+    r"|(?:constructor|method)_declaration|method_definition|closure_expression"
+    r"|local_function_statement|anonymous_method_expression"
 )
-_BLOCKS = words(
-    "statement_block block compound_statement for_statement for_in_statement catch_clause "
-    "enhanced_for_statement for_expression foreach_statement if_statement switch_body "
-    "expression_switch_statement type_switch_statement"
+_BLOCKS = re.compile(
+    r"(?:statement_)?block|(?:compound|if|for|for_in|foreach|enhanced_for)_statement"
+    r"|catch_clause|for_expression|switch_body|(?:expression|type)_switch_statement"
 )
-_DECLARING = words("variable_declarator let_declaration short_var_declaration init_declarator")
+_DECLARING = re.compile(r"(?:variable|init)_declarator|let_declaration|short_var_declaration")
 _PARAMETERS = re.compile(r"parameter")
 _TYPES = re.compile(r"class|interface|enum|struct|trait|impl_item|module\Z|declaration_list")
 _VARIABLES = frozenset({"identifier", "shorthand_property_identifier"})
@@ -171,13 +165,14 @@ class Variables:
         declared: Node | None = None
         for one in reversed(around):
             value = one.child_by_field_name("value") or one.child_by_field_name("right")
-            if one.type in _DECLARING if value is None else not _holds(value, at):
+            is_declaring = _DECLARING.fullmatch(one.type) is not None
+            if is_declaring if value is None else not value.start_byte <= at < value.end_byte:
                 declared = one
                 # `total = self.total` is the thing, and so is what comes out of a module.
                 if value and self._data.endswith(self._word, value.start_byte, value.end_byte):
                     return
                 break
-        is_declared = declared is not None and declared.type in _DECLARING
+        is_declared = declared is not None and _DECLARING.fullmatch(declared.type) is not None
         if not (is_parameter or is_pattern or is_declared or self._language == "python"):
             return  # An assignment, maybe to a variable of the module.
         if is_parameter or (scopes and not is_pattern):
@@ -196,15 +191,11 @@ class Variables:
         for one in reversed(nodes[:-1]):
             if one.type == "variable_declaration":  # `var`
                 is_block = is_block and self._language not in SCRIPTED
-            if one.type in _FUNCTIONS or (is_block and one.type in _BLOCKS):
+            if _FUNCTIONS.fullmatch(one.type) or (is_block and _BLOCKS.fullmatch(one.type)):
                 return [one]
             if _TYPES.search(one.type):
                 break
         return []
-
-
-def _holds(node: Node, at: int) -> bool:
-    return node.start_byte <= at < node.end_byte
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

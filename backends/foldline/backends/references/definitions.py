@@ -29,12 +29,7 @@ async def get_outline(
 ) -> FileOutline:
     """The outline of the engine and of the syntax tree together, or that of the tree alone."""
     preferred = await attempt(engine.preferred_outline(file), nothing)
-    if preferred is not None:
-        return preferred
-    # The engine answers while we parse.
-    query = await attempt(_begun(engine, file), nothing)
-    outline = analysis.get_outline(file)
-    return outline if query is None else await _merged(files, outline, query)
+    return preferred or await _merged(files, analysis, engine, file)
 
 
 async def read_symbol(
@@ -95,9 +90,12 @@ async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:
     return engine.begin_symbols(file)
 
 
-async def _merged(files: FileBackend, outline: FileOutline, query: SymbolsQuery) -> FileOutline:
-    """The outline with what the engine knows of the same text; itself where that is nothing."""
-    found = await attempt(query.answer(), nothing)
+async def _merged(files: FileBackend, analysis: Analysis, engine: Engine, file: str) -> FileOutline:
+    """The outline of the tree, with what the engine knows of the same text."""
+    # The engine answers while we parse.
+    query = await attempt(_begun(engine, file), nothing)
+    outline = analysis.get_outline(file)
+    found = None if query is None else await attempt(query.answer(), nothing)
     if found is None or found.text != files.read_source(outline.path).text:
         return outline
     return merge_outline(outline, found)
@@ -110,15 +108,10 @@ async def _read_defined(
     if isinstance(analysis, OwnAnalysis):
         # Only a user's own backend has these facts about a definition.
         return analysis.read_symbol(file, name)
-    query = await attempt(_begun(engine, file), nothing)
-    if query is not None:
-        outline = analysis.get_outline(file)
-        merged = await _merged(files, outline, query)
-        if merged is not outline:
-            located = locate(merged.path, merged.symbols, name)
-            source = files.read_source(merged.path)
-            return detail_of(located, source, merged.backend, reason=merged.reason)
-    return analysis.read_symbol(file, name)
+    outline = await _merged(files, analysis, engine, file)
+    located = locate(outline.path, outline.symbols, name)
+    source = files.read_source(outline.path)
+    return detail_of(located, source, outline.backend, reason=outline.reason)
 
 
 async def _read_imported(

@@ -17,6 +17,7 @@ from foldline.backends.base.languages import SCRIPTS, language_of
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
+from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, Inherited, ReferenceKind, SymbolInfo, SymbolKind
 from foldline.backends.outlines.symbols import BODIES, Located, distinct, flatten, is_local
 from foldline.backends.references.spelling import key_of
@@ -209,6 +210,13 @@ class Hierarchy:
                 self._known[path] = (outline.imports, every, lines)
         return self._known[path]
 
+    def has_word(self, path: str, words: Iterable[str]) -> bool:
+        """Return whether a file has one of these words."""
+        with suppress(BackendError):
+            data = self._files.load(path).parse_data
+            return any(whole_word(word.encode()).search(data) for word in words if word)
+        return False
+
     async def types_called(self, name: str, path: str | None) -> list[Found]:
         """The types of that name, each once; with a path, those that the file knows by it."""
         if path:
@@ -350,7 +358,7 @@ class Hierarchy:
         last = name.rpartition(".")[2]
         if language == "go":
             return await self._in_go(path, name)
-        imported = list(_imports(imports, name)) if depth < _MOST_STEPS else []
+        imported = list(imports_of(imports, name)) if depth < _MOST_STEPS else []
         for module, rest in imported:
             for file, inner in self._modules(path, module, rest):
                 if file != path and (found := await self.resolve(file, inner, "", depth + 1)):
@@ -449,11 +457,11 @@ def modules_of(imports: Iterable[str], name: str) -> list[str]:
     """The dotted names that `name` may have outside of a file with these imports."""
     return [
         ".".join((*(part for part in re.split(r"[./]", module) if part not in ROOTS), rest))
-        for module, rest in _imports(imports, name)
+        for module, rest in imports_of(imports, name)
     ]
 
 
-def _imports(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+def imports_of(imports: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
     """The modules that `name` may come from, and its name there; those of a star come last."""
     first, _, rest = name.partition(".")
     stars: list[str] = []

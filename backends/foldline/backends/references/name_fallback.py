@@ -15,7 +15,7 @@ from foldline.backends.base.languages import language_of
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import plural, sentences, symbol_line
-from foldline.backends.models import COMPLETE, Reference, ReferenceKind
+from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import (
     Call,
@@ -31,7 +31,7 @@ from foldline.backends.references.bases import unseen_in
 from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import TYPES
 from foldline.backends.references.spelling import MARKED, is_name, key_of
-from foldline.backends.references.two_tier_references import first_writes, is_whole
+from foldline.backends.references.two_tier_references import first_writes, is_whole, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from foldline.backends.outlines.symbols import Located
     from foldline.backends.references.bases import FileTypes, TypeBases
     from foldline.backends.references.hierarchy import Found, Hierarchy
+    from foldline.backends.references.two_tier_references import ReferencesQuery
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -50,14 +51,15 @@ _MOST_BASES = 64
 # How many names of types around one count.
 _MOST_SCOPES = 16
 _VALUES = frozenset({ReferenceKind.READ, ReferenceKind.ATTRIBUTE})
+_ASK = ": ask refs"
 # Files that weren't looked at.
 _MOST_NAMED = 3
 
 
 async def definitions(analysis: Analysis, position: Position, reason: str) -> Locations:
     """The definitions of the name in the workspace, those of the same file first."""
-    uses, coverage = await _uses(analysis, position)
-    found = _defining(uses, position)
+    uses = await _uses(analysis, position)
+    coverage, found = uses.coverage, _defining(uses, position)
     renamed = renamed_in(uses, position.name)
     at = [one for one in renamed if (one[0].path, one[0].line) == (position.path, position.line)]
     if at or not found:
@@ -84,7 +86,7 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
 
 async def implementations(analysis: Analysis, position: Position, reason: str) -> Locations:
     """The types derived from this one by name; for a method, its overrides in them."""
-    uses, coverage = await _uses(analysis, position)
+    uses = await _uses(analysis, position)
     here = [use for use in _defining(uses, position) if use.kind == ReferenceKind.DEFINITION]
     owners = _owners(analysis, here, position.name)
     asked = (position.path, position.line)
@@ -94,9 +96,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     if owners:
         found = [_location(use) for use in uses if heirs.defines(use)]
     found = [place for place in found if (place.path, place.line) != asked]
-    paths = dict.fromkeys(location.path for location in found)
-    order = {path: number for number, path in enumerate(paths)}
-    found.sort(key=lambda location: order[location.path])
+    found.sort(key=order_of(found))
     if not found:
         base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
         reason = f"none found by name in {heirs.looked_at()} {base!r} in code; {reason}"
@@ -110,7 +110,7 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     if not owners and len(told) > 1:
         lines = ", ".join(map(str, sorted(told)))
         reason = sentences(f"those of lines {lines} aren't told apart", reason)
-    return Locations(tuple(found), analysis.name, f"{coverage}{heirs.unseen()}", reason)
+    return Locations(tuple(found), analysis.name, f"{uses.coverage}{heirs.unseen()}", reason)
 
 
 async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
@@ -131,32 +131,46 @@ async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
 
 
 async def callers(
-    analysis: Analysis, position: Position, reason: str = "", known: Calls | None = None
+    analysis: Analysis,
+    position: Position,
+    query: ReferencesQuery,
+    reason: str = "",
+    known: Calls | None = None,
 ) -> Calls:
     """The functions that call something of that name, where a server answered none or nothing.
 
-    Only a server knows the callees, which then are those of its answer.
+    Of what a server knows, it says how much more there is by name. Only a server knows the callees.
     """
-    uses, coverage = await _uses(analysis, position)
+    uses = await _uses(analysis, position, query)
+    every = [use for use in uses if use.kind == ReferenceKind.CALL]
+    calls = [use for use in every if use.tier != "another"]
+    values = sum(use.kind in _VALUES and use.tier != "another" for use in uses)
+    used = [f"{values} {plural('use', values)} as a value"] if values else []
+    if known and known.incoming:
+        told = {(call.path, line) for call in known.incoming for line in call.lines}
+        if more := len({(use.path, use.line) for use in calls} - told):
+            least = "over " * (CUT_SHORT in uses.coverage)
+            used.insert(0, f"{least}{more} more {plural('line', more)} by name")
+        return replace(known, reason=sentences(known.reason, ", ".join(used) + _ASK * bool(used)))
+    if known and not (calls or values):
+        return known
     lines: dict[tuple[str, str], list[int]] = {}
-    for use in uses:
-        if use.kind == ReferenceKind.CALL:
-            lines.setdefault((use.path, use.enclosing), []).append(use.line)
+    for use in calls:
+        lines.setdefault((use.path, use.enclosing), []).append(use.line)
     incoming = tuple(
         Call(inside or path, path, _line_of(analysis, path, inside, found[0]), tuple(found))
         for (path, inside), found in lines.items()
     )
-    values = sum(use.kind in _VALUES for use in uses)
-    if known is not None and not (incoming or values):
-        return known
-    said = [] if known else [reason, "whom it calls is not known"]
-    if incoming and known is not None:
+    said = [uses.reason * bool(calls), *(one + _ASK for one in used)]
+    if incoming and known:
         said.insert(0, f"possible callers: {known.backend} knows none")
-    elif not incoming and coverage.startswith(COVERAGE):
-        used = f"; {values} {plural('use', values)} as a value: ask refs" if values else ""
-        said.insert(0, f"no calls{'' if known else ' found by name'}{used}")
+    elif not incoming and uses.coverage.startswith(COVERAGE):
+        said.insert(0, f"no calls{'' if known else ' found by name'}")
+    if another := len(every) - len(calls):
+        said.append(f"{another} {plural('call', another)} of another {position.name} left out")
+    said += [] if known else [reason, "whom it calls is not known"]
     found = known or Calls((), (), analysis.name)
-    return replace(found, incoming=incoming, coverage=coverage, reason="; ".join(said))
+    return replace(found, incoming=incoming, coverage=uses.coverage, reason=sentences(*said))
 
 
 def with_body(analysis: Analysis, position: Position) -> Position:
@@ -211,15 +225,17 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
     return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
 
 
-async def _uses(analysis: Analysis, position: Position) -> tuple[tuple[Reference, ...], str]:
+async def _uses(
+    analysis: Analysis, position: Position, query: ReferencesQuery | None = None
+) -> References:
+    """The uses of the name; those of another thing are left out, unless a query has all."""
     if not is_name(key_of(position.name)):
         why = f"{position.name!r} is no identifier, and nothing was looked for"
-        return (), f"partial: {why}"
-    found = await uses_of(analysis, position.name)
-    uses = tuple(use for use in found if use.tier != "another")
-    if found.coverage != COMPLETE:
-        return uses, f"{COVERAGE}; {found.coverage}"
-    return uses, COVERAGE
+        return References(position.name, (), 0, 0, coverage=f"partial: {why}")
+    found = await (query.run() if query else uses_of(analysis, position.name))
+    uses = tuple(use for use in found if query or use.tier != "another")
+    coverage = sentences(COVERAGE, found.coverage * (found.coverage != COMPLETE))
+    return replace(found, references=uses, coverage=coverage)
 
 
 def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:

@@ -12,6 +12,7 @@ from foldline.backends.base.languages import language_of
 from foldline.backends.formatting.text import column_in
 from foldline.backends.models import Reference, ReferenceKind
 from foldline.backends.references.hierarchy import fit, modules_of
+from foldline.backends.references.spelling import key_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,21 +49,22 @@ _NEAR, _NOT = 5, 7
 
 async def told_apart(
     uses: Iterable[Reference],
-    word: str,
+    name: str,
     every: Iterable[Reference],
     meant: set[tuple[str, int]],
     types: Hierarchy,
 ) -> tuple[Reference, ...]:
     """The uses: first the files with some that only the `meant` definitions explain, tests last.
 
-    Possible ones that another among `every` use is known to explain have the tier `another`.
+    Possible ones that another among `every` use is known to explain have the tier `another`, and
+    unsure ones `unnamed` where their file doesn't have the word for what a definition is in.
     """
+    owner, _, last = name.rpartition(".")
+    word = key_of(last)
     sides: list[list[Reference]] = [[], []]
     for one in every:
         if one.kind == ReferenceKind.DEFINITION:
             sides[_place(one) not in meant].append(one)
-    if not sides[True]:
-        return tuple(uses)
     owners = {(one.path, one.enclosing) for one in sides[False] if one.enclosing}
     known: dict[tuple[str, str], int | None] = {}
     ranked: list[tuple[Reference, int]] = []
@@ -71,25 +73,34 @@ async def told_apart(
         rank = -1
         if use.kind == ReferenceKind.DEFINITION:
             rank = -2 if _place(use) in meant else 1
+        elif use.tier == "possible" and not sides[True]:
+            rank = 0
         elif use.tier == "possible":
-            receiver, name = _receiver(use, types)
-            key = (use.path, name)
-            if name and key not in known:
+            receiver, of = _receiver(use, types)
+            key = (use.path, of)
+            if of and key not in known:
                 known[key] = await _of_type(key, word, meant, owners, types)
-            if name and (of_type := known[key]) is not None:
+            if of and (of_type := known[key]) is not None:
                 rank = of_type
             else:
-                sure = not receiver or receiver == name
+                sure = not receiver or receiver == of
                 rank = _by_name(use, f"{receiver}.{word}".strip("."), sides, types) if sure else 0
                 if not (rank or owners) and receiver and use.path.endswith((".py", ".go")):
                     # A function is reached through its module.
                     rank = int(any(one.enclosing for one in sides[True]))
         ranked.append((use, rank))
         best[use.path] = min(rank, best.get(use.path, rank))
-    return tuple(
-        replace(use, tier="another") if rank > 0 and use.tier == "possible" else use
-        for use, rank in sorted(ranked, key=lambda one: (one[0].test, best[one[0].path]))
-    )
+    words = {word_of(one.rpartition(".")[2]) for one in (owner, *(inside for _, inside in owners))}
+    is_member = bool(owners) and all(one.enclosing for one in sides[False])
+    named = {path for path in best if not is_member or types.has_word(path, words)}
+
+    def tier(use: Reference, rank: int) -> str:
+        if use.tier != "possible" or rank < 0:
+            return use.tier
+        return "another" if rank else "possible" if use.path in named else "unnamed"
+
+    ranked.sort(key=lambda one: (one[0].test, best[one[0].path]))
+    return tuple(replace(use, tier=tier(use, rank)) for use, rank in ranked)
 
 
 async def _of_type(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.backends import fallback
 from foldline.backends.base.languages import UNKNOWN, language_of
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     )
     from foldline.backends.references.hierarchy import Hierarchy
     from foldline.backends.references.meaning import Meaning, Names
+    from foldline.backends.references.references_cache import ReferencesCache
+    from foldline.backends.references.two_tier_references import ReferencesQuery
     from foldline.backends.search.walks import Walks
 
 
@@ -56,6 +58,7 @@ class CodeNavigation:
     _engine: Engine
     _index: WorkspaceIndex | None
     _walks: Walks
+    _answers: ReferencesCache
 
     @property
     def _analysis(self) -> Analysis:
@@ -247,24 +250,40 @@ class CodeNavigation:
         from foldline.backends.references import name_fallback
 
         position = name_fallback.with_body(self._analysis, self._position(file, line, at))
+        query = self._references_query(self.names(), name=position.name, target=position)
+        by_name = self._analysis, position, query
         found = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(position, seconds=seconds),
-            lambda reason: name_fallback.callers(self._analysis, position, reason),
+            lambda reason: name_fallback.callers(*by_name, reason),
         )
-        if position.name and not found.incoming and found.backend != self._analysis.name:
-            found = await name_fallback.callers(self._analysis, position, known=found)
+        if position.name and found.backend != self._analysis.name:
+            found = await name_fallback.callers(*by_name, known=found)
         # A decorator of stubs is nothing that the body calls.
         callees = [one for one in found.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
         reason = sentences(found.reason, await self._unread(position))
         found = replace(found, outgoing=tuple(callees), reason=reason)
         return pages.page_calls(found, budget, cursor)
 
-    async def _unread(self, position: Position) -> str:
-        """Name the files that may use a name, and aren't read: those of yacc, lex and notebooks."""
-        from foldline.backends.models import References
-        from foldline.backends.references.text_uses import with_text
+    def _references_query(self, names: Names, **asked: Any) -> ReferencesQuery:
+        """The query about the uses of a name; unless it has `seconds`, no engine is asked."""
+        from foldline.backends.references.two_tier_references import ReferencesQuery
 
-        kinds = _UNREAD.get(language_of(position.path))
+        asked = {"scope": None, "seconds": 0.0, "most": 0, "since": time.monotonic(), **asked}
+        return ReferencesQuery(
+            self._files, self._analysis, self._engine, self._answers, names, **asked
+        )
+
+    async def _unread(self, position: Position) -> str:
+        """Name what may use a name, and isn't read: yacc, lex, notebooks and texts of a shell."""
+        from foldline.backends.models import References
+        from foldline.backends.outlines.analysis import uses_of
+        from foldline.backends.references.text_uses import said_of_strings, with_text
+
+        language = self._analysis.get_outline(position.path).language
+        if language == "bash" and position.name:
+            found = await uses_of(self._analysis, position.name)
+            return await said_of_strings(found, self._files, self._index, time.monotonic())
+        kinds = _UNREAD.get(language)
         if kinds is None or not position.name:
             return ""
         uses = References(position.name, (), 0, 0)
@@ -301,16 +320,12 @@ class CodeNavigation:
 
     async def left_out(self, scope: str | None = None, *, of_code: bool = False) -> str:
         """Says which files of a scope an empty answer isn't about, and how to look there."""
-        from foldline.backends.references.text_uses import at_run_time, not_read, of_no_language
+        from foldline.backends.references.text_uses import not_looked_at
         from foldline.backends.search.walks import Scope, left_out
 
         walked = await Scope(self._files, scope).walked(self._walks)
-        counts = [
-            *not_read(self._files, walked),
-            *of_no_language(walked),
-            *at_run_time(walked),
-        ]
-        return left_out(self._files, walked, counts if of_code else ())
+        counts = not_looked_at(self._files, walked) if of_code else ()
+        return left_out(self._files, walked, [*counts])
 
     def _engine_for(self, seconds: float) -> Engine:
         fallback.check_seconds(seconds)

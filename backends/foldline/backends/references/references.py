@@ -16,13 +16,14 @@ from foldline.backends.outlines.outlines import outline_of_tree, reparsed
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
-from foldline.backends.references.bindings import Variables, is_in, is_module, other_name, words
+from foldline.backends.references.bindings import Variables, is_in, is_module, other_name
 from foldline.backends.references.ruby_calls import BareNames
 from foldline.backends.references.spelling import (
     MARKED,
+    NAMES,
     OPERATOR,
+    is_name_in,
     token_of,
-    tokens_of,
     word_of,
 )
 
@@ -35,34 +36,29 @@ if TYPE_CHECKING:
 
     _Parsed = tuple[bytes, Node, tuple[SymbolInfo, ...] | None]
 
-_CALLS = words(
-    "call call_expression method_invocation invocation_expression new_expression "
-    "object_creation_expression function_call_expression member_call_expression "
-    "nullsafe_member_call_expression scoped_call_expression macro_invocation "
-    "jsx_opening_element jsx_self_closing_element command_name"
+# Types of nodes, in all grammars.
+_CALLS = re.compile(
+    r"(?!access|preproc)(?:\w+_)?call(?:_expression)?|\w+_(?:invocation|creation_expression)"
+    r"|(?:invocation|new)_expression|jsx_(?:opening|self_closing)_element|command_name"
 )
 _CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type", "target")
-_MEMBERS = words(
-    "attribute dot member_expression field_expression selector_expression field_access "
-    "member_access_expression navigation_expression scoped_identifier scoped_type_identifier "
-    "qualified_identifier qualified_name qualified_type nested_identifier "
-    "nested_type_identifier class_constant_access_expression "
-    "scoped_property_access_expression generic_type navigation_suffix scope_resolution"
+_MEMBERS = re.compile(
+    r"(?:\w+_)?(?:member|property|constant)_access_expression|attribute|dot|field_access"
+    r"|(?:member|field|selector|navigation)_expression|navigation_suffix|scope_resolution"
+    r"|(?:scoped|nested|qualified)_(?:type_)?(?:identifier|name|type)|generic_type"
 )
-_ASSIGNMENTS = words(
-    "assignment augmented_assignment assignment_expression augmented_assignment_expression "
-    "compound_assignment_expr operator_assignment update_expression named_expression "
-    "assignment_statement short_var_declaration inc_statement dec_statement "
-    "variable_assignment for_statement for_in_clause for_in_statement"
+_ASSIGNMENTS = re.compile(
+    r"(?:augmented_|operator_|variable_)?assignment(?:_expression|_statement)?|named_expression"
+    r"|compound_assignment_expr|update_expression|short_var_declaration|(?:inc|dec)_statement"
+    r"|for_(?:in_)?statement|for_in_clause"
 )
-_BINDINGS = words(
-    "as_pattern_target parameters lambda_parameters default_parameter typed_parameter "
-    "typed_default_parameter keyword_argument required_parameter optional_parameter "
-    "formal_parameters list_splat_pattern dictionary_splat_pattern variable_declarator "
-    "parameter_declaration parameter formal_parameter let_declaration init_declarator"
+_BINDINGS = re.compile(
+    r"(?:lambda_|formal_)?parameters|(?:(?:typed_)?(?:default_)?|required_|optional_|formal_)"
+    r"parameter|parameter_declaration|keyword_argument|\w+_splat_pattern|as_pattern_target"
+    r"|(?:variable|init)_declarator|let_declaration"
 )
-_IMPORTS = words(
-    "use_declaration using_directive using_declaration namespace_use_declaration export_clause"
+_IMPORTS = re.compile(
+    r".*import.*|using_(?:directive|declaration)|\w*use_declaration|export_clause"
 )
 _ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
@@ -82,7 +78,9 @@ _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _DESTRUCTURED = "shorthand_property_identifier_pattern"
 _OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
-_CALLED = re.compile(rb"[ \t]*\(")
+_CALLED = re.compile(rb"(?:::<[\w:<>, ]*>)?!?[ \t]*\(")
+# What macros of C are, and what those of Rust are given.
+_TEXTS = frozenset({"preproc_arg", "token_tree"})
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
 _MAKES_MACRO = re.compile(rb"\bmacro_rules\s*!\s*\Z")
 _LONGEST_BEFORE = 40
@@ -149,11 +147,11 @@ def references_in_source(
             }
         place, row = node.start_byte, node.start_point[0]
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
-        if (is_broken := _is_broken(nodes)) or node.type == "preproc_arg":
-            # A macro's text is one token, of many lines.
+        if (is_broken := _is_broken(nodes)) or any(one.type in _TEXTS for one in nodes[-2:]):
+            # A macro's text may be one token, of many lines.
             place, row = start, row + data.count(b"\n", place, start)
             is_call = _CALLED.match(data, start + len(word)) and row + 1 not in definitions
-            kind = ReferenceKind.CALL if is_call else kind
+            kind = ReferenceKind.CALL if is_call and data[start - 3 : start] != b"fn " else kind
         is_variable = node.type == "metavariable"
         if bare_names is not None and len(nodes) > 1:
             kind, is_variable = bare_names.kind(nodes, kind)
@@ -313,12 +311,15 @@ def _places(data: bytes, word: bytes) -> list[int]:
 
 def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:
     """Return whether the last of `nodes` is a name that has the word at a place."""
-    node, tokens, end = nodes[-1], tokens_of(language), start + len(word)
+    node, end = nodes[-1], start + len(word)
     first, last = node.start_byte, node.end_byte
     is_whole = (first, last) == (start, end)
     parent = nodes[-2] if len(nodes) > 1 else node
+    if node.type in {"operator_name", "operator_declaration"}:
+        last = last if node.type == "operator_name" else data.find(b"(", start)
+        return b"".join(data[start:last].split()) == word
     is_broken = _is_broken(nodes)
-    if not (is_broken or tokens.kinds.intersection((node.type, parent.type))):
+    if not (is_broken or NAMES.fullmatch(node.type) or NAMES.fullmatch(parent.type)):
         # A keyword, or an operator, that stands where a name does.
         is_name = is_in(node, parent, _NAME_FIELDS)
         is_name |= not node.type[0].isalpha() and _OPERATED.search(parent.type) is not None
@@ -327,13 +328,8 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
         return True
     if is_broken:
         return _COMMENTED.search(data[data.rfind(b"\n", 0, start) + 1 : start]) is None
-    if node.type == "operator_name":
-        return b"".join(data[first:last].split()) == word
-    around = data[first:start], data[end:last]
-    return (
-        len(around[0]) < _LONGEST_MACRO
-        and tokens.before.fullmatch(around[0]) is not None
-        and tokens.behind.fullmatch(around[1]) is not None
+    return start - first < _LONGEST_MACRO and is_name_in(
+        language, data[first:start], data[end:last]
     )
 
 
@@ -422,13 +418,13 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
     is_member = False
     if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
         target, parent = parent, around.pop() if around else parent
-    while parent.type in _MEMBERS and around:
+    while _MEMBERS.fullmatch(parent.type) and around:
         last = parent.named_child(parent.named_child_count - 1)
         if last is None or last.id != target.id:
             break  # The object, not the member.
         is_member = parent.type != "scope_resolution"  # A constant of Ruby's.
         target, parent = parent, around.pop()
-    if parent.type in _CALLS and is_in(target, parent, _CALLEE_FIELDS):
+    if _CALLS.fullmatch(parent.type) and is_in(target, parent, _CALLEE_FIELDS):
         return ReferenceKind.CALL
     if parent.type in {"call_expression", "command_name"}:
         first = parent.child(0)
@@ -448,7 +444,7 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
             return node.end_byte == above.end_byte or (
                 name is not None and node.end_byte <= name.end_byte
             )
-        if "import" in kind or kind in _IMPORTS:
+        if _IMPORTS.fullmatch(kind):
             return True
         if kind.endswith(("_statement", "_definition", "block")):
             return False
@@ -458,9 +454,9 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
 def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:
     while parent.type in _PATTERNS and around:
         target, parent = parent, around.pop()
-    if parent.type in _ASSIGNMENTS:
+    if _ASSIGNMENTS.fullmatch(parent.type):
         return is_in(target, parent, _ASSIGNED_FIELDS)
-    if parent.type not in _BINDINGS:
+    if not _BINDINGS.fullmatch(parent.type):
         return False
     for field in ("value", "type"):
         side = parent.child_by_field_name(field)

@@ -44,60 +44,27 @@ _NAME = re.compile(
 _WORD = re.compile(r"(?:\w|[^\x00-\x7f])+")
 
 
-class Tokens(NamedTuple):
-    """The node types of a grammar that are names, and what such a token has beside the name."""
-
-    kinds: frozenset[str]
-    before: re.Pattern[bytes]
-    behind: re.Pattern[bytes]
-
-
-def _tokens(kinds: str, before: bytes = b"", behind: bytes = b"") -> Tokens:
-    # What a broken parse left alone is a name, too.
-    return Tokens(
-        frozenset({"ERROR", *kinds.split()}), re.compile(before), re.compile(behind, re.DOTALL)
-    )
-
-
-SCRIPTED = SCRIPTS | MARKUP
-_SCRIPT = _tokens(
-    "identifier property_identifier private_property_identifier shorthand_property_identifier "
-    "shorthand_property_identifier_pattern type_identifier statement_identifier",
-    rb"#?",
+# The types of leaves that are names, in all grammars; what a broken parse left alone is one, too.
+NAMES = re.compile(
+    r"(?!.*(?:keyword_|tag_name|string))(?:.*(?:identifier(?:_pattern)?|name|variable|symbol|operator)"
+    r"|constant|alias|atom|bang|implicit_parameter|keyword|literal_suffix|metavariable|operator_cast"
+    r"|preproc_arg|primitive_type|setter|word|ERROR)"
 )
-# The text of a macro is one token: words in it count, but for those in strings and comments.
-_MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+"
-_C = "identifier field_identifier type_identifier statement_identifier primitive_type preproc_arg"
-_OPERATORS = "operator_name operator_cast literal_suffix"
-_TOKENS = {
-    "python": _tokens("identifier"),
-    **dict.fromkeys(SCRIPTED, _SCRIPT),
-    "go": _tokens("identifier field_identifier type_identifier package_identifier label_name"),
-    "rust": _tokens(
-        "identifier field_identifier type_identifier shorthand_field_identifier metavariable",
-        rb"\$?|r#",
-    ),
-    "java": _tokens("identifier type_identifier"),
-    "c": _tokens(_C, _MACRO, rb".*"),
-    "cpp": _tokens(f"{_C} namespace_identifier {_OPERATORS}", _MACRO, rb".*"),
-    "csharp": _tokens("identifier implicit_parameter", rb"@?"),
-    "ruby": _tokens(
-        "identifier constant instance_variable class_variable global_variable simple_symbol "
-        "bare_symbol hash_key_symbol setter operator",
-        rb":?@{0,2}|:?\$",
-    ),
-    "php": _tokens("name"),
-    "kotlin": _tokens("identifier", rb"`?", rb"`?"),
-    "bash": _tokens("variable_name word"),
-    "scala": _tokens("identifier type_identifier operator_identifier", rb"`?", rb"`?"),
-    "swift": _tokens("simple_identifier type_identifier custom_operator bang", rb"`?", rb"`?"),
-    # `Plug.Conn` is one token.
-    "elixir": _tokens(
-        "identifier alias atom keyword operator_identifier", rb":?(?:[\w.]+\.)?", rb":?\s*|\..*"
-    ),
+SCRIPTED = SCRIPTS | MARKUP
+# The text of a macro of C is one token: words in it count, but for those in strings and comments.
+_MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+", rb".*"
+_QUOTED = rb"`?", rb"`?"
+# What such a leaf has before and behind the name.
+_AROUND = {
+    **dict.fromkeys(SCRIPTED, (rb"#?", b"")),
+    **dict.fromkeys(("c", "cpp"), _MACRO),
+    **dict.fromkeys(("kotlin", "scala", "swift"), _QUOTED),
+    "rust": (rb"\$?|r#", b""),
+    "csharp": (rb"@?", b""),
+    "ruby": (rb":?@{0,2}|:?\$", b""),
+    # `Plug.Conn` is one.
+    "elixir": (rb":?(?:[\w.]+\.)?", rb":?\s*|\..*"),
 }
-# Other grammars: those of data and styles.
-_OTHERS = _tokens("identifier name word variable_name variable")
 # Where `$` is a letter, where `?` and `!` are, and where operators are names.
 _DOLLARS = SCRIPTED | {"java", "scala"}
 MARKED = frozenset({"ruby", "elixir"})
@@ -179,9 +146,10 @@ def unmarked(name: str) -> str:
     return name.rstrip("?!='") if word_of(name) else name
 
 
-def tokens_of(language: str) -> Tokens:
-    """The tokens that are names."""
-    return _TOKENS.get(language, _OTHERS)
+def is_name_in(language: str, before: bytes, behind: bytes) -> bool:
+    """Return whether a leaf of a name may have this before and behind the name itself."""
+    parts = zip(_AROUND.get(language, (b"", b"")), (before, behind), strict=True)
+    return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in parts)
 
 
 def token_of(language: str, name: str) -> str:

@@ -16,7 +16,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.formatting.text import plural, sentences
 from foldline.backends.index.words import whole_word
-from foldline.backends.models import COMPLETE, TEXT_ALONE, TextUses
+from foldline.backends.models import COMPLETE, TEXT_ALONE, ReferenceKind, TextUses
 from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
@@ -37,6 +37,7 @@ _LONGEST_LINE = 2_000
 _MOST_FILES = 100
 _MOST_LINES = 50
 _MOST_KINDS = 3
+_MOST_NAMED = 3
 
 
 async def with_text(
@@ -98,7 +99,10 @@ async def with_text(
 async def said_of_strings(
     found: References, files: FileBackend, index: WorkspaceIndex | None, since: float
 ) -> str:
-    """Tell of a string in code that is the name: `getattr(a, "name")` uses it, too."""
+    """Tell of a string in code that is the name: `getattr(a, "name")` uses it, too.
+
+    That of a shell's function may stand in any text: `ssh host 'name x'`.
+    """
     name = key_of(found.name.rpartition(".")[2])
     if not (word := word_of(name)):
         return ""
@@ -107,15 +111,22 @@ async def said_of_strings(
         paths = [stamp.path for stamp in within.walk() if not is_text(stamp.path)]
     else:
         paths = [*(await coroutine_of(index.files_with)(word, since=since)).paths]
-    quoted = re.compile(rb"([\"'`])%b\1" % re.escape(name.encode("utf-8", "replace")))
+    own = (use for use in found if use.tier != "another")
+    defining = (use.path for use in own if use.kind == ReferenceKind.DEFINITION)
+    in_shell = any(_is_shell(files, path) for path in islice(defining, _MOST_NAMED))
+    written = re.escape(name.encode("utf-8", "replace"))
+    in_text = rb"(?m)^(?!\s*#).*?(?<![\w-])%b(?![\w-])" if in_shell else rb"([\"'`])%b\1"
+    quoted = re.compile(in_text % written)
     # Names in `__all__` are references.
     known = {(use.path, use.line) for use in found}
     paths = [path for path in paths if within.holds(path)]
     for path in paths[:_MOST_FILES]:
         with suppress(PathError):
             data = files.load(path).parse_data
+            if in_shell and not _is_shell(files, path):
+                continue
             for match in quoted.finditer(data):
-                line = data.count(b"\n", 0, match.start()) + 1
+                line = data.count(b"\n", 0, match.end()) + 1
                 if (path, line) not in known:
                     return f"strings aren't among these, such as {path}:{line}"
     return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
@@ -135,14 +146,17 @@ async def said_of_text(
     return [*said]
 
 
-def not_read(files: FileBackend, walked: Walked) -> Iterator[str]:
-    """Yield the counts of code and folders that can't be read."""
+def not_looked_at(files: FileBackend, walked: Walked) -> Iterator[str]:
+    """Yield the counts of what can't be read, and of where no definitions are looked for."""
     large = [stamp.path for stamp in walked.stamps if stamp.size > files.size_limit]
     large = [*filter(is_indexed, large)]
     if large:
         yield f"{len(large)} over {files.size_limit // 1_000_000} MB ({large[0]})"
     if walked.refused:
         yield f"{len(walked.refused)} not readable ({walked.refused[0]})"
+    yield from of_no_language(walked)
+    if any(language_of(stamp.path) == "ruby" for stamp in walked.stamps):
+        yield "what class_eval makes"
 
 
 def of_no_language(walked: Walked) -> Iterator[str]:
@@ -158,10 +172,10 @@ def of_no_language(walked: Walked) -> Iterator[str]:
         yield f"{kinds.total()} of no known language ({_counts(some)})"
 
 
-def at_run_time(walked: Walked) -> Iterator[str]:
-    """Yield what makes definitions that no source has: texts that Ruby evaluates."""
-    if any(language_of(stamp.path) == "ruby" for stamp in walked.stamps):
-        yield "what class_eval makes"
+def _is_shell(files: FileBackend, path: str) -> bool:
+    known = language_of(path)
+    head = files.load(path).parse_data if known == UNKNOWN else b""
+    return language_of(path, head) == "bash"
 
 
 def _kind(path: str) -> str:

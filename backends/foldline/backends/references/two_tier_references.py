@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, replace
-from posixpath import dirname
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
@@ -19,7 +19,7 @@ from foldline.backends.formatting.text import first_of, sentences
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
-from foldline.backends.references.hierarchy import DECLARES, ROOTS, fit
+from foldline.backends.references.hierarchy import DECLARES, ROOTS, fit, imports_of
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
 from foldline.backends.references.spelling import OPERATOR, key_of, word_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
     from foldline.backends.outlines.analysis import Analysis
+    from foldline.backends.outlines.locations import Location
     from foldline.backends.references.meaning import Names
     from foldline.backends.references.references_cache import ReferencesCache
 
@@ -46,7 +47,11 @@ _LEAST_SECONDS = 0.02
 _MOST_ALIASES = 8
 # A type of C may have a function's name.
 _TAGGED = re.compile(r"\s*(?:typedef\s+)?(?:struct|union|enum)\b[^()]*\Z")
-_NO_SIGNS = "where it's written as a sign isn't known"
+# What signs or the language itself call, by the line that defines it.
+_UNNAMED = re.compile(
+    r"\boperator\b|\b(?:def|function) (?:__\w+|(?:self\.)?(?:\[\]|[-+!~]@))"
+    r"|\bfn (?:add|sub|mul|div|rem|neg|not|index|deref|eq|(?:partial_)?cmp)(?:_mut|_assign)?\("
+)
 _FAMILIES = {"c": ("c", "cpp"), "cpp": ("c", "cpp"), "ruby": ("ruby",), "go": ("go",)}
 
 
@@ -97,8 +102,7 @@ class ReferencesQuery:
             # Of a name that nothing defines, no use is confirmed.
             possible = len(matches) if said and not self._meant.found else 0
             matches = await self._told_apart(matches)
-            signs = _NO_SIGNS if OPERATOR.search(self.name) else ""
-            reason = sentences(matches.reason, signs)
+            reason = sentences(matches.reason, _without_name(matches))
             return replace(matches, said=said, possible=possible, reason=reason)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
@@ -106,7 +110,7 @@ class ReferencesQuery:
                 self.most = None
                 matches = await self._under_other_names(await self._matches(self.scope))
         merged = await self._told_apart(merge(matches, confirmation))
-        reason = merged.reason
+        reason = sentences(merged.reason, _without_name(merged))
         if self.target is None and "." not in self.name:
             reason = sentences(_any_of(merged), reason)
         merged = replace(merged, name=self.name, scope=self.scope, said=said, reason=reason)
@@ -153,7 +157,7 @@ class ReferencesQuery:
                 await uses_of(self.analysis, name, scope, self.since, self.most) for scope in scopes
             ]
             uses = [use for one in some for use in one]
-            paths |= {use.path for use in uses if _is_bound(use, paths)}
+            paths |= {use.path for use in uses if _is_bound(self.analysis, name, use, paths)}
             inside = [use for use in uses if use.path in paths and use.tier != "another"]
             left |= {use.path for use in uses if use.kind == ReferenceKind.IMPORT} - paths
             more |= {(use.path, use.line, use.column): use for use in inside}
@@ -204,7 +208,10 @@ class ReferencesQuery:
         owner = self.name.rpartition(".")[0]
         if self._meant.found or self.target or not (owner or needed):
             return self._positions
-        matches = await self._with_definitions(matches)
+        if self.scope is not None and not any(
+            match.kind == ReferenceKind.DEFINITION for match in matches
+        ):
+            matches = await self._matches(None)
         targets = targets_of(matches, self.name)
         if targets:
             self._meant = Meaning(self.name)
@@ -239,30 +246,24 @@ class ReferencesQuery:
         ]
         return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
-    async def _with_definitions(self, matches: References) -> References:
-        """The matches, or those of the whole workspace where the scope only uses the name."""
-        defines = any(match.kind == ReferenceKind.DEFINITION for match in matches)
-        return matches if self.scope is None or defines else await self._matches(None)
-
     async def _told_apart(self, found: References) -> References:
         """The uses of another definition last, where the one that is meant is known."""
         if not self._positions or CUT_SHORT in found.coverage:
             return found
         meant = {(place.path, place.line) for place in self._positions}
-        # A prototype that an engine confirms is the same thing.
+        every = found if self.scope is None else await self._matches(None)
+        defining = [use for use in every if use.kind == ReferenceKind.DEFINITION]
+        around = {use.enclosing for use in defining if (use.path, use.line) in meant}
+        # A prototype is the same thing, and what an engine confirms.
         meant |= {
             (use.path, use.line)
-            for use in found.references
-            if use.kind == ReferenceKind.DEFINITION and use.tier == CONFIRMED
+            for use in (*defining, *found)
+            if use.kind == ReferenceKind.DEFINITION
+            and (use.tier == CONFIRMED or (use.enclosing in around and _is_prototype(use)))
         }
-        every = found if self.scope is None else await self._matches(None)
-        at_definition = any(
-            use.kind == ReferenceKind.DEFINITION and (use.path, use.line) in meant for use in every
-        )
-        if self.target is not None and not at_definition:
+        if self.target is not None and not around:
             return found  # A use doesn't say which definition it means.
-        word = key_of(self.name.rpartition(".")[2])
-        references = await told_apart(found, word, every, meant, self.names.types)
+        references = await told_apart(found, self.name, every, meant, self.names.types)
         return replace(found, references=references)
 
     def _within_scope(self, found: Confirmation) -> Confirmation:
@@ -278,12 +279,23 @@ def _any_of(found: References) -> str:
     places = {
         (use.path, use.enclosing, bool(_TAGGED.match(use.context))): f"{use.path}:{use.line}"
         for use in reversed(found.references)
-        if use.kind == ReferenceKind.DEFINITION
-        and use.tier == CONFIRMED
-        and not (language_of(use.path) in _FAMILIES["c"] and DECLARES.fullmatch(use.context))
+        if use.kind == ReferenceKind.DEFINITION and use.tier == CONFIRMED and not _is_prototype(use)
     }
     named = first_of([*places.values()][::-1], _MOST_USES)
     return f"confirmed: of any of {len(places)} definitions ({named})" if len(places) > 1 else ""
+
+
+def _is_prototype(use: Reference) -> bool:
+    return language_of(use.path) in _FAMILIES["c"] and bool(DECLARES.fullmatch(use.context))
+
+
+def _without_name(found: References) -> str:
+    """The remark that what has the name may be used by a sign."""
+    defining = (use for use in found if use.kind == ReferenceKind.DEFINITION)
+    is_sign = OPERATOR.search(found.name) or any(
+        _UNNAMED.search(use.context) for use in defining if use.tier != "another"
+    )
+    return "uses that don't write its name, as by a sign, may be missing" if is_sign else ""
 
 
 def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]:
@@ -308,13 +320,18 @@ def is_whole(use: Reference) -> bool:
     return is_all or use.alias == "default"
 
 
-def _is_bound(use: Reference, paths: set[str]) -> bool:
+def _is_bound(analysis: Analysis, name: str, use: Reference, paths: set[str]) -> bool:
     """Return whether the name means in a use what it means in some files.
 
     It imports the name from there, or needs no import: in C, Ruby and a package of Go.
     """
     if use.kind == ReferenceKind.IMPORT:
-        return _is_from(use.context, paths, use.path)
+        # The module may stand on another line, and begin with the name of the package itself.
+        imports = analysis.get_outline(use.path).imports
+        modules = [module for module, _ in imports_of(imports, use.alias or name)]
+        modules += [one.partition("/")[2] for one in modules if not one.startswith(".")]
+        found = any(_leads_to(module, paths, use.path) for module in modules)
+        return found or _is_from(use.context, paths, use.path)
     language = language_of(use.path)
     return any(
         language_of(path) in _FAMILIES.get(language, ())
@@ -329,13 +346,15 @@ def _files_text(paths: set[str]) -> str:
 
 def _with(matches: References, more: Sequence[Reference], reason: str) -> References:
     """The references with others of their files, and then of more files, tests last."""
-    place = _order_of(matches)
+    place = order_of(matches)
     every = tuple(sorted((*matches, *more), key=lambda use: (use.test, place(use))))
     files = len({use.path for use in every})
     return replace(matches, references=every, total=len(every), files=files, reason=reason)
 
 
-def _order_of(matches: Iterable[Reference]) -> Callable[[Reference], tuple[int, str, int, int]]:
+def order_of(
+    matches: Iterable[Reference | Location],
+) -> Callable[[Reference | Location], tuple[int, str, int, int]]:
     """A key that sorts uses by file, in the order of the matches, and then by place."""
     order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
     return lambda use: (order.get(use.path, len(order)), use.path, use.line, use.column)
@@ -382,7 +401,7 @@ def merge(matches: References, found: Confirmation) -> References:
     confirmed, possible, extra = _tiers(matches, found.references)
     if extra:
         confirmed.extend(extra)
-        confirmed.sort(key=_order_of(matches))
+        confirmed.sort(key=order_of(matches))
     references = (*confirmed, *possible)
     # Without a match, the reason says why there is none: a confirmed use contradicts it.
     remarks = [matches.reason if matches.references or not references else "", *found.notes]
@@ -414,7 +433,10 @@ def _tiers(
     whole_lines: set[tuple[str, int]] = set()
     for match in matches:
         here = by_line.get((match.path, match.line), [])
-        holders = [use for use in here if _holds(use, match)]
+        # It covers the match, or begins it: `module.Name` or `operator` may be all of a name.
+        holders = [
+            use for use in here if not use.column or use.column <= match.column < use.column_end
+        ]
         if not holders:
             possible.append(match)
             continue
@@ -437,14 +459,6 @@ def _tiers(
     return matched, [use for use in possible if use not in exports], extra
 
 
-def _holds(use: Reference, match: Reference) -> bool:
-    """Return whether the use covers the match, or begins it: `operator` may be all of a name.
-
-    `module.Name` may be confirmed as a whole.
-    """
-    return not use.column or use.column <= match.column < use.column_end
-
-
 def _extra(use: Reference) -> Reference:
     """A use under another name: an alias, or a name within a string."""
     imported = use.context.lstrip().startswith(("import ", "from ", "export "))
@@ -465,7 +479,8 @@ _EXPORTS_WHOLE = re.compile(
     r"\s*(?:export\s+default|module\.exports\s*=)\s+"
     r"(?:(?:async\s+)?function\b\W*|(?:abstract\s+)?class\s+)?"
 )
-_PASSES_ON = re.compile(r"\b(?:export|pub|global)\b")
+# It says so, or the line is one of several.
+_PASSES_ON = re.compile(r"\b(?:export|pub|global)\b|\A\s*[\w$]+\s+as\b")
 _PART = re.compile(r"[\w-]+")
 
 
@@ -499,9 +514,13 @@ def coverage_of_imports(
 def _is_from(line: str, paths: Iterable[str], path: str = "") -> bool:
     """Return whether the line imports from one of these files, or from a package around it."""
     found = _MODULE.search(line)
-    module = found[1] if found else ""
-    if path and module.startswith("./"):
-        module = f"{dirname(path)}/{module}"
-    parts = _PART.findall(re.sub(r"\.[jt]sx?\Z|::\w+\Z", "", module))
+    return found is not None and _leads_to(found[1], paths, path)
+
+
+def _leads_to(module: str, paths: Iterable[str], path: str) -> bool:
+    """Return whether a module as it's written in a file is one of some files, or around one."""
+    if path and module.startswith(("./", "../")):
+        module = normpath(join(dirname(path), module))
+    parts = _PART.findall(re.sub(r"(?:(?<=\w)/index)?(?:\.[jt]sx?)?\Z|::\w+\Z", "", module))
     name = ".".join([one for one in parts if one not in ROOTS] or ["lib"] * ("crate" in parts))
     return bool(name) and any(fit(path, "_", f"{name}._") is not None for path in paths)
