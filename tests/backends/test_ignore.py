@@ -277,7 +277,10 @@ PATTERNS = st.lists(st.lists(PATTERN_PIECES, max_size=5).map("".join), max_size=
 ENTRY_NAMES = st.text("ab.é\n!*[(\udc80", min_size=1, max_size=4).filter(lambda name: name != ".")
 
 
-@given(PATTERNS, PATTERNS, st.lists(st.tuples(ENTRY_NAMES, st.booleans()), max_size=6))
+ENTRIES = st.dictionaries(ENTRY_NAMES, st.booleans(), max_size=6).map(lambda one: [*one.items()])
+
+
+@given(PATTERNS, PATTERNS, ENTRIES)
 def test_what_is_hidden_of_a_folder_is_what_is_hidden_name_by_name(
     top: str, inner: str, entries: list[tuple[str, bool]]
 ) -> None:
