@@ -42,13 +42,14 @@ def test_signatures_that_go_on_are_not_cut() -> None:
 def test_kotlin_classes_on_one_line() -> None:
     check_outline(
         "a.kt",
-        "class A { fun a() = 1 }\nobject B { val b = 2 }\nfun c() = 3\n",
+        "class A { fun a() = 1 }\nobject B { val b = 2 }\nfun c() = 3\ntypealias D = A\n",
         """
 1 class A
   1 fun a()
 2 object B
   2 val b = 2
 3 fun c()
+4 typealias D = A
 """,
     )
 

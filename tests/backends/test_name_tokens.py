@@ -22,6 +22,7 @@ from foldline.backends.references.references import (
     can_have_references,
     references_in_source,
 )
+from foldline.backends.text import format_references
 
 from .corpora import extra, standard_library
 from .outlines import CASES, access_to
@@ -387,6 +388,64 @@ def test_variables_of_scripts_are_those_of_their_scopes(files: int) -> None:
     assert found > 100
     # What may be the thing itself, as in `let a = b.a`, isn't told apart.
     assert missed < found / 5, (missed, found)
+
+
+# What defines `v`, a function with and without it as a parameter, a variable, and its uses.
+BLOCKS = {
+    "a.go": ("package p\nvar v = 1\n", "func m({}) {{", "v int", "v := 1", "g(v, a.v)"),
+    "a.java": ("class A {{ int v = 1;\n", "void m({}) {{", "int v", "int v = 1;", "g(v, a.v);"),
+    "a.rs": ("static v: u8 = 1;\n", "fn m({}) {{", "v: u8", "let v = 1;", "g(v, a.v);"),
+    "a.c": ("int v = 1;\n", "void m({}) {{", "int v", "int v = 1;", "g(v, a.v);"),
+}
+
+
+@pytest.mark.parametrize("path", BLOCKS)
+def test_variables_of_blocks_are_those_that_are_bound_around_and_before(path: str) -> None:
+    head, function, parameter, variable, use = BLOCKS[path]
+    found = missed = 0
+    for seed in range(60):
+        chance = random.Random(seed)
+        lines = head.format().split("\n")[:-1]
+        bound: list[bool] = []  # For each open block.
+        known: dict[int, list[bool]] = {}
+        for _ in range(chance.randrange(5, 40)):
+            form = chance.randrange(4) if bound else 0
+            if form == 0 and len(bound) < 4:
+                given = not bound and chance.random() < 0.5
+                lines.append("{" if bound else function.format(parameter * given))
+                known[len(lines)] = [True] * given
+                bound.append(given)
+            elif form == 1:
+                lines.append("}")
+                bound.pop()
+            elif form == 2:
+                lines.append(variable)
+                bound[-1] = True
+                known[len(lines)] = [True]
+            else:
+                lines.append(use)
+                known[len(lines)] = [any(bound), False]
+        text = "\n".join([*lines, *"}" * (len(bound) + (path == "a.java"))])
+        tiers: dict[int, list[bool]] = defaultdict(list)
+        for one in references_in_source(path, language_of(path), text.encode(), "v"):
+            tiers[one.line].append(one.tier == LOCAL)
+        for line, expected in known.items():
+            wrong = [own and not real for own, real in zip(tiers[line], expected, strict=True)]
+            assert not any(wrong), (line, text)
+            found, missed = found + sum(expected), missed + sum(expected) - sum(tiers[line])
+    assert missed < found / 10, (missed, found)
+
+
+@pytest.mark.parametrize("path", [*CASES])
+def test_an_answer_by_name_confirms_nothing(path: str) -> None:
+    source, _ = CASES[path]
+    access = access_to({path: source})
+    words = sorted(set(re.findall(r"[A-Za-z_]\w{2,}", source)))
+    for name in random.Random(3).sample(words, min(5, len(words))):
+        for found in (access.find_references(name), access.find_references(name, path)):
+            assert found.confirmed == 0
+            assert {use.tier for use in found} <= {"possible", "another"}
+            assert "confirmed" not in format_references(found)
 
 
 def test_a_place_has_the_name_with_its_mark() -> None:

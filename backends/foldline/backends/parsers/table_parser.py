@@ -328,7 +328,7 @@ class _Walk:
         if node.type in {"type_spec", "block"}:
             # The body of a Go type is the type, of which the part before the brace is signature.
             text = self.data[outer.start_byte : node.end_byte].partition(b"{")[0]
-        if node.type in _GROUPED and outer is node and node.parent is not None:
+        if node.type in _GROUPED and outer is node and node.parent and node.parent.parent:
             # `type (…)` and `const (…)`: each says what it is.
             text = node.parent.type.partition("_")[0].encode() + b" " + text
         if kind in {_VARIABLE, _TYPE} and body is None:
