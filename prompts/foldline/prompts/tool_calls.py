@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.errors import ToolValidationError
@@ -134,6 +134,13 @@ def object_of(arguments: object) -> Mapping[str, object]:
 def name_sent(name: str) -> str:
     """Return a call's name as providers take it back: a model may have made it up."""
     return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "_"
+
+
+def distinct_ids(ids: Sequence[str], number: int) -> list[str]:
+    """Return the ids of the calls of message `number`; some servers send none, or one twice."""
+    return [
+        f"call_{number}_{at}" if not one or one in ids[:at] else one for at, one in enumerate(ids)
+    ]
 
 
 def arguments_text(arguments: object) -> str:

@@ -4,13 +4,13 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -40,6 +40,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.runtime import (
+    Conversation,
     Expansion,
     InProcessEventBus,
     ModelAnswered,
@@ -55,8 +56,14 @@ from foldline.prompts.runtime import (
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
 from ..deadlines import PassesAt
-from .providers import Json, Provider, Reply
+from .providers import Json, Provider, Reply, serving
 from .responses_wire import OpenAIResponsesWire
+from .wire.simulators import (
+    AnthropicSimulator,
+    OpenAIResponsesSimulator,
+    OpenAISimulator,
+    Simulator,
+)
 from .wire.validation import check
 from .wires import Line, OpenAIWire, Said, Wire
 
@@ -875,54 +882,155 @@ ECHO = PromptTemplate(
         )
     ],
 ).bind(Task(HALF))
-ARGUMENTS = st.sampled_from(
-    [
-        '{"name": "Oslo"}',
-        '{"name": "\\ud83d"}',
-        '["x"]',
-        "5",
-        "null",
-        '"x"',
-        '{"na',
-        "",
-        "{}",
-        "[",
-        "{]",
-    ]
-)
-NAMES = ["weather", "nothing", "functions.weather", "the weather", "weather\ud83d", "w" * 99]
-FAULTY = st.builds(
-    Said,
-    text=st.sampled_from(["", " ", "\n\n", "Let me see.", HALF]),
-    calls=st.lists(st.tuples(st.sampled_from(NAMES), ARGUMENTS), max_size=3).map(tuple),
+CALL = ("weather", {"name": "Oslo"})
+
+
+def called(name: str, arguments: object) -> Said:
+    return Said("Let me see.", (CALL, (name, arguments)))
+
+
+Spoil = Callable[[Reply, Wire], Reply]
+
+
+def status(code: int, **headers: str) -> Spoil:
+    return lambda _, wire: Reply(wire.error("No."), code, headers)
+
+
+def instead(text: str) -> Spoil:
+    """The answer, or an event of its stream, is another text."""
+    return lambda reply, _: replace(
+        reply, body=text, pieces=reply.pieces and [*reply.pieces[:2], f"data: {text}\n\n"]
+    )
+
+
+def edited(old: str, new: str) -> Spoil:
+    """The JSON of the answer says something else."""
+
+    def edit(reply: Reply, wire: Wire) -> Reply:
+        if reply.pieces is not None:
+            return replace(reply, pieces=[re.sub(old, new, piece) for piece in reply.pieces])
+        return replace(reply, body=re.sub(old, new, json.dumps(reply.body)))
+
+    return edit
+
+
+def cut(reply: Reply, wire: Wire) -> Reply:
+    pieces = reply.pieces and reply.pieces[: len(reply.pieces) // 2]
+    return replace(reply, cut=True, pieces=pieces)
+
+
+def ended_early(reply: Reply, wire: Wire) -> Reply:
+    body = json.dumps(reply.body)
+    return replace(cut(reply, wire), cut=False, body=body[: len(body) // 2])
+
+
+FAULTS: dict[str, tuple[Said, Spoil | None]] = {
+    "none": (Said("Fine."), None),
+    "a call": (called(*CALL), None),
+    "refused": (Said("Fine."), status(400)),
+    "busy": (Said("Fine."), status(429, **{"retry-after": "0"})),
+    "overloaded": (Said("Fine."), status(529)),
+    "a page of a proxy": (Said("Fine."), lambda *_: Reply("<html>", 502)),
+    "not JSON": (called(*CALL), instead("{not")),
+    "nothing": (Said("Fine."), instead("")),
+    "a list": (Said("Fine."), instead("[]")),
+    "an empty object": (called(*CALL), instead("{}")),
+    "cut": (called(*CALL), cut),
+    "ended early": (called(*CALL), ended_early),
+    "a refusal": (Said("No.", stop="refusal"), None),
+    "too long": (Said("Once upon", stop="length"), None),
+    "too long in a call": (replace(called("weather", '{"na'), stop="length"), None),
+    "no end": (Said("Once upon", stop="none"), None),
+    "no words": (Said(), None),
+    "blank words": (Said(" \n", (CALL,)), None),
+    "half a surrogate": (Said(HALF, (CALL,)), None),
+    "an unknown tool": (called("nothing", {}), None),
+    "a tool with a dot": (called("functions.weather", CALL[1]), None),
+    "half a surrogate in a name": (called("weather\ud83d", CALL[1]), None),
+    "a long name": (called("w" * 99, CALL[1]), None),
+    "no arguments": (called("weather", ""), None),
+    "broken arguments": (called("weather", "{]"), None),
+    "arguments in a list": (called("weather", '["x"]'), None),
+    "a number for arguments": (called("weather", "5"), None),
+    "null for arguments": (called("weather", "null"), None),
+    "a text for arguments": (called("weather", '"x"'), None),
+    "half a surrogate in arguments": (called("weather", '{"name": "\\ud83d"}'), None),
+    "a field too few": (called("weather", {}), None),
+    "one id twice": (called(*CALL), edited(r'(call_\d\w*)1"', r'\g<1>0"')),
+    "no ids": (called(*CALL), edited(r'"call_\d\w*"', '""')),
+    "one index twice": (called(*CALL), edited(r'"index": [12]\b', '"index": 0')),
+    "a usage of words": (called(*CALL), edited(r'(tokens"): \d+', r'\1: "many"')),
+}
+
+
+class Faulty(Simulator):
+    """A provider that checks each request by its rules, and answers with these faults in turn."""
+
+    faults: Sequence[str] = ()
+
+    def next_reply(self) -> Reply:
+        name, *rest = self.faults or ["none"]
+        self.faults = rest
+        said, spoil = FAULTS[name]
+        self._script = lambda _: replace(said, tag=self.wire.api[-5:])
+        reply = super().next_reply()
+        return reply if reply.status != 200 or spoil is None else spoil(reply, self.wire)
+
+
+EVALUATIONS = st.tuples(
+    st.integers(0, 2), st.booleans(), st.lists(st.sampled_from(sorted(FAULTS)), max_size=3)
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(faulty=st.lists(FAULTY, min_size=1, max_size=3))
-def test_whatever_a_model_says_the_next_request_is_one_that_providers_take(
-    line: Line, faulty: list[Said]
-) -> None:
-    """Half surrogates, calls cut in the middle, inputs that are no objects, blank texts."""
-    line.provider.requests.clear()
-    said = [replace(one, tag=f"{number}_") for number, one in enumerate(faulty)]
-    line.will_say(*(one for one in said if one.calls), Said("Done."))
-    # Anthropic's SDK refuses a stream of arguments that are cut off; nothing follows then.
-    with suppress(PromptEvaluationError):
-        assert evaluate(line, prompt=ECHO).text == "Done."
-    assert line.streaming or not line.provider.replies
-    line.provider.replies.clear()
-    for request in line.provider.requests:
-        check_request(line.wire, request)
-        for message in line.wire.sent(request):
-            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", message.get("name", "a"))
-            for block in message["content"] if isinstance(message.get("content"), list) else ():
-                assert block["type"] != "text" or block["text"].strip()
-                assert block["type"] != "tool_use" or isinstance(block["input"], dict)
-                assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", block.get("name", "a"))
-            for call in message.get("tool_calls") or ():
-                assert isinstance(json.loads(call["function"]["arguments"]), dict)
-                assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
+@pytest.mark.usefixtures("provider")
+def test_after_any_history_of_faults_the_next_request_is_one_that_providers_take() -> None:
+    kinds = (OpenAISimulator, OpenAIResponsesSimulator, AnthropicSimulator)
+    with ExitStack() as stack:
+        providers = [
+            stack.enter_context(serving(type("Faulty", (Faulty, kind), {})([]))) for kind in kinds
+        ]
+
+        @settings(settings.get_profile("costly"))
+        @given(st.lists(EVALUATIONS, min_size=1, max_size=4))
+        def holds(evaluations: list[tuple[int, bool, list[str]]]) -> None:
+            conversation = Conversation()
+            for one in providers:
+                one.refusals.clear()
+            for number, streaming, faults in [*evaluations, *((n, False, []) for n in range(3))]:
+                provider = providers[number]
+                provider.faults = faults
+                provider.requests.clear()
+                try:
+                    conversation = (
+                        provider.adapter()
+                        .evaluate(
+                            ECHO,
+                            on_text=(lambda _: None) if streaming else None,
+                            conversation=conversation.user("Go on."),
+                        )
+                        .conversation
+                    )
+                except PromptEvaluationError:
+                    assert faults
+                assert provider.refusals == []
+                for request in provider.requests:
+                    check_sent(provider.wire, request)
+
+        holds()
+
+
+def check_sent(wire: Wire, request: Json) -> None:
+    """Names, inputs and texts are such as the providers take; the SDKs' types don't say."""
+    assert json.dumps(request, ensure_ascii=False).encode()
+    for message in wire.sent(request):
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", message.get("name", "a"))
+        for block in message["content"] if isinstance(message.get("content"), list) else ():
+            assert block["type"] != "text" or block["text"].strip()
+            assert block["type"] != "tool_use" or isinstance(block["input"], dict)
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", block.get("name", "a"))
+        for call in message.get("tool_calls") or ():
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
 
 
 @pytest.mark.parametrize("told", ["many", None, 2.5, [], -3])

@@ -32,7 +32,7 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
-from foldline.prompts.tool_calls import name_sent, object_of
+from foldline.prompts.tool_calls import distinct_ids, name_sent, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,6 +291,10 @@ class _Exchange(SdkExchange):
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
+        calls = [block for block in content if block.type == "tool_use"]
+        ids = distinct_ids([block.id for block in calls], len(self._messages))
+        for block, id_ in zip(calls, ids, strict=True):
+            block.id = id_
         return ModelTurn(
             text=text,
             tool_calls=tuple(
@@ -300,8 +304,7 @@ class _Exchange(SdkExchange):
                     str(block.name),
                     block.input if isinstance(block.input, dict) else json.dumps(block.input),
                 )
-                for block in content
-                if block.type == "tool_use"
+                for block in calls
             ),
             native=tuple(_native(block.to_dict(mode="json", warnings=False) for block in content)),
             usage=sum(map(_usage, parts), NOTHING_USED),
@@ -392,7 +395,7 @@ def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
     if turn.provider == "anthropic" and turn.native is not None:
         return list(turn.native)
     content: list[Mapping[str, object]] = []
-    if turn.text:
+    if turn.text.strip():
         content.append({"type": "text", "text": turn.text})
     content += [
         {

@@ -21,7 +21,7 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
-from foldline.prompts.tool_calls import arguments_text, name_sent
+from foldline.prompts.tool_calls import arguments_text, distinct_ids, name_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,12 +90,12 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
             raise self.failed(
                 message, kind, request_id=request_id, text=answer.refusal or answer.text
             )
+        ids = distinct_ids([call.id for call in answer.calls], number)
         return ModelTurn(
             text=answer.text,
             tool_calls=tuple(
-                # Some compatible servers send no ids.
-                ToolCall(call.id or f"call_{number}_{index}", str(call.name), call.arguments)
-                for index, call in enumerate(answer.calls)
+                ToolCall(id_, str(call.name), call.arguments)
+                for id_, call in zip(ids, answer.calls, strict=True)
             ),
             usage=answer.usage,
             model=answer.model,

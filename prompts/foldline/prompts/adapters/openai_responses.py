@@ -173,11 +173,11 @@ class _Responses(SdkExchange):
                 text=answer.text,
             )
         turn = self._adapter.turn(answer, request_id, number=len(self._input))
-        # Unchanged but for names: reasoning is encrypted, and must be sent back as it is.
+        # Unchanged but for calls: reasoning is encrypted, and must be sent back as it is.
         items = tuple(item.to_dict(exclude_none=True, mode="json") for item in response.output)
-        for item in items:
-            if item["type"] == "function_call":
-                item["name"] = name_sent(str(item["name"]))
+        called = (item for item in items if item["type"] == "function_call")
+        for item, call in zip(called, turn.tool_calls, strict=True):
+            item |= {"name": name_sent(call.name), "call_id": call.id}
         self._input += items
         return replace(turn, native=items)
 

@@ -19,7 +19,7 @@ class RefusedError(Exception):
 
 def tokens_of(text: str) -> int:
     """A token per four bytes of UTF-8, rounded up."""
-    return -(-len(text.encode()) // TOKEN_BYTES)
+    return -(-len(text.encode(errors="surrogatepass")) // TOKEN_BYTES)
 
 
 def text_of(tokens: int, name: str = "tok") -> str:
