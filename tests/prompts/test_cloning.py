@@ -1,10 +1,14 @@
 """Clones: decoupled, rewired, recursive."""
 
+import gc
 import threading
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from itertools import count
-from types import MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Annotated, Any, Self
 
 import pytest
@@ -27,6 +31,7 @@ from foldline.prompts import (
 )
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.forms.templating import CompiledTemplate
 
 
 @FrozenDataclass()
@@ -120,6 +125,9 @@ class Notes:
     def __init__(self, *noted: object) -> None:
         self.noted = noted
 
+    def tell(self) -> object:
+        return self.noted
+
 
 class Owner(MarkdownSection[None]):
     """A section with attributes of any kind, whose handlers descendants may have."""
@@ -147,7 +155,8 @@ def grown(depth: int, values: list[object], names: Iterator[int]) -> Owner:
     sections = [Owner(f"s{next(names)}", values)]
     for _ in range(depth):
         owner = sections[-1]
-        tools = [Keeping(f"t{next(names)}", around.handle) for around in sections]
+        handlers = [one for around in sections for one in (around.handle, partial(around.handle))]
+        tools = [Keeping(f"t{next(names)}", handler) for handler in handlers]
         inner = MarkdownSection[None](
             title="I", key=f"i{next(names)}", template="x", tools=tools, enabled=lambda _: True
         )
@@ -157,44 +166,58 @@ def grown(depth: int, values: list[object], names: Iterator[int]) -> Owner:
     return sections[0]
 
 
+ATOMS = (type, ModuleType, FunctionType, BuiltinFunctionType, CompiledTemplate, Enum, NoneType)
+FIXED = (str, int, float, bytes, tuple, frozenset, MethodType, partial)
+
+
 def reached(start: object) -> dict[int, object]:
-    """All objects with a state of their own that can be reached, by identity."""
+    """All objects that can be changed and reached from one, by identity."""
     found: dict[int, object] = {}
     waiting = [start]
     while waiting:
         one = waiting.pop()
-        if id(one) in found:
-            continue
-        if isinstance(one, MethodType):
-            waiting.append(one.__self__)
-        elif isinstance(one, (list, tuple, set, frozenset)):
+        if id(one) not in found and not isinstance(one, ATOMS):
             found[id(one)] = one
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            found[id(one)] = one
-            waiting.extend(one.values())
-        elif isinstance(one, (Section, Tool, Notes)):
-            found[id(one)] = one
-            waiting.append(vars(one))
-    return {key: one for key, one in found.items() if not isinstance(one, (tuple, frozenset))}
+            waiting.extend(gc.get_referents(one))
+    return {key: one for key, one in found.items() if not isinstance(one, FIXED)}
+
+
+@dataclass(slots=True)
+class Slotted:
+    held: object
 
 
 VALUES = st.recursive(
-    st.integers() | st.text(max_size=2) | st.builds(Notes, st.integers()),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=1), inner),
+    st.integers() | st.builds(bytearray) | st.sampled_from([0] * 9 + [threading.Lock()]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2).flatmap(
+            lambda items: st.sampled_from([items, tuple(items), deque(items)])
+        ),
+        st.dictionaries(st.text(max_size=1), inner),
+        st.builds(Slotted, inner),
+        st.builds(partial, st.just(print), inner),
+        st.builds(Notes, inner).flatmap(lambda notes: st.sampled_from([notes, notes.tell])),
+    ),
     max_leaves=5,
 )
 
 
 @given(st.integers(1, 4), st.lists(VALUES, max_size=3))
-def test_a_clone_of_any_tree_shares_no_object(depth: int, values: list[object]) -> None:
+def test_a_clone_of_any_tree_shares_no_object_or_is_refused(
+    depth: int, values: list[object]
+) -> None:
     section = grown(depth, values, count())
-    twin = section.clone(session="new")
-    shared = reached(section).keys() & reached(twin).keys()
-    assert [reached(twin)[key] for key in shared] == []
-    owners = [one for one in reached(twin).values() if isinstance(one, Owner)]
+    before = reached(section)
+    try:
+        twin = section.clone(session="new")
+    except PromptValidationError:
+        assert any(isinstance(one, type(threading.Lock())) for one in before.values())
+        return
+    after = reached(twin)
+    assert [after[key] for key in before.keys() & after.keys()] == []
+    owners = [one for one in after.values() if isinstance(one, Owner)]
     assert {one.session for one in owners} == {"new"}
-    tools = [one for one in reached(twin).values() if isinstance(one, Tool)]
+    tools = [one for one in after.values() if isinstance(one, Tool)]
     assert all(tool.handler(None, context=ToolContext()).value in owners for tool in tools)
     assert "called" not in section.held
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
+from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.sections.section import Section, checked_sections, checked_tools
@@ -172,7 +173,10 @@ FunctionT = TypeVar("FunctionT")
 
 
 def _moved(function: FunctionT, old: object, new: object) -> FunctionT:
-    """Rebind a method of `old` to `new`; anything else stays the same."""
+    """Rebind a method of `old`, or a `partial` of one, to `new`; anything else stays the same."""
+    if isinstance(function, partial):
+        moved = partial(_moved(function.func, old, new), *function.args, **function.keywords)
+        return cast("FunctionT", moved)
     if isinstance(function, MethodType) and function.__self__ is old:
         return MethodType(function.__func__, new)  # type: ignore[return-value]  # The same method.
     return function
