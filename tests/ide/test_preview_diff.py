@@ -1,11 +1,21 @@
 """What differs between two versions of a prompt: of a preview, and of git."""
 
+import difflib
+import importlib
+import re
 import sqlite3
-from contextlib import closing
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.repositories import git
 
 from foldline.ide.errors import RevisionError
@@ -13,8 +23,11 @@ from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Block, Render
 from foldline.ide.render.revisions import Tree
+from foldline.prompts.layout.descriptor import text_hash
+from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
+from foldline.prompts.overrides.overrides_store import text_of
 
-from .viewer import View, Viewer
+from .viewer import View, Viewer, viewers
 
 pytestmark = pytest.mark.real
 
@@ -37,6 +50,8 @@ def repository(tmp_path: Path) -> Path:
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "__init__.py").write_text("", encoding="utf-8")
     (tmp_path / "words" / "body.py").write_text("BODY = 'Old.'\n", encoding="utf-8")
+    (tmp_path / "words" / "book.md").write_text("Old.", encoding="utf-8")
+    (tmp_path / "words" / "data.txt").write_bytes(b"\xff")
     (tmp_path / "both.py").write_text(PROMPT, encoding="utf-8")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "one")
@@ -121,11 +136,11 @@ async def test_without_a_preview_it_is_what_was_not_committed(view: View, reposi
 
 
 def test_files_that_are_gone_from_the_disk_are_found(repository: Path) -> None:
-    for file in ("body.py", "__init__.py"):
+    for file in ("body.py", "__init__.py", "book.md", "data.txt"):
         (repository / "words" / file).unlink()
     texts = Tree.at(repository / "both.py", "HEAD~1").texts_of(repository / "both.py")
     names = sorted(str(Path(file).relative_to(repository)) for file in texts)
-    assert names == ["both.py", "words/__init__.py", "words/body.py"]
+    assert names == ["both.py", "words/__init__.py", "words/body.py", "words/book.md"]
     assert texts[str(repository / "words" / "body.py")] == "BODY = 'Old.'\n"
     with pytest.raises(RevisionError, match=r"other\.py is not in HEAD"):
         Tree.at(repository / "both.py", "HEAD").texts_of(repository / "other.py")
@@ -146,6 +161,206 @@ def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
         Tree.at(tmp_path / "both.py", "HEAD")
 
 
+# Random repositories, and edits of them
+
+FORMS = {
+    "absolute": "from {dotted} import T as {name}",
+    "relative": "from {relative} import T as {name}",
+    "module": "import {dotted} as of_{name}\n{name} = of_{name}.T",
+    "of a package": "from {package} import {last} as of_{name}\n{name} = of_{name}.T",
+    "star": "from {dotted} import *\n{name} = T",
+    "in a function": "def get():\n    from {dotted} import T\n    return T\n{name} = get()",
+    "tried": "try:\n    from shop.nothing import T as {name}\nexcept ImportError:\n"
+    "    from {dotted} import T as {name}",
+    "by name": "import importlib\n{name} = importlib.import_module('shop.' + '{below}').T",
+    "not at all": "{name} = {words!r}",
+}
+KINDS = {
+    "literal": "T = {words!r}",
+    "made": "T = ' '.join([{words!r}] * 2)",
+    "beside a comment": "# {words}\nT = 'Always.'",
+    "handbook": "from foldline.prompts import from_file\nT = from_file('{last}.md')",
+    "opened": "import pathlib\nT = pathlib.Path(__file__).with_name('{last}.md').read_text()",
+    "passed on": "{earlier}\nT = EARLIER + ' So it is.'",
+}
+PLACES = {
+    "body": "title='S', template={name}",
+    "title": "title={name}, template='x'",
+    "summary": "title='S', template='x', summary={name}, visibility=FOLDED",
+    "folded": "title='S', template={name}, summary='s', visibility=FOLDED",
+    "default": "title='S', template='${{d{n}}}'",
+    "answer": "title='S', template='x'",
+    "tool": "title='S', template='x', tools=[Tool[None, None](\n"
+    "        name='t{n}', description={name}, handler=lambda p, *, context: None)]",
+}
+WORDS = st.sampled_from(["Never refund.", "Always refund."])
+CHOICES: dict[str, st.SearchStrategy[Any]] = {
+    "form": st.sampled_from(sorted(FORMS)),
+    "kind": st.sampled_from(sorted(KINDS)),
+    "place": st.sampled_from(sorted(PLACES)),
+    "words": WORDS,
+}
+OTHERS: dict[str, st.SearchStrategy[Any]] = {
+    "packages": st.sets(st.sampled_from(["", "deep/"])),
+    "value": WORDS,
+    "override": st.none() | WORDS,
+}
+DESK = """
+from dataclasses import dataclass, field
+from pathlib import Path
+from foldline.prompts import *
+FOLDED = SectionVisibility.SUMMARY
+{reads}
+@dataclass(frozen=True)
+class P:
+    value: str
+    {defaults}
+@dataclass(frozen=True)
+class Out:
+    done: bool
+    {answers}
+p = PromptTemplate[Out](ns="n", key="k", sections=[
+    {sections}
+    MarkdownSection[P](title="V", key="v", template="${{value}}"),
+    MarkdownSection[None](title="O", key="o", template="As it is."),
+]).bind(overrides=OverridesStore(Path(__file__).parents[{depth}]))
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A text of a prompt: the module that has it, what it is there, who reads it how."""
+
+    below: str
+    form: str
+    kind: str
+    place: str
+    words: str
+
+    def read(self, name: str, importer: str) -> str:
+        dotted = f"shop.{self.below}"
+        package, _, last = dotted.rpartition(".")
+        relative = "." * importer.count(".") + (self.below if "." in importer else dotted)
+        return FORMS[self.form].format(
+            dotted=dotted, package=package, last=last, relative=relative, name=name, **vars(self)
+        )
+
+
+def files_of(
+    desk: str, parts: Sequence[Part], packages: set[str], value: str, override: str | None
+) -> dict[str, str]:
+    """The files of a repository whose prompt, in the module `desk`, has these texts."""
+    path = desk.replace(".", "/")
+    files = {f"shop/{one}__init__.py": "" for one in packages}
+    files[f"{path}.preview.toml"] = f"[P]\nvalue = '{value}'\n"
+    if override is not None:
+        text = SectionOverride(("o",), override, text_hash("As it is."))
+        stored = text_of(PromptOverride("n", "k", sections=(text,)))
+        files[".foldline/prompts/overrides/n/k/latest.json"] = stored
+    for n, part in enumerate(parts):
+        if part.form != "not at all":
+            earlier = parts[n - 1].read("EARLIER", f"shop.{part.below}") if n else "EARLIER = ''"
+            file, last = f"shop/{part.below.replace('.', '/')}", part.below.rpartition(".")[2]
+            source = KINDS[part.kind].format(last=last, earlier=earlier, words=part.words)
+            files |= {f"{file}.py": source, f"{file}.md": part.words}
+    names = {n: f"T{n}" for n in range(len(parts))}
+    # Only in a package is it a module of one.
+    importer = desk if "" in packages else "desk"
+    files[f"{path}.py"] = DESK.format(
+        reads="\n".join(part.read(names[n], importer) for n, part in enumerate(parts)),
+        defaults="\n    ".join(f"d{n}: str = {names[n]}" for n in names),
+        answers="\n    ".join(
+            f"a{n}: str = field(metadata={{'description': {names[n]}}})"
+            for n, part in enumerate(parts)
+            if part.place == "answer"
+        ),
+        sections="\n    ".join(
+            f"MarkdownSection[P](key='s{n}', {PLACES[part.place].format(n=n, name=names[n])}),"
+            for n, part in enumerate(parts)
+        ),
+        depth=desk.count("."),
+    )
+    return files
+
+
+@st.composite
+def edited_repositories(draw: st.DrawFn) -> tuple[str, list[dict[str, str]]]:
+    """The module of a prompt, and the files before and after edits, of which many are none."""
+    desk = draw(st.sampled_from(["shop.desk", "desk"]))
+    folders = draw(st.lists(st.sampled_from(["", "deep."]), min_size=1, max_size=4))
+    drawn = st.fixed_dictionaries(CHOICES)
+    before = [Part(f"{folder}m{n}", **draw(drawn)) for n, folder in enumerate(folders)]
+    others = draw(st.fixed_dictionaries(OTHERS))
+    after, now = list(before), dict(others)
+    for name in draw(st.lists(st.sampled_from([*CHOICES, *OTHERS]), max_size=3)):
+        if name in OTHERS:
+            now[name] = draw(OTHERS[name])
+        else:
+            at = draw(st.integers(0, len(before) - 1))
+            after[at] = replace(after[at], **{name: draw(CHOICES[name])})
+    return desk, [files_of(desk, before, **others), files_of(desk, after, **now)]
+
+
+def executed(folder: Path, desk: str) -> tuple[str, object, object]:
+    """The text, tools and schema of a prompt as plain Python makes them."""
+    values = tomllib.loads((folder / f"{desk.replace('.', '/')}.preview.toml").read_text())
+    with (
+        patch.object(sys, "path", [str(folder), *sys.path]),
+        patch.object(sys, "dont_write_bytecode", True),
+    ):
+        for name in [name for name in sys.modules if re.match(r"(shop|desk)\b", name)]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        module = importlib.import_module(desk)
+    rendered = module.p.render(module.P(**values["P"]))
+    tools = [(tool.name, tool.description) for tool in rendered.tools]
+    return rendered.text, tools, rendered.structured_output.schema
+
+
+def lines_of(diff: Iterable[str]) -> list[str]:
+    return [line for line in diff if not line.startswith(("---", "+++", "@@"))]
+
+
+@settings(settings.get_profile("costly"))
+@given(repository=edited_repositories(), committed=st.booleans())
+async def test_a_comparison_is_that_of_two_worktrees_in_which_python_runs_the_prompt(
+    tmp_path_factory: pytest.TempPathFactory,
+    repository: tuple[str, list[dict[str, str]]],
+    committed: bool,
+) -> None:
+    desk, versions = repository
+    now, then = (tmp_path_factory.mktemp("random") / name for name in ("now", "then"))
+    now.mkdir()
+    git(now, "init", "-q", "-b", "main")
+    for number, files in enumerate(versions):
+        for file in versions[0].keys() - files.keys():
+            (now / file).unlink()
+            with suppress(OSError):
+                (now / file).parent.rmdir()
+        for file, text in files.items():
+            (now / file).parent.mkdir(parents=True, exist_ok=True)
+            (now / file).write_text(text, encoding="utf-8")
+        if committed or not number:
+            git(now, "add", "-A")
+            git(now, "commit", "-qm", "a version", "--allow-empty")
+    git(now, "worktree", "add", "-q", str(then), "HEAD~1" if committed else "HEAD")
+    was, is_now = (executed(one, desk) for one in (then, now))
+    async with viewers() as view:
+        editor = view(now, trusted=True)
+        uri = editor.open(f"{desk.replace('.', '/')}.py")
+        revision = "HEAD~1..HEAD" if committed else "HEAD"
+        found = await editor.command("prompt.diff", uri=uri, revision=revision)
+    is_empty = not (found["changes"] or found["tools"] or found["output"])
+    as_now = re.search(r"as now: (.*?)\.( |$)", found["caveat"])
+    if as_now is None:
+        assert is_empty == (was == is_now)
+        diff = difflib.unified_diff(was[0].splitlines(), is_now[0].splitlines())
+        assert lines_of(found["unified"].splitlines()) == lines_of(diff)
+    else:
+        before, after = versions
+        assert all(before.get(file) != after.get(file) for file in as_now[1].split(", "))
+
+
 HEAD = """
 from dataclasses import dataclass
 from foldline.prompts import MarkdownSection, PromptTemplate, from_file
@@ -154,82 +369,6 @@ TAIL = """
 p = PromptTemplate(ns="n", key="k", sections=[
     MarkdownSection[None](title="A", key="a", template=T)])
 """
-LEAVES = [
-    "pkg/leaf.py",
-    "pkg/__init__.py",
-    "src/app/leaf.py",
-    "names/leaf.py",
-    "beside.py",
-    "base/deep.py",
-]
-READING = {
-    "pkg/relative.py": "from .leaf import T",
-    "pkg/absolute.py": "from pkg.leaf import T",
-    "pkg/of_package.py": "from . import T",
-    "pkg/as_module.py": "import pkg.leaf as leaf\nT = leaf.T",
-    "pkg/star.py": "from pkg.leaf import *",
-    "pkg/in_function.py": "def make():\n    from pkg.leaf import T\n    return T\nT = make()",
-    "pkg/conditional.py": "try:\n    from pkg.nothing import T\nexcept ImportError:\n"
-    "    from pkg.leaf import T",
-    "pkg/by_name.py": "import importlib\nT = importlib.import_module('pkg.' + 'leaf').T",
-    "pkg/chain.py": "from pkg.relative import T",
-    "src/app/absolute.py": "from app.leaf import T",
-    "names/absolute.py": "from names.leaf import T",
-    "names/deep/absolute.py": "from names.leaf import T",
-    "flat.py": "from beside import T",
-    "by_base.py": "from base import deep\nT = deep.T",
-    "by_gone_name.py": "import importlib\nT = importlib.import_module('base.' + 'deep').T",
-    "text.py": "T = from_file('doc.md')",
-    "opened.py": "import pathlib\nT = pathlib.Path(__file__).with_name('raw.txt').read_text()",
-    "valued.py": "@dataclass\nclass P:\n    name: str\nT = '${name}'",
-    "inline.py": "T = 'the same'  # OLD",
-    "typed.py": "@dataclass\nclass Out:\n    OLD: str\nT = 'the same'",
-}
-
-
-@pytest.fixture
-def reading(tmp_path: Path) -> Path:
-    """A repository with a prompt for each way to read something, all of which has changed."""
-    root = tmp_path / "now"
-    files = dict.fromkeys(LEAVES, "T = 'OLD text'\n")
-    files |= {"src/app/__init__.py": "", "doc.md": "OLD", "raw.txt": "OLD"}
-    files |= {file: f"{HEAD}{body}\n{TAIL}" for file, body in READING.items()}
-    files["valued.py"] = files["valued.py"].replace("Section[None]", "Section[P]")
-    files["typed.py"] = files["typed.py"].replace("Template(", "Template[Out](")
-    files["valued.preview.toml"] = "[P]\nname = 'OLD'\n"
-    for file, text in files.items():
-        (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).write_text(text, encoding="utf-8")
-    git(root, "init", "-q", "-b", "main")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "one")
-    git(root, "worktree", "add", "-q", str(tmp_path / "then"))
-    for file, text in files.items():
-        (root / file).write_text(text.replace("OLD", "new"), encoding="utf-8")
-    (root / "base" / "deep.py").unlink()
-    (root / "base").rmdir()
-    for file in ("by_base.py", "by_gone_name.py"):
-        (root / file).write_text(f"{HEAD}T = 'other'\n{TAIL}", encoding="utf-8")
-    return root
-
-
-async def test_a_comparison_is_empty_exactly_if_both_revisions_make_the_same(
-    view: View, reading: Path
-) -> None:
-    """The oracle is the same prompt, executed in a worktree of each."""
-    editor, before = view(reading, trusted=True), view(reading.parent / "then", trusted=True)
-    for file in READING:
-        made = [await one.command("prompt.render", uri=one.open(file)) for one in (before, editor)]
-        kept = [[prompt[key] for key in ("text", "tools", "output")] for prompt in made]
-        found = await editor.command("prompt.diff", uri=editor.open(file), revision="HEAD")
-        is_empty = not (found["unified"] or found["tools"] or found["output"])
-        if file == "opened.py":
-            assert found["caveat"] == "Not as in HEAD, but as now: raw.txt."
-        else:
-            assert (file, is_empty) == (file, kept[0] == kept[1])
-            assert (file, found["caveat"]) == (file, "")
-
-
 PATHS = "import pathlib, sqlite3, subprocess\nHERE = pathlib.Path(__file__).parent\n"
 
 

@@ -34,6 +34,8 @@ MAX_BYTES = 2_000_000
 MAX_RENDERS = 4
 _CACHES = frozenset({"__pycache__", ".git"})
 _OPTIONS = b"tool.foldline.preview"
+# Modules, texts of `from_file`, and overrides.
+_TEXTS = (".py", ".md", ".txt", ".json")
 # The mode of a symbolic link, whose content is a path.
 _LINK = "120000 "
 # The effects after which something was read that isn't seen.
@@ -171,7 +173,7 @@ class Tree:
     def texts_of(self, file: Path) -> dict[str, str]:
         """The texts of `file`, the values beside it, and all that it imports, by path.
 
-        Modules that the disk hasn't are among them: nothing else tells what would be read of them.
+        Texts that the disk hasn't are among them: nothing else tells that they would be read.
 
         Raises:
             RevisionError: The revision does not hold it.
@@ -186,12 +188,13 @@ class Tree:
             )
         beside = (file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES)
         names = {start, *(one.relative_to(self.top).as_posix() for one in beside)} & self.files
-        modules = (name for name in sorted(self.files) if name.endswith(".py"))
-        gone = (name for name in modules if not (self.top / name).exists())
-        wanted = {*names, *islice(gone, MAX_FILES)}
+        readable = (name for name in sorted(self.files) if name.endswith(_TEXTS))
+        gone = (name for name in readable if not (self.top / name).exists())
+        wanted = {*names, *islice(gone, MAX_FILES // 2)}
         texts: dict[str, str] = {}
         while wanted and len(texts) + len(wanted) <= MAX_FILES:
-            fresh = {name: _decoded(data) or "" for name, data in self.contents(wanted).items()}
+            contents = self.contents(wanted).items()
+            fresh = {name: text for name, data in contents if (text := _decoded(data)) is not None}
             texts |= fresh
             wanted = {
                 found
