@@ -33,6 +33,7 @@ from foldline.ide.analysis.values import (
     InstanceValue,
     Item,
     Items,
+    LambdaValue,
     MethodValue,
     ModuleValue,
     Plain,
@@ -248,7 +249,9 @@ def _changes_lists(evaluator: Evaluator, given: Bound, scope: Scope) -> bool:
         name = node.id if isinstance(node, Name) else ""
         is_method = isinstance(node, Attribute) and node.attr.id in _HARMLESS
         return not (hasattr(builtins, name) or is_method)
-    return False
+    if isinstance(func, ClassValue):
+        return any(isinstance(one, FunctionDefinition) for one in func.definition.body)
+    return isinstance(func, LambdaValue)
 
 
 def _single(evaluator: Evaluator, bound: Bound, scope: Scope) -> Value:
