@@ -4,13 +4,13 @@ import enum
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, NewType, Optional, TypeVar
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -422,35 +422,82 @@ PROSE = [
     'look_up({"query": "x"}) gave {"rows": [[1, 2], []]}.',
     "Instead of {} or [] use this.",
 ]
-PIECES = st.lists(st.sampled_from(PROSE), max_size=3)
+OTHER_JSON = st.recursive(
+    st.none() | st.integers() | st.text('ab"\\{}[]\n', max_size=4),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["query", "rows", "items"]), inner, max_size=2),
+    ),
+    max_leaves=6,
+).map(json.dumps)
+AROUND = ["{}", "Result: {}", "```json\n{}\n```", "```\n{}\n```"]
+NOISE = st.builds(
+    lambda form, text, share: form.replace("{}", text[: len(text) * share // 4]),
+    st.sampled_from(
+        [
+            "{}",
+            "Result: {}",
+            "```\n{}\n```",
+            "- [ ] {}",
+            "`{}`",
+            "look_up({})",
+            "> {}",
+            "<b>{}</b>",
+            "{},]",
+            "'{}",
+        ]
+    ),
+    OTHER_JSON,
+    st.sampled_from([4, 4, 4, 3]),
+)
+WORDS = st.text(min_size=1, max_size=5)
+STEPS = st.builds(Step, WORDS, st.integers(0, 9))
+DEFAULTS = st.builds(Defaults, WORDS, st.integers(0, 9))
+ANSWERS = st.one_of(
+    *(st.tuples(st.just(kind), answers) for kind, answers in ((Step, STEPS), (Defaults, DEFAULTS))),
+    st.tuples(st.just(Plan), st.builds(Plan, WORDS, st.lists(STEPS, max_size=2))),
+    st.tuples(st.just(list[Step]), st.lists(STEPS, min_size=1, max_size=3)),
+    st.tuples(st.just(list[Defaults]), st.lists(DEFAULTS, min_size=1, max_size=3)),
+)
 
 
 @given(
-    before=PIECES,
-    after=PIECES,
-    answer=st.builds(Defaults, st.text(min_size=1, max_size=5), st.integers(0, 9)),
-    form=st.sampled_from(["{}", "Result: {}", "```json\n{}\n```", "```\n{}\n```"]),
-    array=st.booleans(),
-    allow_extra_keys=st.booleans(),
+    planted=ANSWERS,
+    before=st.lists(st.sampled_from(PROSE) | NOISE, max_size=3),
+    after=st.lists(st.sampled_from(PROSE) | NOISE, max_size=3),
+    form=st.sampled_from([*AROUND, "> {}", "`{}`", "1. {}", "{}."]),
+    indent=st.none() | st.just(1),
     wrapped=st.booleans(),
+    cut=st.sampled_from([0, 0, 0, 1, 9]),
+    allow_extra_keys=st.booleans(),
 )
-def test_a_planted_answer_is_found_in_prose(
+def test_a_planted_answer_is_found_or_refused(
     *,
+    planted: tuple[Any, Any],
     before: list[str],
     after: list[str],
-    answer: Defaults,
     form: str,
-    array: bool,
-    allow_extra_keys: bool,
+    indent: int | None,
     wrapped: bool,
+    cut: int,
+    allow_extra_keys: bool,
 ) -> None:
-    value: object = vars(answer)
-    if array:
-        value = {"items": [value]} if wrapped else [value]
-    text = "\n".join([*before, form.replace("{}", json.dumps(value)), *after])
-    kind: Any = list[Defaults] if array else Defaults
-    parsed = parse(kind, text, allow_extra_keys=allow_extra_keys)
-    assert parsed == ([answer] if array else answer)
+    """Nothing else is taken for it, and prose alone doesn't hide it."""
+    kind, answer = planted
+    value = [asdict(one) for one in answer] if isinstance(answer, list) else asdict(answer)
+    if wrapped and isinstance(answer, list):
+        value = {"items": value}
+    told = json.dumps(value, indent=indent)
+    told = told[: len(told) - cut].replace("\n", "\n> " if form == "> {}" else "\n")
+    text = "\n".join([*before, form.replace("{}", told), *after])
+    try:
+        parsed = parse(kind, text, allow_extra_keys=allow_extra_keys)
+    except OutputParseError:
+        event("refused")
+        assert cut or not {*before, *after} <= {*PROSE}
+    else:
+        event("found")
+        assert (parsed, cut) == (answer, 0)
 
 
 @pytest.mark.parametrize("kind", [list[Defaults], Defaults])
