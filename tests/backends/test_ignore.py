@@ -214,7 +214,7 @@ def test_patterns_with_too_many_wildcards_do_not_count_and_are_not_compiled(
     compile_lines = git_patterns.compile_patterns
 
     def counted(
-        lines: tuple[str, ...], *, any_case: bool
+        lines: tuple[str, ...], *, any_case: bool = False
     ) -> tuple[git_patterns.GitPatterns, tuple[str, ...]]:
         compiled.extend(lines)
         return compile_lines(lines, any_case=any_case)

@@ -15,7 +15,6 @@ from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
 _WILD = re.compile(rb"[*?\[\\]")
 _TOKEN = re.compile(rb"\*+|\?|\[|\\(.?)|[^*?\[\\]", re.DOTALL)
@@ -84,21 +83,14 @@ class GitPatterns:
 
     def likely(self, above: bytes, subjects: Mapping[bytes, str]) -> set[str]:
         """The names of the entries of the folder `above` that a pattern matches."""
-        if not self._any_case:
-            return {subjects[one] for one in self._likely(above, subjects.keys())}
-        lower = {one: one.lower() for one in subjects}
-        found = self._likely(above.lower(), {*lower.values()})
-        return {name for one, name in subjects.items() if lower[one] in found}
-
-    def _likely(self, above: bytes, subjects: AbstractSet[bytes]) -> set[bytes]:
         fixed, paths = self._fixed
-        matching = subjects & fixed.keys()
+        matching = {subjects[one] for one in subjects.keys() & fixed.keys()}
         if above[:-1] in self._folders:
-            matching |= {one for one in subjects if above + one in paths}
+            matching.update(name for one, name in subjects.items() if above + one in paths)
         for ahead, regex in zip((b"", above), self._last, strict=True):
             if regex is not None:
                 match = regex.match
-                matching |= {one for one in subjects if match(ahead + one)}
+                matching.update(name for one, name in subjects.items() if match(ahead + one))
         return matching
 
     def _last_of(self, numbers: Sequence[int]) -> re.Pattern[bytes] | None:

@@ -226,7 +226,7 @@ class IgnoreRules:
         """
         kinds = dict(entries)
         likely = {*kinds}
-        if not self._hiding_in(folder):
+        if not (self._any_case or self._hiding_in(folder)):
             likely = {*(ALWAYS_HIDDEN & kinds.keys())}
             subjects = {subject_of(name, is_folder=kinds[name]): name for name in kinds}
             for rules in self._rules(folder):

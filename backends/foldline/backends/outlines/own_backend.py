@@ -115,10 +115,10 @@ class OwnBackend:
 
     def with_columns(self, found: References) -> References:
         """The references, each with the column of the name on its line."""
-        word = found.name.rpartition(".")[2].strip()
+        name = found.name.rpartition(".")[2].strip()
         lines = {path: self._lines(path) for path in {reference.path for reference in found}}
         references = tuple(
-            _with_column(reference, word, lines[reference.path]) for reference in found
+            _with_column(reference, name, lines[reference.path]) for reference in found
         )
         return replace(found, references=references)
 
@@ -150,12 +150,12 @@ def _symbol(found: SymbolInfo, lines: Sequence[str]) -> SymbolInfo:
 
 def _name_line(symbol: SymbolInfo, lines: Sequence[str]) -> int:
     """The first line of the symbol that has its name: decorators stand above it."""
-    numbers = range(symbol.line, min(symbol.line_end, len(lines)) + 1)
-    return next((one for one in numbers if first_column(lines, one, symbol.name)), symbol.line)
+    numbers = range(symbol.line, symbol.line_end + 1)
+    return next((line for line in numbers if first_column(lines, line, symbol.name)), symbol.line)
 
 
-def _with_column(reference: Reference, word: str, lines: Sequence[str]) -> Reference:
-    column = None if reference.column else first_column(lines, reference.line, word)
-    if column is None:
+def _with_column(reference: Reference, name: str, lines: Sequence[str]) -> Reference:
+    column = first_column(lines, reference.line, name)
+    if reference.column or column is None:
         return reference
-    return replace(reference, column=column, column_end=column + len(word))
+    return replace(reference, column=column, column_end=column + len(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.base.languages import language_of
@@ -163,15 +163,7 @@ def detail_of(
     first = _first_comment_line(lines, symbol.line)
     body = "\n".join(lines[first - 1 : symbol.line_end])
     return SymbolDetail(
-        symbol.name,
-        symbol.kind,
-        symbol.line,
-        symbol.line_end,
-        symbol.signature,
-        symbol.children,
-        symbol.decorators,
-        symbol.docstring,
-        name_line=symbol.name_line,
+        **{one.name: getattr(symbol, one.name) for one in fields(symbol)},
         body=body,
         parent=enclosing[-1].name if enclosing else None,
         char_count=len(body),

@@ -7,7 +7,6 @@ there, the piece up to the next such line is parsed by itself, so that damage st
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,14 +21,6 @@ _DECLARATION = re.compile(
     rb"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*).*",
     re.MULTILINE,
 )
-_KINDS = {
-    "function": SymbolKind.FUNCTION,
-    "class": SymbolKind.CLASS,
-    "interface": SymbolKind.INTERFACE,
-    "enum": SymbolKind.ENUM,
-    "type": SymbolKind.TYPE,
-    "namespace": SymbolKind.NAMESPACE,
-}
 # Damage in thousands of pieces isn't code that people read.
 _MOST_PIECES = 500
 
@@ -50,22 +41,14 @@ def mend_outline(
         row += data.count(b"\n", counted, start)
         counted = start
         if row + 1 not in lines:
-            inside = outline(data[start:end]) or (_by_its_line(match),)
-            mended.extend(_moved(symbol, row) for symbol in inside)
+            # Empty lines above it, so that its symbols have the lines of the file.
+            piece = b"\n" * row + data[start:end]
+            mended += outline(piece) or (_by_its_line(match, row + 1),)
     return tuple(sorted(mended, key=lambda symbol: symbol.line))
 
 
-def _by_its_line(match: re.Match[bytes]) -> SymbolInfo:
+def _by_its_line(match: re.Match[bytes], number: int) -> SymbolInfo:
     word, name = (part.decode("utf-8", "replace") for part in match.groups())
+    kind = SymbolKind.VARIABLE if word in {"const", "let", "var"} else SymbolKind(word)
     line = match.group().decode("utf-8", "replace").rstrip().rstrip("{").rstrip()
-    return SymbolInfo(name, _KINDS.get(word, SymbolKind.VARIABLE), 1, 1, line, name_line=1)
-
-
-def _moved(symbol: SymbolInfo, rows: int) -> SymbolInfo:
-    return replace(
-        symbol,
-        line=symbol.line + rows,
-        line_end=symbol.line_end + rows,
-        name_line=symbol.name_line + rows,
-        children=tuple(_moved(child, rows) for child in symbol.children),
-    )
+    return SymbolInfo(name, kind, number, number, line, name_line=number)
