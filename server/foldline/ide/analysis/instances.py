@@ -51,28 +51,23 @@ from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.syntax import ClassDefinition, Expression, Statement
 
+CLASSES: Mapping[str, type[MarkdownSection[object] | Chapter[object]]] = {
+    "markdown": MarkdownSection,
+    "task": TaskSection,
+    "each": EachSection,
+    "examples": ExamplesSection,
+    "chapter": Chapter,
+}
+"""The library's classes by kind; a `custom` section may have any of their arguments."""
 SECTION_KINDS = {
     "Section": "custom",
-    "MarkdownSection": "markdown",
-    "TaskSection": "task",
-    "EachSection": "each",
-    "ExamplesSection": "examples",
-    "Chapter": "chapter",
-}
-# Arguments that a clone can replace, by kind. Subclasses in the workspace may have more.
-_CLONED = {
-    "custom": EachSection.constructor_arguments,
-    "markdown": MarkdownSection.constructor_arguments,
-    "task": MarkdownSection.constructor_arguments,
-    "each": EachSection.constructor_arguments,
-    "examples": EachSection.constructor_arguments,
-    "chapter": Chapter.constructor_arguments,
+    **{section.__name__: kind for kind, section in CLASSES.items()},
 }
 _DERIVED = ("derived_placeholders", "derived_item_placeholders")
 _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
@@ -309,7 +304,8 @@ def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope)
         return section
     arguments, opaque = evaluator.keywords(node, scope)
     opaque = opaque or bool(node.args)
-    names = _CLONED[section.kind]
+    # Subclasses in the workspace may have more.
+    names = CLASSES.get(section.kind, EachSection).constructor_arguments
     changes = {name: argument for name, argument in arguments.items() if name in names}
     if not (changes or opaque):
         return section

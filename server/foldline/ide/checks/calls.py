@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import FileTooLargeError, MissingPathError, UndecodableFileError
+from foldline.ide.analysis.instances import CLASSES
 from foldline.ide.analysis.module_analysis import statements_in
 from foldline.ide.analysis.syntax import Assign, Attribute, Call, Display, Name
 from foldline.ide.analysis.values import (
@@ -36,7 +37,6 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.prompt_calls import check_call
 from foldline.ide.checks.signatures import (
-    CLASSES,
     Constructor,
     check_constructor_keywords,
     check_method_keywords,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline import prompts
-from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
+from foldline.ide.analysis.instances import CLASSES, SECTION_KINDS, lineage_of
 from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.syntax import Attribute, FunctionDefinition, Starred
 from foldline.ide.analysis.values import (
@@ -31,19 +31,12 @@ from foldline.ide.checks.diagnostic import (
     did_you_mean,
     replacement,
 )
-from foldline.prompts import (
-    Chapter,
-    EachSection,
-    ExamplesSection,
-    MarkdownSection,
-    TaskSection,
-    Tool,
-)
+from foldline.prompts import Tool
 from foldline.prompts.errors import near_names
 from foldline.prompts.sections.cloning import RUNTIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.module_analysis import CallSite
@@ -52,13 +45,6 @@ if TYPE_CHECKING:
     from foldline.ide.checks.diagnostic import Repair
 
 _CHANGES_ARGUMENTS = frozenset({"set_arguments", "select", "constructor_arguments"})
-CLASSES: Mapping[str, type[MarkdownSection[object] | Chapter[object]]] = {
-    "markdown": MarkdownSection,
-    "task": TaskSection,
-    "each": EachSection,
-    "examples": ExamplesSection,
-    "chapter": Chapter,
-}
 
 
 class Constructor(NamedTuple):
