@@ -74,7 +74,10 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
             raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
         return await other.run(access, PositionArguments(**same))
     since = monotonic()
-    references = await run_query(access.find_references, scope=arguments.scope, **same)
+    economical = arguments.budget == REFERENCES_BUDGET
+    references = await run_query(
+        access.find_references, scope=arguments.scope, economical=economical, **same
+    )
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
