@@ -15,7 +15,7 @@ from foldline.backends import (
     OutsideWorkspaceError,
     SmartFileAccess,
 )
-from foldline.backends.files.globs import Glob
+from foldline.backends.files.globs import Glob, alternatives
 from foldline.backends.search.walks import Scope
 
 PATHS = (
@@ -47,6 +47,11 @@ def held(text: str) -> set[str]:
     scope = Scope(MemoryFileBackend(FILES), text)
     scope.check()
     return {stamp.path for stamp in scope.walk()}
+
+
+def test_a_class_is_looked_for_no_farther_than_a_name_is_long() -> None:
+    assert [*alternatives(f"{{[{'x,' * 100}],b}}")] == [f"[{'x,' * 100}]", "b"]
+    assert len([*alternatives(f"{{[{'x,' * 200}],b}}")]) == 202
 
 
 @pytest.mark.parametrize(

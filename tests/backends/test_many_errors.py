@@ -18,7 +18,7 @@ from foldline.backends.outlines import parsing_workers, syntax
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.parsing_pool import PoolParsing
-from foldline.backends.outlines.syntax import ParseCostlyError, parse
+from foldline.backends.outlines.syntax import ParseCostlyError, ParseStoppedError, parse
 from foldline.backends.references.references import references_in_source
 from foldline.ide.workspace import AccessOptions, Workspace
 
@@ -74,6 +74,26 @@ def test_code_is_never_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = parse("python", b"def f(a):\n    return a\n" * 4_000, guarded=True)
     assert not tree.root_node.has_error
     assert next(ticks) > 100
+
+
+def test_a_parse_ends_after_a_second_and_five_millionths_a_byte(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The clock goes on by a hundredth of a second with each report."""
+    ticks = iter(range(1_000_000))
+    now = 0.0
+
+    def later() -> float:
+        nonlocal now
+        now = next(ticks) / 200  # Both clocks are read for a report.
+        return now
+
+    monkeypatch.setattr(syntax, "thread_time", later)
+    monkeypatch.setattr(syntax, "perf_counter", later)
+    data = b"def f(a):\n    return a\n" * 10_000
+    with pytest.raises(ParseStoppedError):
+        parse("python", data)
+    assert 1 + 5e-6 * len(data) < now < 1.1 + 5e-6 * len(data)
 
 
 def test_slow_steps_are_made_good_by_quick_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import FrameType
+
+    from _typeshed import TraceFunction
 
 CODEX = "https://github.com/openai/codex/blob/main/codex-rs/core/src/agents_md.rs"
 MEMORY = "https://code.claude.com/docs/en/memory"
@@ -561,10 +565,36 @@ def test_globs_are_written_in_many_ways(written: str) -> None:
         ("/*.py", "src/a.py", False, False),
         ("src", "src/a.py", True, False),
         ("**", "src/a.py", True, True),
+        ("a[", "a[", True, True),
+        ("[ab]/c[", "b/c[", True, True),
+        ("a]/[b", "a]/[b", True, True),
+        ("*" * 4_096, "a.py", True, True),
+        ("*" * 4_097, "a.py", True, False),
     ],
 )
 def test_globs_match_as_clients_say(glob: str, path: str, anchored: bool, found: bool) -> None:
     assert matches(glob, path, anchored=anchored) is found
+
+
+@pytest.mark.parametrize("head", ["", "]", "[]"])
+def test_twice_the_brackets_that_nothing_closes_are_twice_the_work(head: str) -> None:
+    def work(count: int) -> int:
+        lines = 0
+
+        def trace(_: FrameType, event: str, __: object) -> TraceFunction:
+            nonlocal lines
+            lines += event == "line"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            matches(head + "[a" * count, "x")
+        finally:
+            sys.settrace(before)
+        return lines
+
+    assert 0 < work(1_000) < 2.2 * work(500)
 
 
 @given(st.text("ab*/?[{,}", max_size=40), st.text("ab/", max_size=40))

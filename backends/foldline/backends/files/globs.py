@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.git_patterns import GitPatterns
 
 MAGIC = frozenset("*?[{,!")
-_TOKEN = re.compile(r"\[!?\]?[^\]/]*\]|.", re.DOTALL)
+_TOKEN = re.compile(r"\[!?\]?[^\]/]{0,255}\]|.", re.DOTALL)
 _SPECIAL = re.compile(r"([*?\[\]!#])")
 _MOST_PATTERNS = 500
 _MOST_BRACES = 50

@@ -33,11 +33,11 @@ MOST_BYTES = 20_000_000
 # where it follows many readings.
 _FEWEST_REPORTS = 2_000
 _BYTES_A_REPORT = 8
-# Some scanners read far ahead in each step. A megabyte of real code takes a second; no thread but
-# the parsing one counts.
+# Some scanners read far ahead in each step. A megabyte of real code takes a second, of the worst
+# broken code three; no thread but the parsing one counts.
 _MOST_SECONDS = 20.0
-_FEWEST_SECONDS = 2.0
-_SECONDS_A_BYTE = 20e-6
+_FEWEST_SECONDS = 1.0
+_SECONDS_A_BYTE = 5e-6
 
 # A hundred steps of code take about as long as those of the sample, of broken code ten times that.
 _SAMPLE = b"def name(a, b=1):\n    if a.b(c)[0] == 'd':\n        return [a, b]\n\n\n" * 40

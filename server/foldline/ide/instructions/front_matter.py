@@ -12,6 +12,7 @@ from unicodedata import normalize
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.globs import alternatives
+from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
 from foldline.backends.parsers.markdown import Range
 from foldline.ide.checks.codes import Code
 
@@ -169,7 +170,12 @@ def globs_of(values: Iterable[str]) -> Iterator[str]:
 
 def matches(glob: str, path: str, *, anchored: bool = True) -> bool:
     """Return whether a glob matches a path; from any folder on unless it's `anchored`."""
-    parts = glob.removeprefix("./").lstrip("/").split("/")
+    if len(glob) > IGNORE_PATTERN_CHARACTERS:
+        return False
+    # Each bracket that nothing closes would be looked for to the end.
+    closed = glob.rfind("]") + 1
+    written = glob[:closed] + glob[closed:].replace("[", "[[]")
+    parts = written.removeprefix("./").lstrip("/").split("/")
     if not anchored and not glob.startswith(("/", "**/")):
         parts = ["**", *parts]
     # The parts at which the rest of the path may go on: no glob costs more than its length.
