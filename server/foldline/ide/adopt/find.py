@@ -41,7 +41,7 @@ from foldline.ide.adopt.write import one_line
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SHORTEST = 40
 """The shortest text without placeholders that looks like a prompt, in characters."""
@@ -374,35 +374,58 @@ class _Finder:
     def _built(
         self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
     ) -> tuple[ast.expr, ast.stmt, str]:
-        """Return a text with what `name += …` adds to it, and the last of these statements."""
-        filled = use_of(node, self.scope)
-        # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
-        text, depth = (filled[0], 0) if filled else (node, 1)
-        if messages_in(node) is not None:
-            return self._with_messages(name, node, last, rest)
-        is_text = pieces_of(self.scope, text, depth) is not None
-        is_bound_again = len(self.scope.bound[name]) > 1
-        if not is_text or not is_bound_again:
-            return node, last, ""
-        # Functions above, too, may change a variable that they declare.
-        functions = [
-            one for one in self.scope.node.body if isinstance(one, Function | ast.ClassDef)
-        ]
-        for statement in (*(one for one in functions if one.lineno < last.lineno), *rest):
-            if isinstance(statement, Function | ast.ClassDef) and not _declares(statement, name):
-                continue  # Its variables are its own.
-            if last.col_offset == statement.col_offset:
-                pair = assigned(statement)
-                if pair and pair[0] == name and name not in names_in(pair[1]):
-                    break  # Another text begins.
-                if isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
-                    if not isinstance(statement.op, ast.Add):
+        """Return a text or messages with what is added to them, and the last statement that does.
+
+        The third says which line changes them otherwise.
+        """
+        is_list = messages_in(node) is not None
+        if not is_list:
+            filled = use_of(node, self.scope)
+            # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
+            text, depth = (filled[0], 0) if filled else (node, 1)
+            if pieces_of(self.scope, text, depth) is None or len(self.scope.bound[name]) < 2:
+                return node, last, ""
+            # Functions above, too, may change a variable that they declare.
+            above = (one for one in self.scope.node.body if one.lineno < last.lineno)
+            rest = (*(one for one in above if one in self.module.scopes), *rest)
+        is_used = False
+        for statement in rest:
+            inner = self.module.scopes.get(statement)
+            if inner is not None and (
+                name in inner.bound if is_list else not _declares(statement, name)
+            ):
+                continue  # Its variable is its own.
+            pair = assigned(statement)
+            is_next = inner is None and last.col_offset == statement.col_offset
+            if is_next and pair and pair[0] == name and name not in names_in(pair[1]):
+                break  # Another text begins.
+            match statement:
+                case ast.AugAssign(target=target, op=sign, value=value) if (
+                    is_next and not is_list and dotted(target) == name
+                ):
+                    if not isinstance(sign, ast.Add):
                         break
-                    node, last = ast.BinOp(node, ast.Add(), statement.value), statement
-                    ast.copy_location(node, statement)
+                    last = statement
+                    node = ast.copy_location(ast.BinOp(node, sign, value), statement)
                     continue
-            if _is_changed(statement, name):
+            changes = [*_changes(statement, name, isinstance(self.scope.node, ast.ClassDef))]
+            if None in changes or (changes and not isinstance(node, ast.List)):
                 return node, last, f"`{name}` is changed again in line {statement.lineno}"
+            reads = [one for one in ast.walk(statement) if getattr(one, "id", "") == name]
+            if changes and isinstance(node, ast.List):
+                is_next = is_next and isinstance(statement, ast.Expr | ast.AugAssign)
+                is_known = is_next and len(reads) == 1 and not is_used
+                # What is added later, or only sometimes, is left out, as `*name` is.
+                items = [
+                    one
+                    if isinstance(one, ast.Starred) or (is_known and _message(one))
+                    else _starred(one)
+                    for added in changes
+                    for one in added or ()
+                ]
+                node = ast.copy_location(ast.List([*node.elts, *items], ast.Load()), node)
+                last = statement if is_known else last
+            is_used = is_used or bool(reads and not (changes and is_next))
         return node, last, ""
 
     def _attribute(self, statement: ast.stmt, name: str, value: ast.expr) -> Iterator[Candidate]:
@@ -423,41 +446,6 @@ class _Finder:
                 ):
                     refusal = f"`self.{name}` is changed again in line {one.lineno}"
             yield replace(found, scope=scope, refusal=refusal)
-
-    def _with_messages(
-        self, name: str, node: ast.expr, last: ast.stmt, rest: Sequence[ast.stmt]
-    ) -> tuple[ast.expr, ast.stmt, str]:
-        """Return a list of messages with what is added to it, as `_built` does."""
-        is_used = False
-        for statement in rest:
-            inner = self.module.scopes.get(statement)
-            if inner is not None and name in inner.bound:
-                continue  # Its variable is its own.
-            pair = assigned(statement)
-            is_next = inner is None and last.col_offset == statement.col_offset
-            if is_next and pair and pair[0] == name and name not in names_in(pair[1]):
-                break  # Another list begins.
-            added: list[ast.expr] = []
-            for part in ast.walk(statement):
-                new = _added(part, name, isinstance(self.scope.node, ast.ClassDef))
-                if new is None or (new and not isinstance(node, ast.List)):
-                    return node, last, f"`{name}` is changed again in line {statement.lineno}"
-                added += new
-            reads = [one for one in ast.walk(statement) if getattr(one, "id", "") == name]
-            if added and isinstance(node, ast.List):
-                is_next = is_next and isinstance(statement, ast.Expr | ast.AugAssign)
-                is_known = is_next and len(reads) == 1 and not is_used
-                # What is added later, or only sometimes, is left out, as `*name` is.
-                items = [
-                    one
-                    if isinstance(one, ast.Starred) or (is_known and _message(one))
-                    else ast.copy_location(ast.Starred(one, ast.Load()), one)
-                    for one in added
-                ]
-                node = ast.copy_location(ast.List([*node.elts, *items], ast.Load()), node)
-                last = statement if is_known else last
-            is_used = is_used or bool(reads and not (added and is_next))
-        return node, last, ""
 
     def _candidate(
         self, name: str, node: ast.expr, statement: ast.stmt, last: ast.stmt, refusal: str = ""
@@ -558,11 +546,8 @@ def _attribute(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-_MUTATORS = {"append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "update"}
-
-
-def _added(part: ast.AST, name: str, is_attribute: bool) -> list[ast.expr] | None:
-    """Return what a part of a statement adds to a list; None if it changes the list otherwise."""
+def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[list[ast.expr] | None]:
+    """Yield what parts of a statement add to a variable; None for a part that changes it."""
 
     def is_it(node: ast.expr) -> bool:
         return dotted(node) == name and (is_attribute or not isinstance(node, ast.Attribute))
@@ -572,55 +557,46 @@ def _added(part: ast.AST, name: str, is_attribute: bool) -> list[ast.expr] | Non
             node = node.value
         return is_it(node)
 
-    match part:
-        case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
-            return _items(value)
-        case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if (
-            callee in _MUTATORS and is_in_it(owner)
-        ):
-            given = part.args[-1] if part.args else None
-            if given is None or not is_it(owner):
-                return None
-            if callee == "append":
-                return [given]
-            if callee == "insert":
-                return [ast.copy_location(ast.Starred(given, ast.Load()), given)]
-            return _items(given) if callee == "extend" else None
-        case ast.Assign(targets=targets) if not (
-            isinstance(part.value, ast.Call) and callee_of(part.value) == "partial"
-        ):
-            parts = [one for target in targets for one in ast.walk(target)]
-            return None if any(isinstance(one, ast.expr) and is_in_it(one) for one in parts) else []
-        case ast.AugAssign(target=target) | ast.NamedExpr(target=target) | ast.For(target=target):
-            return None if is_in_it(target) else []
-        case ast.Delete(targets=targets):
-            return None if any(map(is_in_it, targets)) else []
-    return []
+    pending: list[ast.AST] = [statement]
+    while pending:
+        part = pending.pop()
+        # The variables of a comprehension are its own.
+        passed = part.target if isinstance(part, ast.comprehension) else None
+        match part:
+            case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
+                passed = target
+                yield _items(value)
+            case ast.Call(func=ast.Attribute(value=owner, attr=callee), args=given) if (
+                callee in _MUTATORS and is_in_it(owner)
+            ):
+                is_adding = callee in _ADDING and bool(given) and is_it(owner)
+                yield _ADDING[callee](given[-1]) if is_adding else None
+            case ast.Assign(value=ast.Call() as call) if callee_of(call) == "partial":
+                continue  # LangChain's `prompt.partial(…)` leaves the text alone.
+            case ast.Name() | ast.Attribute() | ast.Subscript() if is_in_it(part):
+                if not isinstance(part.ctx, ast.Load):
+                    yield None
+        children = [child for child in ast.iter_child_nodes(part) if child is not passed]
+        pending += reversed(children)
+
+
+def _starred(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Starred(node, ast.Load()), node)
 
 
 def _items(node: ast.expr) -> list[ast.expr]:
     """Return what a list has; one starred expression for what isn't known to be one."""
     if isinstance(node, ast.List):
         return node.elts
-    return [ast.copy_location(ast.Starred(node, ast.Load()), node)]
+    return [_starred(node)]
 
 
-def _is_changed(statement: ast.stmt, name: str) -> bool:
-    """Return True if a statement, or one in it, gives a variable another value."""
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        is_it = isinstance(node, ast.Name | ast.Subscript) and dotted(node) == name
-        if is_it and not isinstance(getattr(node, "ctx", None), ast.Load):
-            return True
-        pair = assigned(node)
-        # LangChain's `prompt.partial(…)` leaves the text alone.
-        if pair and isinstance(pair[1], ast.Call) and callee_of(pair[1]) == "partial":
-            continue
-        # The variables of a comprehension are its own.
-        own = node.target if isinstance(node, ast.comprehension) else None
-        pending += [child for child in ast.iter_child_nodes(node) if child is not own]
-    return False
+_ADDING: dict[str, Callable[[ast.expr], list[ast.expr]]] = {
+    "append": lambda item: [item],
+    "extend": _items,
+    "insert": lambda item: [_starred(item)],
+}
+_MUTATORS = {*_ADDING, "pop", "clear", "remove", "reverse", "sort", "update"}
 
 
 def _declares(function: ast.stmt, name: str) -> bool:
