@@ -120,12 +120,12 @@ def adopt(original: Original) -> Adoption:
     if not any(node.text.strip() if isinstance(node, Text) else True for node in nodes):
         raise AdoptError("the text is empty")
     try:
-        made = plan_of(original)
+        plan = plan_of(original)
     except NotRepresentableError:
         raise AdoptError(
             "the text can't be a section's: its first line is indented more than another one"
         ) from None
-    return Adoption(made, module_text(made), UNTRUSTED)
+    return Adoption(plan, module_text(plan), UNTRUSTED)
 
 
 async def compare(adoption: Adoption) -> Adoption:
@@ -162,18 +162,18 @@ def read(
         text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
         text = order_mark(file) + text
     module = module_of(file, text, options)
-    found = prompts_in(file, module, is_whole=style is not None and name is None)
-    if name is not None and found and not found[0].name_is_key:
+    candidates = prompts_in(file, module, is_whole=style is not None and name is None)
+    if name is not None and candidates and not candidates[0].name_is_key:
         raise AdoptError("the file is one prompt: only modules and data files have names")
     if name is None and line is not None and 0 <= line < len(module.starts):
         offset = module.starts[line]
-        here = [one for one in found if one.start <= offset < one.end]
+        here = [one for one in candidates if one.start <= offset < one.end]
         here = [one for one in here if one.is_likely] or here
         # The innermost text: a function is one, and has some in it.
         least = min((one.end - one.start for one in here), default=0)
-        found = [one for one in here if one.end - one.start == least] or found
-        name = here[0].name if len(found) == len(here) == 1 else None
-    candidate = _chosen(found, name, module)
+        candidates = [one for one in here if one.end - one.start == least] or candidates
+        name = here[0].name if len(candidates) == len(here) == 1 else None
+    candidate = _chosen(candidates, name, module)
     calls = None
     if files is not None and candidate.is_global:
         path = ""
@@ -270,12 +270,12 @@ def _check_delimiters(module: Module) -> None:
     Raises:
         AdoptError: It has other delimiters than Jinja's own.
     """
-    for found in _DELIMITER.finditer(module.text):
-        if (value := found[2].strip().strip("\"'")) != _DELIMITERS[found[1]]:
-            line = module.text.count("\n", 0, found.start()) + 1
+    for match in _DELIMITER.finditer(module.text):
+        if (value := match[2].strip().strip("\"'")) != _DELIMITERS[match[1]]:
+            line = module.text.count("\n", 0, match.start()) + 1
             raise AdoptError(
                 f"the module has a Jinja environment with delimiters of its own (line {line}: "
-                f"`{found[1]}`, {value}), and adopting reads Jinja's `{{{{ }}}}` and `{{% %}}` "
+                f"`{match[1]}`, {value}), and adopting reads Jinja's `{{{{ }}}}` and `{{% %}}` "
                 "alone: write the text with these, or render it first"
             )
 
@@ -311,8 +311,8 @@ def _style(candidate: Candidate, calls: Calls | None) -> Style:
     return find.settled(candidate.text, seems, is_code=candidate.is_code)
 
 
-def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candidate:
-    likely = [candidate for candidate in found if candidate.is_likely]
+def _chosen(candidates: list[Candidate], name: str | None, module: Module) -> Candidate:
+    likely = [candidate for candidate in candidates if candidate.is_likely]
     if name is None and not likely:
         raise AdoptError(
             "no text of the file looks like a prompt; name a variable, function or key as "
@@ -321,14 +321,14 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
     if name is None:
         if len(likely) == 1:
             return likely[0]
-        others = len(found) - len(likely)
+        others = len(candidates) - len(likely)
         more = f"; {counted(others, 'other text')} can be named, too" if others else ""
         raise AdoptError(f"the file has {len(likely)} prompts; name one{more}", tuple(likely))
-    exact = [candidate for candidate in found if candidate.name == name]
+    exact = [candidate for candidate in candidates if candidate.name == name]
     # A function makes it in a variable.
-    within = [candidate for candidate in found if candidate.name.startswith(f"{name}.")]
+    within = [candidate for candidate in candidates if candidate.name.startswith(f"{name}.")]
     within = [candidate for candidate in within if candidate.is_likely] or within
-    tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
+    tails = [candidate for candidate in candidates if candidate.name.rpartition(".")[2] == name]
     for meant in (exact, within, tails):
         if len(meant) == 1:
             return meant[0]
@@ -336,9 +336,9 @@ def _chosen(found: list[Candidate], name: str | None, module: Module) -> Candida
             raise AdoptError(f"the file has {len(meant)} texts of the name `{name}`: rename a key")
         if meant:
             raise AdoptError(f"`{name}` has {len(meant)} texts; name one", tuple(meant))
-    if made := find.made_by(module, name):
-        raise AdoptError(f"`{name}` has no text that adopting can read: it {made}")
-    near = errors.near_names(name, [candidate.name for candidate in found])
+    if origin := find.made_by(module, name):
+        raise AdoptError(f"`{name}` has no text that adopting can read: it {origin}")
+    near = errors.near_names(name, [candidate.name for candidate in candidates])
     question = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AdoptError(f"the file has no text {name!r}{question}", tuple(likely))
 

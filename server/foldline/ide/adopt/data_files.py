@@ -65,7 +65,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     if file.suffix in _READERS and not is_whole:
         kind, read = _READERS[file.suffix]
         try:
-            found = list(
+            prompts = list(
                 _of_value(
                     read(text.removeprefix("\ufeff")), "", module, 0, set(), lines=_Lines(text)
                 )
@@ -76,12 +76,12 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
             raise AdoptError(f"the {kind} is nested too deep to be read") from None
         except ValueError as error:
             raise AdoptError(f"this isn't {kind}: {error}") from None
-        if not found:
+        if not prompts:
             raise AdoptError(
                 f"no string of this {kind} file looks like a prompt; if one is, name its key as "
                 "FILE:KEY"
             )
-        return found
+        return prompts
     notes = [note for mark, note in _BREAKS.items() if mark.search(text)]
     text = body = with_line_feeds(text.removeprefix("\ufeff")).replace("\r\n", "\n")
     front = None if file.suffix in _READERS else _FRONT_MATTER.match(text)
@@ -190,7 +190,7 @@ def _part(key: Any, *, is_first: bool) -> str:
 
 
 def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
-    found: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     for item in value:
         if not isinstance(item, dict) or not {"role", "content"} <= item.keys():
             return None
@@ -201,8 +201,8 @@ def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
         if not isinstance(content, str):
             return None
         role = str(item["role"])
-        found.append((ROLES.get(role, role), content))
-    return found
+        messages.append((ROLES.get(role, role), content))
+    return messages
 
 
 @dataclass(slots=True)
@@ -216,8 +216,8 @@ class _Lines:
     def of(self, value: str) -> int:
         """Return the line on which a value seems to begin; that of the last one if none does."""
         first = next((line.strip() for line in value.split("\n") if line.strip()), "")
-        place = self.text.find(first, self.place)
-        if place >= 0:
-            self.line += self.text.count("\n", self.place, place)
-            self.place = place
+        offset = self.text.find(first, self.place)
+        if offset >= 0:
+            self.line += self.text.count("\n", self.place, offset)
+            self.place = offset
         return self.line

@@ -122,7 +122,7 @@ class Candidate:
         nodes = [message.content for message in messages_in(self.node) or ()] or [self.node]
         pieces = [pieces_of(self.scope, node) or [] for node in nodes]
         return "\n".join(
-            "".join(one if isinstance(one, str) else "\0" for one in some) for some in pieces
+            "".join(one if isinstance(one, str) else "\0" for one in parts) for parts in pieces
         )
 
 
@@ -136,24 +136,24 @@ class ChatMessage(NamedTuple):
 
 def candidates(module: Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
-    found: dict[str, Candidate] = {}
+    texts: dict[str, Candidate] = {}
     counts: dict[str, int] = {}
     for candidate in _Finder(module, module.scope).walk(module.tree.body):
         name = candidate.name
-        known = found.get(name)
-        if known is None or (candidate.is_likely and not known.is_likely):
-            found[name] = candidate
-        elif candidate.is_likely and candidate.node is not known.node:
+        earlier = texts.get(name)
+        if earlier is None or (candidate.is_likely and not earlier.is_likely):
+            texts[name] = candidate
+        elif candidate.is_likely and candidate.node is not earlier.node:
             # A variable has another text in another branch.
             counts[name] = counts.get(name, 1) + 1
-            while (other := f"{name}_{counts[name]}") in found:
+            while (other := f"{name}_{counts[name]}") in texts:
                 counts[name] += 1
-            found[other] = replace(candidate, name=other, variable=name)
+            texts[other] = replace(candidate, name=other, variable=name)
     origins = {origin for origin, _ in module.imports.values()}
     if not origins.isdisjoint(("foldline", "foldline.prompts")):
         # It is a prompt module already: its texts can be adopted, and aren't offered.
-        found = {name: replace(one, is_likely=False) for name, one in found.items()}
-    return sorted(found.values(), key=lambda candidate: candidate.start)
+        texts = {name: replace(one, is_likely=False) for name, one in texts.items()}
+    return sorted(texts.values(), key=lambda candidate: candidate.start)
 
 
 def made_by(module: Module, name: str) -> str:
@@ -161,9 +161,9 @@ def made_by(module: Module, name: str) -> str:
     owner, _, last = name.rpartition(".")
     for scope in module.scopes.values():
         is_it = name in (scope.name, scope.name.rpartition(".")[2])
-        found = [("returns", scope.bound.get(RETURN, []))] if is_it else []
-        found += [("is", scope.bound.get(last, []))] if scope.name.endswith(owner) else []
-        for verb, bound in found:
+        origins = [("returns", scope.bound.get(RETURN, []))] if is_it else []
+        origins += [("is", scope.bound.get(last, []))] if scope.name.endswith(owner) else []
+        for verb, bound in origins:
             if value := next((one.value for one in reversed(bound) if one.value), None):
                 return f"{verb} `{ast.unparse(value)[:60]}` (line {value.lineno})"
     return ""
@@ -171,7 +171,7 @@ def made_by(module: Module, name: str) -> str:
 
 def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     """Return the types and defaults that the module tells of a prompt's variables."""
-    found: dict[str, Guess] = {}
+    kinds: dict[str, Guess] = {}
     module, scope = candidate.module.scope, candidate.scope
     # The names that the text itself reads: a placeholder gets what its call says.
     nodes = [message.content for message in messages_in(candidate.node) or ()] or [candidate.node]
@@ -186,16 +186,16 @@ def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     for name in reads:
         value = module.value_of(name)
         if kind := scalar_of(value):
-            found[name] = Guess(kind, _written(value))
+            kinds[name] = Guess(kind, _written(value))
     for name, kind, default in scope.parameters():
         if len(scope.bound[name]) > 1:
-            found[name] = Guess(kind.removesuffix(" | None"))
+            kinds[name] = Guess(kind.removesuffix(" | None"))
         elif all(use.keywords.get(name, name) == name for use in uses):
-            found[name] = Guess(kind, _written(default))
+            kinds[name] = Guess(kind, _written(default))
     for use in uses:
         for name, kind in use.types.items():
-            found.setdefault(name, Guess(kind))
-    return found
+            kinds.setdefault(name, Guess(kind))
+    return kinds
 
 
 def style_of_text(text: str) -> Style:
@@ -211,8 +211,8 @@ def settled(text: str, seems: Style, *, is_code: bool = False) -> Style:
     Raises:
         AdoptError: It could have another one, or has one that adopting doesn't know.
     """
-    if found := _HANDLEBARS.search(text):
-        raise AdoptError(f"`{found[0]}` {HANDLEBARS}")
+    if mark := _HANDLEBARS.search(text):
+        raise AdoptError(f"`{mark[0]}` {HANDLEBARS}")
     fills = [Style.REPLACE]
     with suppress(ValueError):
         list(Formatter().parse(text))
@@ -278,8 +278,8 @@ def calls_after(scope: Scope, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]
     inner = _inner(scope, node)
     if inner is None or not isinstance(node, ast.Call) or text_of(scope, node) is not None:
         return node, ()
-    found, calls = calls_after(scope, inner)
-    return found, (*calls, callee_of(node))
+    text, calls = calls_after(scope, inner)
+    return text, (*calls, callee_of(node))
 
 
 def _inner(scope: Scope, node: ast.expr) -> ast.expr | None:
@@ -311,12 +311,12 @@ def messages_in(node: ast.expr) -> list[ChatMessage] | None:
         node = ast.List([*_items(inner), *parts], ast.Load())
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
-    found = [_message(item) for item in node.elts]
-    if not any(found) or any(isinstance(item, ast.Constant) for item in node.elts):
+    messages = [_message(item) for item in node.elts]
+    if not any(messages) or any(isinstance(item, ast.Constant) for item in node.elts):
         return None
     # What else is in the list is known when the program runs: earlier messages, for example.
-    known = [one or ChatMessage("", item) for one, item in zip(found, node.elts, strict=True)]
-    return [one._replace(is_template=is_template and one.is_template) for one in known]
+    items = [one or ChatMessage("", item) for one, item in zip(messages, node.elts, strict=True)]
+    return [one._replace(is_template=is_template and one.is_template) for one in items]
 
 
 def is_plain_list(node: ast.expr) -> bool:
@@ -435,7 +435,7 @@ class _Finder:
             return
         # What a text reads is the method's; who fills in one that reads nothing, the class's.
         scope = self.scope if text_of(self.scope, value) is None else home
-        for found in self._candidate(f"{home.name}.{name}", value, statement, statement):
+        for candidate in self._candidate(f"{home.name}.{name}", value, statement, statement):
             refusal = ""
             for one in ast.walk(home.node):
                 if (
@@ -445,7 +445,7 @@ class _Finder:
                     and one.lineno != statement.lineno
                 ):
                     refusal = f"`self.{name}` is changed again in line {one.lineno}"
-            yield replace(found, scope=scope, refusal=refusal)
+            yield replace(candidate, scope=scope, refusal=refusal)
 
     def _candidate(
         self, name: str, node: ast.expr, statement: ast.stmt, last: ast.stmt, refusal: str = ""
@@ -482,8 +482,8 @@ class _Finder:
         for call in _calls(statement):
             if call is covered and callee_of(call) in TEMPLATES:
                 continue
-            given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
-            for name, value in [*(("messages", one) for one in call.args), *given]:
+            keywords = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+            for name, value in [*(("messages", one) for one in call.args), *keywords]:
                 if messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
                     counts[name] = counts.get(name, 0) + 1
                     number = f"_{counts[name]}" if counts[name] > 1 else ""
@@ -566,11 +566,11 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
             case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
                 passed = target
                 yield _items(value)
-            case ast.Call(func=ast.Attribute(value=owner, attr=callee), args=given) if (
+            case ast.Call(func=ast.Attribute(value=owner, attr=callee), args=arguments) if (
                 callee in _MUTATORS and is_in_it(owner)
             ):
-                is_adding = callee in _ADDING and bool(given) and is_it(owner)
-                yield _ADDING[callee](given[-1]) if is_adding else None
+                is_adding = callee in _ADDING and bool(arguments) and is_it(owner)
+                yield _ADDING[callee](arguments[-1]) if is_adding else None
             case ast.Assign(value=ast.Call() as call) if callee_of(call) == "partial":
                 continue  # LangChain's `prompt.partial(…)` leaves the text alone.
             case ast.Name() | ast.Attribute() | ast.Subscript() if is_in_it(part):
@@ -642,11 +642,11 @@ def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:
             value = scope.value_of(name.id, name.lineno)
             if not isinstance(value, ast.Constant | ast.Call):
                 return name
-            made: ast.expr = self.visit(deepcopy(value))
-            return made
+            filled: ast.expr = self.visit(deepcopy(value))
+            return filled
 
-    made: ast.expr = Put().visit(deepcopy(node))
-    return made
+    filled: ast.expr = Put().visit(deepcopy(node))
+    return filled
 
 
 _DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
@@ -680,13 +680,13 @@ def _joined(
 ) -> list[str | ast.expr] | None:
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return None
-    found: list[str | ast.expr] = []
+    parts: list[str | ast.expr] = []
     for item in node.elts:
         if isinstance(item, ast.Starred):
             return None
-        found += [separator] if found else []
-        found += pieces_of(scope, item, depth + 1) or [item]
-    return found if any(isinstance(piece, str) and piece != separator for piece in found) else None
+        parts += [separator] if parts else []
+        parts += pieces_of(scope, item, depth + 1) or [item]
+    return parts if any(isinstance(piece, str) and piece != separator for piece in parts) else None
 
 
 def _message(node: ast.expr) -> ChatMessage | None:
@@ -745,14 +745,14 @@ LONGEST = 200_000
 
 def candidates_at(text: str, start: int, end: int) -> list[Candidate]:
     """Return the likely prompts of a module that a range touches."""
-    found = _likely(text) if len(text) <= LONGEST else ()
-    return [candidate for candidate in found if candidate.start <= end and start < candidate.end]
+    likely = _likely(text) if len(text) <= LONGEST else ()
+    return [candidate for candidate in likely if candidate.start <= end and start < candidate.end]
 
 
 @lru_cache(maxsize=4)
 def _likely(text: str) -> tuple[Candidate, ...]:
     try:
-        found = candidates(parse(text))
+        texts = candidates(parse(text))
     except AdoptError:
         return ()
-    return tuple(candidate for candidate in found if candidate.is_likely)
+    return tuple(candidate for candidate in texts if candidate.is_likely)

@@ -91,7 +91,7 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
 
     Those of tests are counted, unless the folder is one of tests.
     """
-    found: list[tuple[str, Candidate]] = []
+    candidates: list[tuple[str, Candidate]] = []
     more: dict[str, int] = {}
     for source in _sources(files, folder):
         path = source.path
@@ -103,14 +103,14 @@ def prompts_of(files: FileBackend, folder: str = ".") -> Iterator[Listed]:
             if is_test_path(path) and not is_test_path(f"{folder}/"):
                 more[path] = len(listed)
                 continue
-            found += [(path, candidate) for candidate in listed]
+            candidates += [(path, candidate) for candidate in listed]
             more[path] = len(likely) - len(listed)
         except AdoptError as error:
             if "prompt" in path.lower():
                 yield Listed(path, "", 1, "", len(source.text), reason=str(error))
-    constants = [(path, candidate.name) for path, candidate in found if candidate.is_global]
+    constants = [(path, candidate.name) for path, candidate in candidates if candidate.is_global]
     calls = in_workspace(files, constants)
-    for path, candidate in found:
+    for path, candidate in candidates:
         yield _listed(path, candidate, calls.get((path, candidate.name)))
     for path, number in more.items():
         if number:
@@ -125,8 +125,8 @@ def _candidates(path: Path, text: str) -> tuple[list[Candidate], list[Candidate]
     is_told = "prompt" in str(path).lower()
     is_named = is_told or path.suffix not in _DATA
     likely = [one for one in prompts_in(path, module_of(path, text)) if one.is_likely]
-    known = [(is_told and one.is_global) if one.is_code else is_named for one in likely]
-    pairs = zip(likely, known, strict=True)
+    is_told_of = [(is_told and one.is_global) if one.is_code else is_named for one in likely]
+    pairs = zip(likely, is_told_of, strict=True)
     listed = [one for one, is_known in pairs if is_known or _is_prompt(one)]
     return likely, listed[:MOST]
 

@@ -71,12 +71,12 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
             if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
                 read_as = Style.JINJA
         reader.add(scope, role, content, read_as, 1)
-    made = Style.FSTRING if find.text_of(scope, node) is None else style
+    kind = Style.FSTRING if find.text_of(scope, node) is None else style
     if not reader.messages:
         raise AdoptError("none of these messages can be a section of a prompt")
     return Original(
         candidate.name,
-        made if messages is None else Style.MESSAGES,
+        kind if messages is None else Style.MESSAGES,
         tuple(reader.messages),
         find.guesses(candidate, uses),
         module.jinja,
@@ -139,10 +139,10 @@ class _Reader:
             except ModuleNotFoundError:
                 raise AdoptError(needs("reading Jinja templates", "jinja2")) from None
             source = self._dedented(text)
-            found = read_jinja(source, self.options)
-            self.preamble += found.preamble
-            self.lost += [f"a comment:\n{text.strip()}" for text in found.comments]
-            self.messages.append(Message(role, found.nodes, source=source))
+            template = read_jinja(source, self.options)
+            self.preamble += template.preamble
+            self.lost += [f"a comment:\n{text.strip()}" for text in template.comments]
+            self.messages.append(Message(role, template.nodes, source=source))
             return
         nodes = self._nodes(pieces, style)
         raw = self._nodes(before, style) if after else nodes
@@ -250,7 +250,7 @@ class _Reader:
 
     def replaced(self, text: str) -> Iterator[Text | Slot]:
         replaces = [use for use in self.uses if use.style is Style.REPLACE]
-        holes = {hole: given for use in replaces for hole, given in use.keywords.items() if hole}
+        holes = {hole: value for use in replaces for hole, value in use.keywords.items() if hole}
         for hole in (hole for use in replaces for hole in use.once if text.count(hole) > 1):
             raise AdoptError(
                 f"{hole!r} is {text.count(hole)} times in the text, and `replace` fills in some "

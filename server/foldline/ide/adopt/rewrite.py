@@ -68,8 +68,8 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         raise AdoptError(f"{file.path} isn't in UTF-8")
     module = parse(file.parse_data.decode())
     nodes = [node for node in ast.walk(module.tree) if isinstance(node, ast.expr)]
-    found = (one for one in nodes if one.lineno == use.line and ast.unparse(one) == use.source)
-    if (node := next(found, None)) is None:
+    matches = (one for one in nodes if one.lineno == use.line and ast.unparse(one) == use.source)
+    if (node := next(matches, None)) is None:
         raise AdoptError(f"{where}: several statements make the text")
     if use.doubt:
         raise AdoptError(f"{where}: {use.doubt}")
@@ -90,16 +90,16 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         raise AdoptError(f"{where} doesn't show each value: {new}")
     new_module = _module(origin, file.path, source, output, files)
     pairs = zip(names, local, strict=True)
-    imported = sorted(name if name == own else f"{name} as {own}" for name, own in pairs)
+    imported = sorted(name if name == alias else f"{name} as {alias}" for name, alias in pairs)
     line = f"from {new_module} import {', '.join(imported)}{newline}"
     head = [*takewhile(_leads, module.tree.body)]
     comments = re.match(r"(?:#[^\n]*\n)*", text)
-    place = (
+    import_at = (
         module.starts[head[-1].end_lineno or 0] if head else len(comments[0] if comments else "")
     )
     if not head or not isinstance(head[-1], ast.Import | ast.ImportFrom):
         line = newline + line if head else line + newline * 2
-    after = f"{text[:place]}{line}{text[place:start]}{new}{text[end:]}"
+    after = f"{text[:import_at]}{line}{text[import_at:start]}{new}{text[end:]}"
     try:
         parse_module(after)
     except SyntaxError:
@@ -109,12 +109,12 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
 
 def _rendered(plan: Plan, use: Use, names: Sequence[str], before: str, newline: str = "\n") -> str:
     """Return the expression that renders the prompt where a call fills in the source."""
-    given = [f"{field.name}={_value(field, use)}" for field in plan.fields]
-    head, tail = (f"{names[1]}(", ")") if given else ("", "")
-    call = f"{names[0]}.render({head}{', '.join(given)}{tail})"
-    if given and len(before) + len(call) > WIDTH:
+    arguments = [f"{field.name}={_value(field, use)}" for field in plan.fields]
+    head, tail = (f"{names[1]}(", ")") if arguments else ("", "")
+    call = f"{names[0]}.render({head}{', '.join(arguments)}{tail})"
+    if arguments and len(before) + len(call) > WIDTH:
         indent = newline + before[: len(before) - len(before.lstrip())]
-        lines = "".join(f"{indent}{INDENT * 2}{one}," for one in given)
+        lines = "".join(f"{indent}{INDENT * 2}{one}," for one in arguments)
         call = f"{names[0]}.render({indent}{INDENT}{head}{lines}{indent}{INDENT}){indent})"
     if use.style is Style.MESSAGES:
         pair = '{"role": message.role.value, "content": message.text}'
@@ -128,22 +128,22 @@ def _value(field: Field, use: Use) -> str:
         return UNKNOWN
     if use.style in (Style.FSTRING, Style.MESSAGES):
         return field.source
-    known = {source: source for source in use.arguments}
+    expressions = {source: source for source in use.arguments}
     if use.style is Style.REPLACE:
         holes = use.keywords.items()
-        known = {re.sub(r"\W+", "_", hole).strip("_").lower(): given for hole, given in holes}
-        known |= {given: given for _, given in holes}
-    known |= use.keywords
+        expressions = {re.sub(r"\W+", "_", hole).strip("_").lower(): new for hole, new in holes}
+        expressions |= {new: new for _, new in holes}
+    expressions |= use.keywords
     if field.kind is Kind.COMPUTED and field.source.startswith("'"):
         return field.source
     names = re.findall(r"[{(](\w+)", field.source)
-    if field.kind is Kind.COMPUTED and len(names) == 1 and names[0] in known:
+    if field.kind is Kind.COMPUTED and len(names) == 1 and names[0] in expressions:
         # The source's own form: `{limit:.2f}`, `{user[name]}`, `%(limit)d`.
         if use.style is Style.FORMAT:
-            return f"{one_line(field.source)}.format({names[0]}={known[names[0]]})"
+            return f"{one_line(field.source)}.format({names[0]}={expressions[names[0]]})"
         if use.style is Style.PERCENT:
-            return f"{one_line(field.source)} % {{{one_line(names[0])}: {known[names[0]]}}}"
-    return known.get(field.source, UNKNOWN)
+            return f"{one_line(field.source)} % {{{one_line(names[0])}: {expressions[names[0]]}}}"
+    return expressions.get(field.source, UNKNOWN)
 
 
 def _leads(statement: ast.stmt) -> bool:
@@ -165,13 +165,13 @@ def _module(origin: str | None, file: str, source: str, output: str, files: File
         origin = "." if files.exists(str(PurePosixPath(*here, "__init__.py"))) else ""
     if origin.startswith("."):
         same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(here, new[:-1], strict=False))])
-        found, dots = new[same:], "." * (len(here) - same + 1)
+        parts, dots = new[same:], "." * (len(here) - same + 1)
     else:
         first = origin.partition(".")[0]
         root = old.index(first) if first in old else len(here)
-        found, dots = new[root:], ""
+        parts, dots = new[root:], ""
         if new[:root] != old[:root]:
-            found = ()
-    if not found or not all(part.isidentifier() for part in found):
+            parts = ()
+    if not parts or not all(part.isidentifier() for part in parts):
         raise AdoptError(f"{file} doesn't show how to import {output}")
-    return dots + ".".join(found)
+    return dots + ".".join(parts)

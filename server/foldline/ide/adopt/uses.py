@@ -123,11 +123,11 @@ class Scope:
         """Yield the parameters that have a plain type, with the type and the default."""
         if not isinstance(self.node, Function):
             return
-        given = self.node.args
-        positional = [*given.posonlyargs, *given.args]
-        missing = [None] * (len(positional) - len(given.defaults))
-        defaults = [*missing, *given.defaults, *given.kw_defaults]
-        for argument, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
+        arguments = self.node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        missing = [None] * (len(positional) - len(arguments.defaults))
+        defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
+        for argument, default in zip([*positional, *arguments.kwonlyargs], defaults, strict=True):
             kind = parameter_type(argument.annotation, default)
             if kind is not None:
                 is_kept = (scalar_of(default) or "None") in kind.split(" | ")
@@ -178,11 +178,11 @@ class Module:
         keys: list[Key] = [(scope, last), *([] if scope.function else [(None, name)])]
         if isinstance(scope.node, ast.ClassDef):
             keys += [(None, last), *([(None, f".{last}")] if scope.node.bases else [])]
-        found = Calls([], set())
+        calls = Calls([], set())
         for key in dict.fromkeys(keys):
-            found.add(self.calls.get(key, Calls([], set())))
-        found.uses.sort(key=lambda use: use.line)
-        return found
+            calls.add(self.calls.get(key, Calls([], set())))
+        calls.uses.sort(key=lambda use: use.line)
+        return calls
 
 
 def parse(text: str) -> Module:
@@ -269,13 +269,13 @@ def in_workspace(
 
     Each text is given by its file and its name: a constant, or an attribute as `Class.name`.
     """
-    found = {text: Calls([], set()) for text in texts}
+    fillings = {text: Calls([], set()) for text in texts}
     lasts: dict[str, list[tuple[str, str]]] = {}
-    for text in found:
+    for text in fillings:
         lasts.setdefault(text[1].rpartition(".")[2], []).append(text)
     word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(lasts)))})\b")
     end = time.monotonic() + SECONDS
-    for stamp in files.walk_folder(".") if found else ():
+    for stamp in files.walk_folder(".") if fillings else ():
         if time.monotonic() > end:
             break
         if not stamp.path.endswith(".py"):
@@ -290,12 +290,12 @@ def in_workspace(
                 origin, real = module.imports.get(first, ("", name))
                 is_known = (first and dot) or {first, "*"} & module.imports.keys()
                 last = name.rpartition(".")[2] if dot else real
-                for path, own in lasts.get(last, ()) if home is None else ():
+                for path, attribute in lasts.get(last, ()) if home is None else ():
                     # An attribute of a class may be that of one in another module.
-                    is_other = path != stamp.path and (is_known or own != last)
+                    is_other = path != stamp.path and (is_known or attribute != last)
                     if is_other and _is_from(path, origin, real):
-                        found[path, own].add(calls, stamp.path)
-    return found
+                        fillings[path, attribute].add(calls, stamp.path)
+    return fillings
 
 
 def _is_from(path: str, origin: str, real: str) -> bool:
@@ -307,11 +307,11 @@ def _is_from(path: str, origin: str, real: str) -> bool:
 def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | None:
     """Return the text that an expression fills in, and how; None for another expression."""
     match node:
-        case ast.BinOp(left=owner, op=ast.Mod(), right=ast.Dict() as given):
-            named = {key: ast.unparse(value) for key, value in by_key(given).items()}
+        case ast.BinOp(left=owner, op=ast.Mod(), right=ast.Dict() as values):
+            named = {key: ast.unparse(value) for key, value in by_key(values).items()}
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, keywords=named)
-        case ast.BinOp(left=owner, op=ast.Mod(), right=given):
-            parts = given.elts if isinstance(given, ast.Tuple) else [given]
+        case ast.BinOp(left=owner, op=ast.Mod(), right=values):
+            parts = values.elts if isinstance(values, ast.Tuple) else [values]
             arguments = tuple(map(ast.unparse, parts))
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
         case ast.Call(func=ast.Attribute(attr="replace")):
@@ -322,7 +322,7 @@ def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | 
                 Style.REPLACE,
                 source,
                 node.lineno,
-                keywords={hole: ast.unparse(given) for hole, given in holes.items()},
+                keywords={hole: ast.unparse(new) for hole, new in holes.items()},
                 doubt=doubt or _filled_later(holes, scope),
                 once=frozenset(once),
             )
@@ -345,7 +345,7 @@ def _replaced(
     A part that isn't known is empty. The last are those that are replaced a number of times.
     """
     match node:
-        case ast.Call(func=ast.Attribute(value=inner, attr="replace"), args=[part, given, *count]):
+        case ast.Call(func=ast.Attribute(value=inner, attr="replace"), args=[part, new, *count]):
             owner, holes, once = _replaced(inner, scope)
             value = _value_of(part, scope)
             hole = value.value if isinstance(value, ast.Constant) else ""
@@ -353,7 +353,7 @@ def _replaced(
                 return node, {}, set()  # `date.replace(2024, 1)`, for example.
             if count or node.keywords:
                 once.add(hole)
-            return owner, {**holes, hole: given}, once
+            return owner, {**holes, hole: new}, once
     return node, {}, set()
 
 
@@ -365,12 +365,12 @@ def _value_of(node: ast.expr, scope: Scope | None) -> ast.expr | None:
 def _filled_later(holes: dict[str, ast.expr], scope: Scope | None) -> str:
     """Return why a value may be filled in by the `replace` of a later part; empty if it can't."""
     later = list(holes)
-    for given in holes.values():
+    for new in holes.values():
         later = later[1:]
-        value = _value_of(given, scope)
+        value = _value_of(new, scope)
         text = str(value.value) if isinstance(value, ast.Constant) else None
         if hole := next((one for one in later if text is None or one in text), None):
-            shown = ast.unparse(given)
+            shown = ast.unparse(new)
             return f"`{shown}` may have `{hole}` in it, which the call replaces, too"
     return ""
 
@@ -380,19 +380,19 @@ _Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
 
 def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
     """Yield the texts that an expression fills in or makes a template of, and how."""
-    if found := use_of(node, scope):
-        owner, use = found
+    if filling := use_of(node, scope):
+        owner, use = filling
         kinds = {name: kind for name, kind, _ in scope.parameters()} if use.keywords else {}
-        known = {name: kinds[value] for name, value in use.keywords.items() if value in kinds}
+        types = {name: kinds[value] for name, value in use.keywords.items() if value in kinds}
         # What a `replace` replaces may be some word of a text, and not a hole.
         is_told = use.style is not Style.TEMPLATE and (
             use.style is not Style.REPLACE
             or any(
-                _HOLE.fullmatch(hole) or (re.search(r"\w", hole) and given[0] not in "'\"")
-                for hole, given in use.keywords.items()
+                _HOLE.fullmatch(hole) or (re.search(r"\w", hole) and new[0] not in "'\"")
+                for hole, new in use.keywords.items()
             )
         )
-        use = replace(use, types={**known, **use.types})
+        use = replace(use, types={**types, **use.types})
         yield scope, owner, use.style if is_told else None, use
     elif isinstance(node, ast.Call):
         callee = callee_of(node)
@@ -431,8 +431,8 @@ def _texts(
             if "Chat" in func or "Message" in func:
                 doubt = doubt or f"`{func}` makes messages: send `.render(…).messages` yourself"
             yield from _texts(scope, text_argument(node), seen, doubt, is_template=True)
-        elif (found := use_of(node, scope)) and found[1].style is Style.REPLACE:
-            yield from _texts(scope, found[0], seen, doubt, is_template=is_template)
+        elif (filling := use_of(node, scope)) and filling[1].style is Style.REPLACE:
+            yield from _texts(scope, filling[0], seen, doubt, is_template=is_template)
         return
     name = None if node is None else dotted(node)
     if node is None or name is None or len(seen) > MOST_VARIABLES:
@@ -450,8 +450,8 @@ def _texts(
         doubt = doubt or f"`{shown}` may be another text"
     for value, _ in bound:
         # `prompt = prompt` in a class is that of its module.
-        place = home and home.outer if value is not None and dotted(value) == name else home
-        yield from _texts(place or scope, value, seen, doubt, is_template=is_template)
+        inner = home and home.outer if value is not None and dotted(value) == name else home
+        yield from _texts(inner or scope, value, seen, doubt, is_template=is_template)
 
 
 def template_style(module: Module, node: ast.Call) -> Style:
@@ -493,8 +493,8 @@ def names_in(owner: ast.AST) -> set[str]:
 
 
 def _names_of(node: ast.AST) -> list[str]:
-    found = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
-    return [name for name in found if isinstance(name, str) and not isinstance(node, ast.keyword)]
+    names = [getattr(node, part, None) for part in ("id", "arg", "name", "asname")]
+    return [name for name in names if isinstance(name, str) and not isinstance(node, ast.keyword)]
 
 
 def callee_of(node: ast.Call) -> str:
