@@ -397,15 +397,10 @@ def test_a_base_that_means_a_namesake_in_its_scope_has_no_heir(path: str) -> Non
 
 
 def test_a_broken_source_hides_no_heir_and_a_notebook_is_named() -> None:
-    broken = (
-        "class L {\n  int f(int x) {\n    if (x) {\n  }\n  int S();\n};\nclass K : public S {\n};\n"
-    )
-    files = {"s.h": "class S {\n  S();\n  void go();\n};\n", "a.cpp": broken}
-    access = SmartFileAccess(MemoryFileBackend(files))
-    place = access.find_position(None, "S")
-    assert (place.path, place.line) == ("s.h", 1)
-    found = access.find_implementations(*place.at, seconds=0)
-    assert [(one.path, one.line) for one in found] == [("a.cpp", 7)]
+    broken = "class L {\n  int x = {;\n  class S {}\n\nclass K extends S {\n}\n"
+    access = SmartFileAccess(MemoryFileBackend({"S.java": "class S {}\n", "a.java": broken}))
+    found = access.find_implementations("S.java", 1, "S", seconds=0)
+    assert [(one.path, one.line) for one in found] == [("a.java", 5)]
     files = {"s.py": "class S: ...\n", "a.ipynb": '{"source": ["class K(S): pass"]}\n'}
     access = SmartFileAccess(MemoryFileBackend(files))
     found = access.find_implementations("s.py", 1, "S", seconds=0)

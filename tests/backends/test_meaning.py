@@ -453,12 +453,14 @@ def test_a_member_that_is_defined_outside_its_class_has_both_places(
 def test_a_body_below_using_namespace_is_the_one_that_is_declared(opened: Open) -> None:
     access = opened(
         {
-            "net.h": "namespace net {\nclass Conn {\n  int stop();\n};\n}\n",
+            "net.h": "namespace net {\nclass Conn {\n  int stop();\n  Conn() {}\n};\n}\n",
             "a.cpp": "using namespace net;\nint Conn::stop() {}\n",
         }
     )
     for name in ("Conn::stop", "net::Conn::stop"):
         assert access.find_position(None, name).at[:2] == ("a.cpp", 2)
+    # A constructor is no other thing of that name.
+    assert access.find_position(None, "Conn").at[:2] == ("net.h", 2)
 
 
 def test_a_header_is_cplusplus_where_its_text_is(opened: Open) -> None:

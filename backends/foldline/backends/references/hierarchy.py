@@ -152,15 +152,11 @@ class Hierarchy:
     async def of_that_name(self, name: str) -> tuple[list[Found], list[Found]]:
         """The symbols of a name without dots, and the members of that name where there are others.
 
-        Prototypes and other declarations yield to what has a body or a value, constructors to
-        their types, and tests to code.
+        Prototypes and other declarations yield to what has a body or a value, and tests to code.
         """
         await self.defining(name, thorough=False)
         ranked = self._ranked(self._defining[key_of(name), ""][0], name)
-        every = [
-            [one for one in ranked.get(rank, ()) if not (one.declares or one.is_constructor)]
-            for rank in (0, 1)
-        ]
+        every = [[one for one in ranked.get(rank, ()) if not one.declares] for rank in (0, 1)]
         top, members = every if any(every) else (ranked.get(0, []), ranked.get(1, []))
         outside = [one for one in members if not is_local(one.located)]
         members = sorted(outside if top else outside or members, key=_is_test)
@@ -169,6 +165,7 @@ class Hierarchy:
         return (top, members) if top else (members, [])
 
     def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
+        """The symbols by how well the name means them; constructors yield to their types."""
         found: dict[int, list[Found]] = {}
         word = key_of(name.rpartition(".")[2])
         for path in islice(paths, _MOST_FILES):
@@ -179,7 +176,12 @@ class Hierarchy:
                     continue  # `describe '#name'`
                 if (rank := fit(module, one.name, name)) is not None:
                     found.setdefault(rank, []).append(one)
-        return found
+        if "~" in name:
+            return found
+        types = {
+            rank: [one for one in some if not one.is_constructor] for rank, some in found.items()
+        }
+        return {rank: types[rank] or some for rank, some in found.items()}
 
     def declared(self, path: str) -> set[int]:
         """The lines of a file that only declare something."""
