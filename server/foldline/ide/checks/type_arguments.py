@@ -195,13 +195,15 @@ class _Search:
         before, self._annotation = self._annotation, None
         hint, _ = hint_of(self.evaluator, annotation, module, self.type_of, unknown=str)
         try:
-            schema_of(make_dataclass("_", [(name, hint)]))
+            schema_of(hint)
         except PromptValidationError as error:
+            # It names the place below the root, which is `$`.
+            message = f"$.{name}{str(error).removeprefix('$')}"
             self._annotation = self._annotation or annotation
             if len(self._open) == 1:
                 related = ((at_node(self._annotation), "The field is here."),)
                 code, use = Code.NO_JSON_FORM, at_node(self.use)
-                self.diagnostics.append(LazyDiagnostic(code, str(error), use, related=related))
+                self.diagnostics.append(LazyDiagnostic(code, message, use, related=related))
         self._annotation = self._annotation or before
         return hint
 
