@@ -136,10 +136,12 @@ BUILDS = [
     "{0}.extend([{1}])", "{0}.insert(0, {1})", "{0}[:0] = [{1}]", "if flag: {0}.append({1})",
     "if not flag: {0} = [*{0}, {1}]", "for _ in 'a': {0}.append({1})", "{0} = [x for x in {0}]",
     "def add(to): to.append({1})\nadd({0})", "def add(to): return [*to, {1}]\n{0} = add({0})",
-    "last = {0}\nlast.append({1})", "{0} = list(reversed({0}))", "del {0}[:1]", "{0} = {0}[:2]",
+    "{0} = list(reversed({0}))", "del {0}[:1]", "{0} = {0}[:2]",
     "add = lambda to: to.append({1})\nadd({0})", "print({0})",
     "class K:\n    def __init__(self, to): to.append({1})\nK({0})", "{0} = [*{0}][::-1]",
     "class K:\n    def add(self, to): to.append({1})\nK().add({0})", "{0} = sorted({0}, key=id)",
+    "{0}.pop()", "{0}.clear()", "{0}.remove(A)", "{0}[:] = []", "for _ in [1]: {0}.pop()",
+    "list.append({0}, {1})", "other = {0}\nother.append({1})", "other = {0}\nother += [{1}]",
     "{0} = [near('n{2}', children={0})]", "{0} = [one('o{2}').clone(children={0})]",
     "{0} = [near('e{2}', enabled=lambda: False), *{0}]", "{0} = ({0} if flag else [{1}])",
 ]  # fmt: skip
@@ -159,10 +161,18 @@ EXPRESSIONS = st.recursive(
 @st.composite
 def modules(draw: st.DrawFn) -> str:
     """A module whose prompt has texts, lists and imports of any form."""
-    lines = [draw(st.sampled_from(IMPORTS)), HERE, f"HELD = list({draw(st.sampled_from(LISTS))})"]
+    lines = [
+        draw(st.sampled_from(IMPORTS)),
+        HERE,
+        f"HELD = {draw(st.sampled_from(['[A]'] * 12 + LISTS))}",
+    ]
     for n, build in enumerate(draw(st.lists(st.sampled_from(BUILDS), max_size=3))):
-        lines.append(f"TEXT{n} = {draw(EXPRESSIONS)}")
-        text = draw(EXPRESSIONS | st.sampled_from([f"TEXT{n}", f"f'{{TEXT{n}}} and on'"]))
+        lines.append(f"TEXT{n} = {draw(st.just('WORDS') | EXPRESSIONS)}")
+        text = draw(
+            st.just("'plain'")
+            | EXPRESSIONS
+            | st.sampled_from([f"TEXT{n}", f"f'{{TEXT{n}}} and on'"])
+        )
         section = f"MarkdownSection[None](title='T', key='t{n}', template={text})"
         lines.append(build.format("HELD", section, n))
     sections = draw(st.sampled_from(["HELD", "[*HELD]", "tuple(HELD)"]))
@@ -187,7 +197,7 @@ def _hold(source: str, others: Mapping[str, str] | None = None) -> StaticRequest
     with patch.dict(sys.modules, {"outside": outside, "nested": module}):
         try:
             exec(source, vars(module))
-        except PromptError:
+        except (PromptError, AttributeError, LookupError, TypeError, ValueError):
             reject()
         prompt = vars(module)["p"]
         rendered = prompt.expand_chapters().render()
@@ -206,26 +216,6 @@ def _hold(source: str, others: Mapping[str, str] | None = None) -> StaticRequest
     if tokens.text < executed or len(shown) < len(rendered.tools):
         assert tokens.unresolved
     return found
-
-
-CHANGES = [
-    "more = held\nmore.append(B)",
-    "more = held\nmore += [B]",
-    "more = held\nlast = more\nlast.append(B)",
-    "def add(to): to.append(B)\nadd(held)",
-    "list.append(held, B)",
-    "held.pop()",
-    "held.clear()",
-    "held.remove(A)",
-    "held[:] = []",
-    "for _ in [1]: held.pop()",
-]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_list_that_code_changes_in_other_ways_is_open(change: str) -> None:
-    source = f"{INSIDE}held = [A]\n{change}\np = PromptTemplate(ns='n', key='k', sections=held)\n"
-    assert not _hold(source).exact
 
 
 def test_a_text_of_a_class_that_gets_another_one_is_open() -> None:

@@ -450,6 +450,8 @@ NOISE = st.builds(
     OTHER_JSON,
     st.sampled_from([4, 4, 4, 3]),
 )
+LESS = ['For example {"title": "no"}.', 'Or [{"text": "no"}], which says less.']
+PIECES = st.lists(st.sampled_from([*PROSE, *LESS]), max_size=3) | st.lists(NOISE, max_size=3)
 WORDS = st.text(min_size=1, max_size=5)
 STEPS = st.builds(Step, WORDS, st.integers(0, 9))
 DEFAULTS = st.builds(Defaults, WORDS, st.integers(0, 9))
@@ -463,8 +465,8 @@ ANSWERS = st.one_of(
 
 @given(
     planted=ANSWERS,
-    before=st.lists(st.sampled_from(PROSE) | NOISE, max_size=3),
-    after=st.lists(st.sampled_from(PROSE) | NOISE, max_size=3),
+    before=PIECES,
+    after=PIECES,
     form=st.sampled_from([*AROUND, "> {}", "`{}`", "1. {}", "{}."]),
     indent=st.none() | st.just(1),
     wrapped=st.booleans(),
@@ -488,13 +490,15 @@ def test_a_planted_answer_is_found_or_refused(
     if wrapped and isinstance(answer, list):
         value = {"items": value}
     told = json.dumps(value, indent=indent)
+    # An example that is whole would be the answer in place of one that is cut off.
+    cut = cut if {*before, *after}.isdisjoint(LESS) else 0
     told = told[: len(told) - cut].replace("\n", "\n> " if form == "> {}" else "\n")
     text = "\n".join([*before, form.replace("{}", told), *after])
     try:
         parsed = parse(kind, text, allow_extra_keys=allow_extra_keys)
     except OutputParseError:
         event("refused")
-        assert cut or not {*before, *after} <= {*PROSE}
+        assert cut or not {*before, *after} <= {*PROSE, *LESS}
     else:
         event("found")
         assert (parsed, cut) == (answer, 0)
