@@ -72,9 +72,9 @@ def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> Fi
     except TypeError:
         return FieldType(known=False, hint=hint)  # Such as a subscript that its class refuses.
     shows = form.shows if form is not None and hints.certain else None
-    own = form if form is not None and form.forms else None
-    known = hints.known and not (hints.names and own is None)
-    return FieldType(own, known, shows, hint=hint)
+    declared = form if form is not None and form.forms else None
+    known = hints.known and not (hints.names and declared is None)
+    return FieldType(declared, known, shows, hint=hint)
 
 
 def hint_of(
@@ -102,10 +102,10 @@ def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> For
     if opaque or not all(map(_is_constant, (*values, *named.values()))):
         return FormValue(None)
     try:
-        made = make(*map(_constant, values), **{key: _constant(v) for key, v in named.items()})
+        form = make(*map(_constant, values), **{key: _constant(v) for key, v in named.items()})
     except (PromptValidationError, TypeError) as error:
         return FormValue(None, str(error).rstrip("."))
-    return FormValue(made)
+    return FormValue(form)
 
 
 _MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest} | dict(
@@ -192,11 +192,11 @@ class _Hints:
         if dotted == TYPE_VARIABLE:
             return self._other
         if module in _TYPING:
-            found = getattr(typing, name, None)
-            return self._unknown(depth) if found is None else found
+            kind = getattr(typing, name, None)
+            return self._unknown(depth) if kind is None else kind
         if module in _MODULES:
-            found = getattr(_MODULES[module], name, None)
-            return found if isinstance(found, type) else self._unknown(depth)
+            kind = getattr(_MODULES[module], name, None)
+            return kind if isinstance(kind, type) else self._unknown(depth)
         if External(dotted).library_name == Task.__name__:
             return Task
         # Other libraries have no aliases with our forms.
@@ -222,7 +222,7 @@ class _Hints:
                 return Literal[tuple(map(_constant, arguments))]
             if name in _OUTER and len(arguments) == 1:
                 return self.of(arguments[0], depth)
-        made = self._external(origin.dotted, depth)
+        generic = self._external(origin.dotted, depth)
         inner = tuple(
             ...
             if isinstance(argument, Unknown) and node.source == "..."
@@ -231,10 +231,10 @@ class _Hints:
             else self.of(argument, depth + 1)
             for argument, node in zip(arguments, value.nodes, strict=False)
         )
-        if made is self._other or not inner:
-            return made
+        if generic is self._other or not inner:
+            return generic
         try:
-            return cast("typing.Any", made)[inner]
+            return cast("typing.Any", generic)[inner]
         except TypeError:
             return self._unknown(depth)
 
@@ -301,14 +301,14 @@ class _Hints:
             above = self._evaluator.value(base, scope)
             above = above.origin if isinstance(above, Specialised) else above
             if isinstance(above, ClassValue):
-                found = self._shape(above, depth + 1)
+                inherited = self._shape(above, depth + 1)
             elif isinstance(above, External):
-                found = _SHAPES.get(above.dotted, "")
+                inherited = _SHAPES.get(above.dotted, "")
             else:
-                found = ""
-            if not found:
+                inherited = ""
+            if not inherited:
                 return ""
-            shape = found if shape == "object" else shape
+            shape = inherited if shape == "object" else shape
         decorated = is_decorated(self._evaluator, definition, scope)
         if decorated is None or "__iter__" in names:
             return ""

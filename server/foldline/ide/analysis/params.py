@@ -66,25 +66,27 @@ def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
     hints = get_type_hints(kind, include_extras=True)
 
     def field_of(field: RuntimeField[object]) -> Field:
-        known = field.default is not dataclasses.MISSING
+        has_default = field.default is not dataclasses.MISSING
         form = compose(hints[field.name])
-        own = form if form is not None and form.forms else None
+        declared = form if form is not None and form.forms else None
         return Field(
             field.name,
             None,
             hint_text(hints[field.name]).removesuffix("T_co"),
-            repr(field.default) if known else None,
-            known,
+            repr(field.default) if has_default else None,
+            has_default,
             field.metadata.get("description", ""),
             Nothing() if field.default is None else UNKNOWN,
-            type=FieldType(own, shows=None if form is None else form.shows, hint=hints[field.name]),
+            type=FieldType(
+                declared, shows=None if form is None else form.shows, hint=hints[field.name]
+            ),
         )
 
-    own = tuple(map(field_of, dataclasses.fields(kind)))
+    fields = tuple(map(field_of, dataclasses.fields(kind)))
     return Dataclass(
         kind.__name__,
         None,
-        own,
+        fields,
         complete=True,
         is_dataclass=True,
         task=task,
@@ -194,8 +196,8 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
     if model or is_decorated(evaluator, definition, scope) is not False:
-        own = _fields(evaluator, definition, scope)
-        fields.update({one.id: one for one in own if not (model and one.id.startswith("_"))})
+        declared = _fields(evaluator, definition, scope)
+        fields.update({one.id: one for one in declared if not (model and one.id.startswith("_"))})
     return Dataclass(
         definition.name.id,
         definition,
@@ -224,7 +226,7 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
 
 
 def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> list[Field]:
-    found: list[Field] = []
+    fields: list[Field] = []
     for statement in definition.body:
         if not isinstance(statement, Assign) or statement.annotation is None:
             continue
@@ -238,8 +240,8 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
             continue
         field = _field(evaluator, target, annotation, statement.value, scope)
         # Placeholders may name both, though neither is a field of an instance.
-        found.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
-    return found
+        fields.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
+    return fields
 
 
 def _field(
